@@ -1,0 +1,59 @@
+# make help says what there is. Everything lives in .venv and node_modules; data in var/.
+
+PYTHON ?= python3.11
+VENV   := .venv
+PY     := $(VENV)/bin/python
+PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
+NPM    := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
+
+LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-emit-index-url --no-emit-find-links
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test bench lock
+
+help: ## Say what there is
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+setup: $(VENV)/.installed static/build/.built ## Prepare everything (quick when nothing has changed)
+	@:
+
+run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
+	@$(PY) manage.py serve
+
+test: setup ## Check everything: lint, types, contracts, settings, three test runs
+	@$(PY) -m tests.checks
+
+bench: setup ## Measure the gate, the evidence and the audit of one stage
+	@$(PY) benchmarks/stage.py
+
+lock: $(VENV)/.installed ## Pin the newest allowed versions of every dependency
+	$(VENV)/bin/$(LOCK) requirements/base.in -o requirements/base.txt
+	$(VENV)/bin/$(LOCK) requirements/dev.in -o requirements/dev.txt
+	$(VENV)/bin/$(LOCK) requirements/node.in -o requirements/node.txt
+	$(NPM) update --package-lock-only
+
+$(PY):
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "Python 3.11 is needed. Install it, or name it: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+		{ echo "$(PYTHON) is not Python 3.11. Name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements/dev.txt requirements/node.txt | $(PY)
+	@echo "Installing Python packages into $(VENV) ..."
+	@$(PIP) -r requirements/dev.txt
+	@command -v npm >/dev/null || { \
+		echo "Installing Node.js into $(VENV), because this machine has none ..."; \
+		$(PIP) -r requirements/node.txt; }
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json .npmrc | $(VENV)/.installed
+	@echo "Installing npm packages ..."
+	@$(NPM) ci --silent
+	@touch $@
+
+static/build/.built: node_modules/.installed $(shell find static/src/scss -name '*.scss' 2>/dev/null)
+	@echo "Building the style sheet ..."
+	@$(NPM) run --silent build
+	@touch $@

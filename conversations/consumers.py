@@ -1,0 +1,220 @@
+"""The chat page's websocket: frames in, HTML fragments out.
+
+A client sends ``{"text": "..."}`` to ask and ``{"sync": true}`` to be brought up to date. What it
+gets are fragments that replace parts of the page by id, so that receiving one twice does no harm.
+Messages of the channel layer are hints only: each one leads to a fresh look into the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import parse_qs
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from conversations import cookies, notify, selectors, services
+from conversations.presenters import ChatView, ReplyView, TurnView
+
+logger = logging.getLogger(__name__)
+
+MAX_FRAME = 16 * 1024
+"""Bytes of a frame that we read; the server cuts longer ones off where it can."""
+WHOLE = ("_live", "_label", "_suggestions", "_tools")
+"""The fragments that together show the whole conversation."""
+BREATH = 0.4
+"""Seconds in which a reply builds up on the page, at most."""
+
+NOT_READABLE = "Your question could not be read. Please load this page again and send it once more."
+TOO_LONG = "Your question is far too long. Please shorten it and send it again."
+NO_COOKIE = "This page is out of date. Please copy your question, load the page again and send it."
+OUR_FAULT = "Something went wrong on our side. Your question was not sent. Please try again."
+
+P = ParamSpec("P")
+
+
+class FrameError(ValueError):
+    """A frame that cannot be used; ``args[0]`` says so to the citizen."""
+
+
+def parse_frame(text_data: str | None, bytes_data: bytes | None) -> str | None:
+    """Return the question in a frame, None for a wish to be brought up to date.
+
+    Raises :class:`FrameError` for everything else.
+    """
+    if text_data is None:
+        raise FrameError(NOT_READABLE)
+    if len(text_data.encode("utf-8", "surrogatepass")) > MAX_FRAME:
+        raise FrameError(TOO_LONG)
+    try:
+        frame = json.loads(text_data)
+    except (ValueError, RecursionError) as error:
+        raise FrameError(NOT_READABLE) from error
+    match frame:
+        case {"sync": True}:
+            return None
+        case {"text": str(text)}:
+            return text.replace("\r\n", "\n")
+    raise FrameError(NOT_READABLE)
+
+
+def _never_raises(
+    handler: Callable[Concatenate[ChatConsumer, P], Coroutine[Any, Any, None]],
+) -> Callable[Concatenate[ChatConsumer, P], Coroutine[Any, Any, None]]:
+    """Log what goes wrong in ``handler``: an exception would close the socket.
+
+    The page asks to be brought up to date every few seconds while it waits for an answer.
+    """
+
+    @wraps(handler)
+    async def safe(self: ChatConsumer, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            await handler(self, *args, **kwargs)
+        except Exception:
+            logger.exception("A page could not be brought up to date")
+
+    return safe
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One open chat page. ``chat`` is what the page shows, None before anything was sent."""
+
+    async def connect(self) -> None:
+        """Accept, and show what is true now."""
+        notify.register_loop()
+        self.secret = cookies.secret_of_scope(self.scope)
+        self.base_url = settings.IEIM_PUBLIC_URL or _origin(self.scope)
+        self.group = ""
+        self.chat: ChatView | None = None
+        await self.accept()
+        await self.show_all()
+
+    async def disconnect(self, code: int) -> None:
+        """Stop listening to hints."""
+        if self.group:
+            await self.channel_layer.group_discard(self.group, self.channel_name)
+
+    @_never_raises
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Take a question, or bring the page up to date."""
+        try:
+            text = parse_frame(text_data, bytes_data)
+        except FrameError as bad:
+            await self.send_error(bad.args[0])
+            return
+        if text is None:
+            await self.show_all()
+        elif self.secret is None:
+            await self.send_error(NO_COOKIE)
+        else:
+            await self.ask(self.secret, text)
+
+    async def ask(self, secret: str, text: str) -> None:
+        """Hand a question to the service and show what became of it."""
+        problem = ""
+        try:
+            await database_sync_to_async(services.receive_turn)(secret=secret, text=text)
+        except services.Refused as refused:
+            problem = refused.message
+        except Exception:
+            logger.exception("A question could not be stored")
+            problem = OUR_FAULT
+        await self.send_error(problem)
+        await self.show_all()
+
+    @_never_raises
+    async def show_all(self) -> None:
+        """Send the whole conversation, unless the page has it already."""
+        await self.join()
+        before = self.chat
+        self.chat = await database_sync_to_async(selectors.chat_view)(secret=self.secret)
+        if before is None:
+            # The address says which state the page was rendered with, most often a moment ago.
+            have = parse_qs(self.scope["query_string"]).get(b"have", [b""])[0]
+            if have != self.chat.version.encode():
+                await self.send_parts(*WHOLE)
+        elif self.chat != before:
+            words = announcement(before.turns, self.chat.turns)
+            await self.send_parts(*WHOLE, status=words)
+
+    @_never_raises
+    async def turn_changed(self, event: dict[str, Any]) -> None:
+        """Rows of a turn have changed: show that turn as it is now."""
+        shown = self.chat.turns if self.chat else ()
+        before = next((turn for turn in shown if str(turn.id) == event["turn"]), None)
+        if self.chat is None or before is None:
+            await self.show_all()
+            return
+        turn = await database_sync_to_async(selectors.turn_view)(before.id)
+        if turn == before:
+            return
+        if turn.reply and not before.reply:
+            await self.build_up(turn, turn.reply)
+        self.chat = replace(
+            self.chat, turns=tuple(turn if old.id == turn.id else old for old in shown)
+        )
+        await self.send_parts("_outcome", turn=turn, status=announcement((before,), (turn,)))
+
+    async def build_up(self, turn: TurnView, reply: ReplyView) -> None:
+        """Show a fresh reply growing, part by part; the finished turn follows."""
+        parts = list(reply.growing())
+        for part in parts:
+            await self.send_parts("_outcome", turn=replace(turn, reply=part), partial=True)
+            await asyncio.sleep(min(0.08, BREATH / len(parts)))
+
+    async def join(self) -> None:
+        """Listen to the hints of the citizen's session, as soon as there is one."""
+        if self.group or self.secret is None:
+            return
+        session = await database_sync_to_async(selectors.session_for_secret)(self.secret)
+        if session is None:
+            return
+        group = notify.group_name(session.id)
+        try:
+            await self.channel_layer.group_add(group, self.channel_name)
+        except Exception:
+            # Without hints the page still asks by itself: not a reason to show nothing.
+            logger.exception("A page could not listen to hints")
+        else:
+            self.group = group
+
+    async def send_error(self, message: str) -> None:
+        """Show ``message`` at the question box; nothing there when it is empty."""
+        await self.send_parts("_ask_error", message=message)
+
+    async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:
+        """Send fragments, each of which replaces the element of its id."""
+        context |= {"chat": self.chat, "base_url": self.base_url, "oob": True, "words": status}
+        templates = [*names, "_status"] if status else names
+        parts = [render_to_string(f"conversations/{name}.html", context) for name in templates]
+        await self.send("".join(parts))
+
+
+def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
+    """Return what a screen reader says of a change, in a few words; empty for nothing."""
+    known = {turn.id: turn for turn in before}
+    changed = [turn for turn in now if turn != known.get(turn.id)]
+    if not changed:
+        return ""
+    turn = changed[-1]
+    if turn.reply:
+        return "Your answer is ready."
+    if turn.state == "needs_review":
+        return "A person will answer your question within one working day."
+    if turn.state == "awaiting_model":
+        return "Your question is waiting. The assistant cannot be reached at the moment."
+    return next((step.words for step in turn.steps if step.status == "running"), "")
+
+
+def _origin(scope: Mapping[str, Any]) -> str:
+    headers = dict(scope["headers"])
+    scheme = "https" if scope.get("scheme") == "wss" else "http"
+    return f"{scheme}://{headers.get(b'host', b'').decode('latin-1')}"

@@ -1,0 +1,113 @@
+"""``manage.py ask "TEXT"``: one turn in the terminal."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from conversations import running, services
+from conversations.models import Session, Turn
+from conversations.states import TurnState
+from ieim.pipeline import reply as replies
+
+FINISHED = {TurnState.ANSWERED.value, TurnState.NEEDS_REVIEW.value}
+
+
+class Command(BaseCommand):
+    """Ask a question as a citizen would, and show every stage."""
+
+    help = (
+        "Run one turn in the terminal: its stages, findings, reply and sources. The exit code is 0 "
+        "when the turn was answered or waits for a person, 1 when the message was refused or the "
+        'model could not be reached. Write a text that begins with a dash after "--".'
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("text", metavar="TEXT", help="the citizen's message, 2,000 characters")
+        parser.add_argument(
+            "--session",
+            metavar="ID",
+            help="go on with this session: the id or the reference that an earlier turn printed",
+        )
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def handle(self, *args: Any, text: str, **options: Any) -> None:
+        """Take the message, run the turn here, print what came of it."""
+        try:
+            if options["session"]:
+                session_id = _session_id(options["session"])
+                turn = services.receive_turn_in(session_id=session_id, text=text, enqueue=False)
+            else:
+                secret = services.new_secret()
+                turn = services.receive_turn(secret=secret, text=text, enqueue=False)
+        except services.Refused as error:
+            raise CommandError(error.message) from error
+        running.run_turn(turn_id=turn.pk)
+        result = describe(Turn.objects.select_related("session", "reply").get(pk=turn.pk))
+        self.stdout.write(json.dumps(result, indent=2) if options["json"] else as_text(result))
+        if result["state"] not in FINISHED:
+            raise CommandError("The model could not be reached. The turn is kept and tried again.")
+
+
+def _session_id(value: str) -> UUID:
+    try:
+        found = Session.objects.filter(pk=UUID(value)).first()
+    except ValueError:
+        found = Session.objects.filter(reference=value.upper()).first()
+    if found is None:
+        raise CommandError(
+            f"There is no session {value!r}. Give the id or reference that an earlier turn printed."
+        )
+    return found.pk
+
+
+def describe(turn: Turn) -> dict[str, Any]:
+    """Return a turn as plain values: session, state, stages with findings, reply."""
+    stages = [
+        {
+            "stage": stage.contract,
+            "status": stage.status,
+            "attempts": [
+                {"attempt": attempt.number, "findings": attempt.findings}
+                for attempt in stage.attempts.all()
+            ],
+        }
+        for stage in turn.stages.prefetch_related("attempts")
+    ]
+    return {
+        "session": str(turn.session_id),
+        "reference": turn.session.reference,
+        "turn": str(turn.pk),
+        "number": turn.number,
+        "state": turn.state,
+        "release": turn.release_number,
+        "stages": stages,
+        "reply": turn.reply.body if hasattr(turn, "reply") else None,
+    }
+
+
+def as_text(result: dict[str, Any]) -> str:
+    """Return a described turn for a person to read."""
+    lines = [f"Session {result['reference']} ({result['session']}), turn {result['number']}", ""]
+    for stage in result["stages"]:
+        lines.append(f"  {stage['stage']:<32} {stage['status']}")
+        for attempt in stage["attempts"]:
+            for finding in attempt["findings"]:
+                where = finding["path"] or "the whole answer"
+                lines.append(
+                    f"      attempt {attempt['attempt']}: {finding['code']} at {where}: "
+                    f"{finding['message']}"
+                )
+    lines.append("")
+    if result["reply"]:
+        reply = replies.Reply.from_dict(result["reply"])
+        lines.append(reply.as_text())
+        lines += [f"Source: {s.service_name} ({s.agency_name}) {s.url}" for s in reply.sources]
+    elif result["state"] == TurnState.NEEDS_REVIEW.value:
+        lines.append(f"No safe answer: a person will look at it. Reference {result['reference']}.")
+    return "\n".join(lines)

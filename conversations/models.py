@@ -1,0 +1,196 @@
+"""Sessions, turns, stages with every attempt, evidence spans and replies.
+
+The database is the truth: what a socket or a broker says is only a hint that something here has
+changed. What must never happen twice is refused by a constraint, not by care.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
+from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+
+
+class Session(models.Model):
+    """One citizen's conversation.
+
+    ``reference`` is public (like ``K7M-4QX9``, to say on the phone); ``secret_sha256`` is the
+    lower-case hex SHA-256 of the secret in the citizen's cookie and resume link.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    reference = models.CharField(max_length=12, unique=True)
+    secret_sha256 = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.reference
+
+
+class Turn(models.Model):
+    """One citizen message and all that came of it.
+
+    ``text`` is the message as sent: evidence offsets count its code points. ``lease`` names the
+    worker run that may write to the turn until ``leased_until``.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
+    number = models.PositiveIntegerField()
+    text = models.TextField()
+    state = models.CharField(
+        max_length=16,
+        choices=[(state.value, state.value) for state in TurnState],
+        default=TurnState.QUEUED.value,
+    )
+    release_number = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    queued_at = models.DateTimeField()
+    lease = models.UUIDField(null=True, blank=True)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    retry_at = models.DateTimeField(null=True, blank=True)
+    unavailable_since = models.DateTimeField(null=True, blank=True)
+    runs = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["session_id", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "number"], name="turn_number_once"),
+            models.UniqueConstraint(
+                fields=["session"],
+                condition=Q(state__in=sorted(s.value for s in PENDING_TURN_STATES)),
+                name="one_pending_turn_a_session",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "queued_at"], name="turn_state_queued")]
+
+    def __str__(self) -> str:
+        return f"{self.session_id} turn {self.number}"
+
+
+class Stage(models.Model):
+    """One step of a turn with one contract.
+
+    ``output`` is the answer that passed (or was put in its place), ``state_merge`` the slice that
+    goes into ``cached_state``. ``round`` counts a person's retries from 1.
+    """
+
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="stages")
+    contract = models.CharField(max_length=64)
+    order = models.PositiveSmallIntegerField()
+    status = models.CharField(
+        max_length=16,
+        choices=[(status.value, status.value) for status in StageStatus],
+        default=StageStatus.PENDING.value,
+    )
+    round = models.PositiveSmallIntegerField(default=1)
+    output = models.JSONField(null=True, encoder=DecimalEncoder, decoder=DecimalDecoder)
+    state_merge = models.JSONField(null=True, encoder=DecimalEncoder, decoder=DecimalDecoder)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["turn_id", "order"]
+        constraints = [
+            models.UniqueConstraint(fields=["turn", "contract"], name="stage_once_a_turn")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.contract} ({self.status})"
+
+
+class Attempt(models.Model):
+    """One model call for a stage: an immutable artifact.
+
+    ``raw`` is the model's answer as bytes (UTF-8 with lone surrogates let through), because a
+    database's text type refuses some of what a broken server can say. ``response_id`` is kept even
+    of a failed attempt: within a session it may not come again.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="attempts")
+    round = models.PositiveSmallIntegerField(default=1)
+    number = models.PositiveSmallIntegerField()
+    model = models.CharField(max_length=200)
+    temperature = models.DecimalField(max_digits=4, decimal_places=2)
+    request_sha256 = models.CharField(max_length=64)
+    contract_sha256 = models.CharField(max_length=64)
+    prompt_sha256 = models.CharField(max_length=64)
+    request_bytes = models.PositiveIntegerField()
+    raw = models.BinaryField()
+    finish_reason = models.CharField(max_length=64, blank=True)
+    refusal = models.BinaryField(default=b"")
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    completion_tokens = models.PositiveIntegerField(null=True)
+    duration_ms = models.PositiveIntegerField()
+    findings = models.JSONField(default=list)
+    response_id = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["stage_id", "round", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "round", "number"], name="attempt_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.stage_id}"
+
+    @property
+    def raw_text(self) -> str:
+        """The answer as text for people; what is not UTF-8 shows as replacement characters."""
+        return bytes(self.raw).decode("utf-8", "replace")
+
+
+class EvidenceSpan(models.Model):
+    """Where in the citizen's own text a stage's evidence stands.
+
+    ``start`` and ``end`` are half-open offsets in Unicode code points into ``Turn.text``;
+    ``snippet_sha256`` is lower-case hex over the UTF-8 of that slice.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="spans")
+    path = models.CharField(max_length=500)
+    source = models.CharField(max_length=32)
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    quote = models.TextField()
+    snippet_sha256 = models.CharField(max_length=64)
+    occurrences = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["stage_id", "start", "end"]
+
+    def __str__(self) -> str:
+        return f"{self.start}:{self.end} of {self.source}"
+
+
+class ReplyOrigin(models.TextChoices):
+    """Whose words a reply is."""
+
+    MODEL = "model", "answered by the pipeline"
+    MODEL_APPROVED = "model_approved", "answered by the pipeline, approved by a person"
+    STAFF_OVERRIDE = "staff_override", "answered by the pipeline, corrected by a person"
+    STAFF = "staff", "written by a person"
+
+
+class Reply(models.Model):
+    """What the citizen is shown at the end of a turn: one a turn, by the database's own rule.
+
+    ``body`` is :class:`ieim.pipeline.reply.Reply` as JSON. ``marked`` are the half-open code point
+    offsets of the citizen's own words that led to the answer.
+    """
+
+    turn = models.OneToOneField(Turn, on_delete=models.CASCADE, related_name="reply")
+    origin = models.CharField(max_length=16, choices=ReplyOrigin.choices)
+    body = models.JSONField()
+    marked = models.JSONField(default=list)
+    model = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"reply to {self.turn_id}"

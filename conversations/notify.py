@@ -1,0 +1,50 @@
+"""Telling open pages that something stored has changed.
+
+A message carries ids only and is only a hint: whoever gets it reads the database. Losing one costs
+a little freshness, so nothing here waits and nothing here raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+
+logger = logging.getLogger(__name__)
+
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def register_loop() -> None:
+    """Remember the server's event loop; called by consumers when a socket connects.
+
+    In the one-process mode the worker is a thread beside that loop. ``async_to_sync`` from there
+    stalls for seconds, and the in-memory layer belongs to that loop anyway.
+    """
+    global _loop
+    _loop = asyncio.get_running_loop()
+
+
+def group_name(session_id: UUID) -> str:
+    """Return the channel group of a session's open pages."""
+    return f"session.{session_id.hex}"
+
+
+def turn_changed(*, session_id: UUID, turn_id: UUID) -> None:
+    """Hint that rows of a turn have changed."""
+    layer = get_channel_layer()
+    if layer is None:
+        return
+    message = {"type": "turn.changed", "turn": str(turn_id)}
+    try:
+        if _loop is not None and _loop.is_running():
+            asyncio.run_coroutine_threadsafe(
+                layer.group_send(group_name(session_id), message), _loop
+            )
+        else:
+            async_to_sync(layer.group_send)(group_name(session_id), message)
+    except Exception:  # A hint that fails must never undo what is stored.
+        logger.warning("no hint sent for turn %s", turn_id, exc_info=True)

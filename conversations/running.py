@@ -1,0 +1,166 @@
+"""Running one turn: claim it, run the pipeline over it, store how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from conversations import selectors, services
+from conversations.models import Reply, ReplyOrigin, Turn
+from conversations.services import LeaseLost
+from conversations.states import TurnState
+from conversations.store import TurnStore
+from ieim.audit import services as audit
+from ieim.knowledge import selectors as knowledge
+from ieim.llm.factory import build_model
+from ieim.pipeline import runner
+from ieim.pipeline.canonical import digest
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Model, ModelUnavailable
+from ieim.pipeline.runner import Answered, Runner
+from ieim.search import index_for, matching_spans
+
+logger = logging.getLogger(__name__)
+
+
+@cache
+def configured_model() -> Model:
+    """Return the deployment's model, built once a process."""
+    return build_model(settings.IEIM_MODEL)
+
+
+def options() -> runner.Options:
+    """Return the pipeline's options from the settings."""
+    config = settings.IEIM_MODEL
+    return runner.Options(
+        temperature=config["TEMPERATURE"],
+        deadline=config["DEADLINE"],
+        overrides=config["OVERRIDES"],
+    )
+
+
+def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
+    """Run or resume a turn to its end; returns at once when another worker has it or it is done.
+
+    Never raises for what a model or a citizen can do. An error of ours is logged, and the turn is
+    queued again a few times before a person gets it.
+    """
+    turn = services.take_lease(turn_id=turn_id)
+    if turn is None:
+        return
+    services.changed(turn)
+    try:
+        with _heartbeat(turn):
+            _run(turn, model or configured_model())
+    except LeaseLost:
+        logger.warning("turn %s: the lease was lost; this run stops", turn_id)
+    except Exception:  # Whatever it is: the turn must neither be lost nor run for ever.
+        logger.exception("turn %s: the run failed", turn_id)
+        try:
+            services.run_failed(turn=turn)
+        except LeaseLost:
+            logger.warning("turn %s: the lease was lost; this run stops", turn_id)
+
+
+def _run(turn: Turn, model: Model) -> None:
+    release = knowledge.release(turn.release_number)
+    pipeline = Runner(
+        model=model,
+        shortlist=index_for(release),
+        release=release,
+        clock=time.monotonic,
+        options=options(),
+    )
+    message = runner.Turn(
+        id=str(turn.pk),
+        session_id=str(turn.session_id),
+        text=turn.text,
+        history=selectors.history(turn),
+    )
+    try:
+        outcome = pipeline.run(message, TurnStore(turn))
+    except ModelUnavailable as error:
+        logger.warning("turn %s: the model is unavailable: %s", turn.pk, error)
+        services.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
+        return
+    if isinstance(outcome, Answered):
+        deliver(turn=turn, outcome=outcome, release=release, model=model)
+
+
+@transaction.atomic
+def deliver(*, turn: Turn, outcome: Answered, release: Release, model: Model) -> Reply:
+    """Store the one reply of a turn that this run holds."""
+    services.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
+    body = outcome.reply.as_dict()
+    reply = Reply.objects.create(
+        turn=turn,
+        origin=ReplyOrigin.MODEL.value,
+        body=body,
+        marked=_marked(turn.text, outcome, release),
+        model=model.name,
+    )
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.answered",
+        actor="system",
+        payload={
+            "turn": str(turn.pk),
+            "origin": reply.origin,
+            "release": turn.release_number,
+            "reply_sha256": digest(body),
+            "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
+            "sources": [f"{s.agency_id}/{s.service_key}" for s in outcome.reply.sources],
+        },
+    )
+    return reply
+
+
+def _marked(text: str, outcome: Answered, release: Release) -> list[list[int]]:
+    """Return the spans of the citizen's own words that the sources' index entries share."""
+    passages = []
+    for source in outcome.reply.sources:
+        key = (source.agency_id, source.service_key)
+        service = release.services[key]
+        passages += [service.name, service.overview]
+        for category in service.categories:
+            entry = release.categories.get((service.agency, category))
+            if entry is not None:
+                passages += [entry.value, *entry.keywords]
+    return [[start, end] for start, end in matching_spans(text, " ".join(passages))]
+
+
+@contextmanager
+def _heartbeat(turn: Turn) -> Iterator[None]:
+    """Renew the lease while a model takes its time.
+
+    A worker that is killed stops renewing, and the sweeper takes the turn back within
+    :data:`conversations.services.LEASE`.
+    """
+    stop = threading.Event()
+
+    def beat() -> None:
+        try:
+            while not stop.wait(services.LEASE.total_seconds() / 3):
+                services.renew_lease(turn_id=turn.pk, lease=turn.lease)
+        except LeaseLost:
+            pass  # The run notices at its next write.
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=beat, name=f"lease-{turn.pk}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

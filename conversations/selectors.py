@@ -1,0 +1,221 @@
+"""Reads: what the chat page and the pipeline need of the stored conversation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+import ieim.knowledge
+from conversations.models import Reply, Session, Stage, Turn
+from conversations.presenters import (
+    ChatView,
+    FactView,
+    ReplyView,
+    SegmentView,
+    SourceView,
+    StepView,
+    TurnView,
+)
+from conversations.services import secret_digest
+from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import reply as replies
+from ieim.pipeline.screen import MAX_CHARS, screen
+from ieim.pipeline.stages.base import HISTORY_ITEMS
+
+HISTORY_CHARS = 600
+"""How much of an earlier message or answer the model is reminded of."""
+
+STEP_WORDS: Mapping[str, str] = {
+    "judgement_v1": "Reading your question",
+    "agency_detect_v1": "Finding the right agency",
+    "category_select_v1": "Finding the topic",
+    "semantic_analysis_v1": "Finding the topics at each agency",
+    "service_select_v1": "Finding the right service",
+    "multi_agency_service_answer_v1": "Putting one answer together",
+}
+LOW_PATH = ("judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1")
+HIGH_PATH = (
+    "judgement_v1",
+    "agency_detect_v1",
+    "semantic_analysis_v1",
+    "service_select_v1",
+    "multi_agency_service_answer_v1",
+)
+
+HEADINGS: Mapping[str, str] = {
+    "overview": "What it is",
+    "applicability_summary": "Who it is for",
+    "requirements": "What you need",
+    "fees": "What it costs",
+    "processing_time": "How long it takes",
+    "how_to_apply": "How to apply",
+    "contact": "Contact",
+}
+ORDERED = frozenset({"how_to_apply"})
+
+
+def session_for_secret(secret: str) -> Session | None:
+    """Return the session of a citizen's secret, None before its first message."""
+    return Session.objects.filter(secret_sha256=secret_digest(secret)).first()
+
+
+def history(turn: Turn) -> list[dict[str, Any]]:
+    """Return ``chat_context_summary`` for a turn: at most 20 items of earlier turns, oldest first.
+
+    Items are ``{"role": "user", "text"}`` and ``{"role": "assistant", "text", "agency",
+    "service"}``; the ids are of the answer's first source and absent without one.
+    """
+    earlier = (
+        Turn.objects.filter(session_id=turn.session_id, number__lt=turn.number)
+        .select_related("reply")
+        .order_by("-number")[:HISTORY_ITEMS]
+    )
+    items: list[dict[str, Any]] = []
+    for past in reversed(earlier):
+        items.append({"role": "user", "text": screen(past.text).text[:HISTORY_CHARS]})
+        if hasattr(past, "reply"):
+            items.append(_assistant_item(past.reply))
+    return items[-HISTORY_ITEMS:]
+
+
+def _assistant_item(reply: Reply) -> dict[str, Any]:
+    said = replies.Reply.from_dict(reply.body)
+    item = {"role": "assistant", "text": said.as_text()[:HISTORY_CHARS]}
+    if said.sources:
+        item["agency"] = said.sources[0].agency_id
+        item["service"] = said.sources[0].service_key
+    return item
+
+
+def turn_view(turn_id: UUID) -> TurnView:
+    """Return one turn as the page shows it; raises ``Turn.DoesNotExist``."""
+    return _turn_view(_turns().get(pk=turn_id))
+
+
+def chat_view(*, secret: str | None, error: str = "", draft: str = "") -> ChatView:
+    """Return the whole chat page for a citizen's secret (None: a first visit)."""
+    session = session_for_secret(secret) if secret else None
+    turns = () if session is None else tuple(map(_turn_view, _turns().filter(session=session)))
+    return ChatView(
+        reference=session.reference if session else "",
+        resume_path=f"/c/{secret}/" if session else "",
+        turns=turns,
+        suggestions=() if turns else suggestions(),
+        limit=MAX_CHARS,
+        offline=not settings.IEIM_MODEL["BASE_URL"],
+        error=error,
+        draft=draft,
+    )
+
+
+def suggestions() -> tuple[str, ...]:
+    """Return example questions whose answer is in the current release."""
+    release = knowledge.current_release()
+    if release is None:
+        return ()
+    services = {key for _, key in release.services}
+    return tuple(text for text, wanted in _demo_suggestions() if wanted and wanted <= services)
+
+
+@cache
+def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
+    path = Path(ieim.knowledge.__file__).parent / "demo" / "questions.jsonl"
+    cases = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        (case["text"], frozenset(case["expected"]["acceptable_services"]))
+        for case in cases
+        if "suggestion" in case["tags"]
+    )
+
+
+def _turns() -> Any:
+    return Turn.objects.select_related("reply").prefetch_related("stages").order_by("number")
+
+
+def _turn_view(turn: Turn) -> TurnView:
+    return TurnView(
+        id=turn.pk,
+        number=turn.number,
+        text=turn.text,
+        asked_at=turn.created_at,
+        state=turn.state,
+        steps=_steps(turn),
+        reply=_reply_view(turn.reply, turn) if hasattr(turn, "reply") else None,
+    )
+
+
+def _steps(turn: Turn) -> tuple[StepView, ...]:
+    stages = {stage.contract: stage for stage in turn.stages.all()}
+    path: tuple[str, ...] = HIGH_PATH if "semantic_analysis_v1" in stages else LOW_PATH
+    if _is_guidance(stages):
+        path = path[:1]
+    waiting = turn.state in (TurnState.QUEUED.value, TurnState.RUNNING.value)
+    steps = []
+    for contract in path:
+        status = _step_status(stages.get(contract))
+        if waiting and status == "pending":
+            # The first step that is not done is what is happening now, even before it is stored.
+            status, waiting = "running", False
+        elif status == "running":
+            waiting = False
+        steps.append(StepView(STEP_WORDS[contract], status))
+    return tuple(steps)
+
+
+def _is_guidance(stages: Mapping[str, Stage]) -> bool:
+    merged = stages["judgement_v1"].state_merge if "judgement_v1" in stages else None
+    return merged is not None and merged["judgement_v1"]["inquiry"] is False
+
+
+def _step_status(stage: Stage | None) -> Any:
+    if stage is None:
+        return "pending"
+    status = StageStatus(stage.status)
+    if status in DONE_STAGE_STATUSES:
+        return "done"
+    return "stopped" if status is StageStatus.NEEDS_REVIEW else "running"
+
+
+def _reply_view(stored: Reply, turn: Turn) -> ReplyView:
+    said = replies.Reply.from_dict(stored.body)
+    return ReplyView(
+        kind=said.kind,
+        title=said.title,
+        lead=said.lead,
+        paragraphs=said.paragraphs,
+        facts=tuple(
+            FactView(HEADINGS.get(s.field, s.field), s.items, s.field in ORDERED)
+            for s in said.sections
+        ),
+        sources=tuple(SourceView(s.agency_name, s.service_name, s.url) for s in said.sources),
+        why=_why(said),
+        segments=_segments(turn.text, stored.marked),
+        origin=stored.origin,
+        offline=stored.model == "offline",
+    )
+
+
+def _why(said: replies.Reply) -> str:
+    if not said.sources:
+        return ""
+    names = " and ".join(f"“{s.service_name}” ({s.agency_name})" for s in said.sources)
+    return f"The marked words of your question match {names}."
+
+
+def _segments(text: str, marked: list[list[int]]) -> tuple[SegmentView, ...]:
+    segments, at = [], 0
+    for start, end in marked:
+        if start > at:
+            segments.append(SegmentView(text[at:start], False))
+        segments.append(SegmentView(text[start:end], True))
+        at = end
+    if at < len(text):
+        segments.append(SegmentView(text[at:], False))
+    return tuple(segments)

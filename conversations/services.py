@@ -1,0 +1,296 @@
+"""Writes: taking a citizen's message, finishing a turn, and finding what was forgotten."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from celery import current_app
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
+
+from conversations import notify, ports, states
+from conversations.models import Session, Turn
+from conversations.states import PENDING_TURN_STATES, TurnState
+from ieim.audit import services as audit
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline.findings import Code
+from ieim.pipeline.screen import refusal
+
+logger = logging.getLogger(__name__)
+
+QUEUE = "turns"
+RUN_TURN = "conversations.tasks.run_turn"
+
+LEASE = timedelta(seconds=15)
+"""How long a worker's claim on a turn holds without a heartbeat."""
+QUEUED_TOO_LONG = timedelta(seconds=5)
+RETRY_MODEL = timedelta(seconds=20)
+GIVE_UP_ON_MODEL = timedelta(minutes=30)
+MAX_RUNS = 5
+"""Runs of one turn that may end in an error of ours before a person gets it."""
+
+_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PENDING = [state.value for state in PENDING_TURN_STATES]
+
+
+class Refused(Exception):
+    """A message that cannot be taken; nothing was changed.
+
+    ``message`` is the plain sentence for the citizen: what is wrong and what to do.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class LeaseLost(Exception):
+    """Another worker has the turn, or it was closed: what this run still holds is worthless."""
+
+
+STILL_WORKING = (
+    "We are still working on your last question. Please wait for its answer, then ask the next one."
+)
+NO_RELEASE = (
+    "This service is not ready yet: its information has not been published. Please try again later."
+)
+
+
+def new_secret() -> str:
+    """Return a fresh secret for a citizen's cookie and resume link (256 bits)."""
+    return secrets.token_urlsafe(32)
+
+
+def secret_digest(secret: str) -> str:
+    """Return what is stored of a secret: its lower-case hex SHA-256."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def receive_turn(*, secret: str, text: str, enqueue: bool = True) -> Turn:
+    """Store a citizen's message as a queued turn, with its audit event, in one transaction.
+
+    The session of ``secret`` is made by its first message. The task is queued once all has been
+    committed; ``enqueue=False`` leaves the running to the caller. Raises :class:`Refused` for a
+    message that cannot be taken.
+    """
+    return _receive(lambda: _session(secret), text, enqueue=enqueue)
+
+
+def receive_turn_in(*, session_id: UUID, text: str, enqueue: bool = True) -> Turn:
+    """Store a message in a session that exists, as :func:`receive_turn` does.
+
+    Raises ``Session.DoesNotExist`` as well.
+    """
+    return _receive(
+        lambda: Session.objects.select_for_update().get(pk=session_id), text, enqueue=enqueue
+    )
+
+
+def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool) -> Turn:
+    problem = refusal(text)
+    if problem is not None:
+        raise Refused(problem)
+    release_number = knowledge.current_number()
+    if release_number is None:
+        raise Refused(NO_RELEASE)
+    try:
+        with transaction.atomic():
+            turn = _store_turn(locked_session(), text, release_number)
+            if enqueue:
+                queue(turn.pk)
+            return turn
+    except IntegrityError as error:
+        # Two messages at once: the database let one in.
+        raise Refused(STILL_WORKING) from error
+
+
+def _store_turn(session: Session, text: str, release_number: int) -> Turn:
+    if session.turns.filter(state__in=_PENDING).exists():
+        raise Refused(STILL_WORKING)
+    last = session.turns.aggregate(last=Max("number"))["last"] or 0
+    turn = Turn.objects.create(
+        session=session,
+        number=last + 1,
+        text=text,
+        release_number=release_number,
+        queued_at=timezone.now(),
+    )
+    audit.record(
+        chain=session.id,
+        kind="turn.received",
+        actor="citizen",
+        payload={
+            "turn": str(turn.id),
+            "number": turn.number,
+            "characters": len(text),
+            "text_sha256": hashlib.sha256(text.encode()).hexdigest(),
+            "release": release_number,
+        },
+    )
+    return turn
+
+
+def _session(secret: str) -> Session:
+    digest = secret_digest(secret)
+    found = Session.objects.select_for_update().filter(secret_sha256=digest).first()
+    return found or Session.objects.create(reference=new_reference(), secret_sha256=digest)
+
+
+def new_reference() -> str:
+    """Return a public reference such as ``K7M-4QX9``: no letter or digit that is misread."""
+    letters = "".join(secrets.choice(_ALPHABET) for _ in range(7))
+    return f"{letters[:3]}-{letters[3:]}"
+
+
+def queue(turn_id: UUID) -> None:
+    """Queue the turn's task after the commit; a broker that fails leaves it to the sweeper."""
+
+    def send() -> None:
+        # By name: the tasks import this module.
+        current_app.send_task(RUN_TURN, (str(turn_id),), queue=QUEUE, retry=False)
+
+    transaction.on_commit(send, robust=True)
+
+
+def take_lease(*, turn_id: UUID) -> Turn | None:
+    """Claim a turn that is queued, due for a retry, or abandoned; None when there is none to claim.
+
+    One compare-and-set in the database: of two workers one wins.
+    """
+    now = timezone.now()
+    lease = uuid.uuid4()
+    claimable = (
+        Q(state=TurnState.QUEUED.value)
+        | Q(state=TurnState.AWAITING_MODEL.value, retry_at__lte=now)
+        | Q(state=TurnState.RUNNING.value, leased_until__lt=now)
+    )
+    taken = Turn.objects.filter(claimable, pk=turn_id).update(
+        state=TurnState.RUNNING.value, lease=lease, leased_until=now + LEASE, retry_at=None
+    )
+    return Turn.objects.select_related("session").get(pk=turn_id) if taken else None
+
+
+def renew_lease(*, turn_id: UUID, lease: UUID | None) -> None:
+    """Extend a claim; raises :class:`LeaseLost` when it is no longer held."""
+    held = Turn.objects.filter(pk=turn_id, lease=lease, state=TurnState.RUNNING.value)
+    if not held.update(leased_until=timezone.now() + LEASE):
+        raise LeaseLost(str(turn_id))
+
+
+def move_turn(turn: Turn, new: TurnState, **fields: object) -> None:
+    """Move a turn that this run holds to ``new``, and give the lease back.
+
+    Inside the caller's transaction. Raises :class:`LeaseLost` when the claim is gone.
+    """
+    states.require_turn(TurnState(turn.state), new)
+    values = {"state": new.value, "lease": None, "leased_until": None, **fields}
+    moved = Turn.objects.filter(pk=turn.pk, lease=turn.lease, state=turn.state).update(
+        updated_at=timezone.now(), **values
+    )
+    if not moved:
+        raise LeaseLost(str(turn.pk))
+    for name, value in values.items():
+        setattr(turn, name, value)
+    changed(turn)
+
+
+def changed(turn: Turn) -> None:
+    """Hint at open pages, once the transaction has been committed."""
+    session_id, turn_id = turn.session_id, turn.pk
+    transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=turn_id))
+
+
+@transaction.atomic
+def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
+    """Park a running turn until the model can be reached again.
+
+    After :data:`GIVE_UP_ON_MODEL` a person gets it. ``retry_after`` is in seconds.
+    """
+    now = timezone.now()
+    since = turn.unavailable_since or now
+    if now - since >= GIVE_UP_ON_MODEL:
+        give_to_person(turn=turn, stage="reply", codes=[Code.MODEL_UNAVAILABLE.value])
+        return
+    wait = max(RETRY_MODEL, timedelta(seconds=min(retry_after or 0.0, 300.0)))
+    move_turn(turn, TurnState.AWAITING_MODEL, retry_at=now + wait, unavailable_since=since)
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.awaiting_model",
+        actor="system",
+        payload={"turn": str(turn.pk), "reason": reason},
+    )
+
+
+@transaction.atomic
+def give_to_person(*, turn: Turn, stage: str, codes: list[str]) -> None:
+    """Move a running turn to ``needs_review`` and open its review item."""
+    move_turn(turn, TurnState.NEEDS_REVIEW)
+    ports.open_review(turn_id=turn.pk, stage=stage, codes=codes)
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.needs_review",
+        actor="system",
+        payload={"turn": str(turn.pk), "stage": stage, "codes": sorted(set(codes))},
+    )
+
+
+@transaction.atomic
+def run_failed(*, turn: Turn) -> None:
+    """Take note of a run that ended in an error of ours: queue it again, or give it to a person."""
+    if turn.runs + 1 >= MAX_RUNS:
+        give_to_person(turn=turn, stage="reply", codes=[Code.PIPELINE_ERROR.value])
+    else:
+        move_turn(turn, TurnState.QUEUED, runs=turn.runs + 1, queued_at=timezone.now())
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """How many turns a sweep queued again."""
+
+    forgotten: int
+    abandoned: int
+    retried: int
+
+
+def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
+    """Queue again every turn that the broker forgot, a worker dropped, or a retry is due for.
+
+    ``at_start`` is for a process that is the only worker: every lease is then a dead one. Each turn
+    is moved by compare-and-set, so two sweepers at once do no harm.
+    """
+    now = now or timezone.now()
+    running = Turn.objects.filter(state=TurnState.RUNNING.value)
+    dead = running if at_start else running.filter(leased_until__lt=now)
+    abandoned = _requeue(dead, now)
+    stale = now if at_start else now - QUEUED_TOO_LONG
+    forgotten = _requeue(
+        Turn.objects.filter(state=TurnState.QUEUED.value, queued_at__lte=stale), now
+    )
+    due = list(
+        Turn.objects.filter(state=TurnState.AWAITING_MODEL.value, retry_at__lte=now).values_list(
+            "pk", flat=True
+        )
+    )
+    for turn_id in due:
+        queue(turn_id)
+    return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
+
+
+def _requeue(turns: QuerySet[Turn], now: datetime) -> int:
+    count = 0
+    for turn_id, queued_at, lease in list(turns.values_list("pk", "queued_at", "lease")):
+        mine = turns.filter(pk=turn_id, queued_at=queued_at, lease=lease).update(
+            state=TurnState.QUEUED.value, queued_at=now, lease=None, leased_until=None
+        )
+        if mine:
+            queue(turn_id)
+            count += 1
+    return count

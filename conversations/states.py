@@ -1,0 +1,111 @@
+"""States of turns and stages: enums, transition tables, pure functions.
+
+``docs/states.md`` is generated from this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class TurnState(StrEnum):
+    """Where a citizen's message stands."""
+
+    QUEUED = "queued"
+    """Stored and audited; a worker has not taken it yet."""
+    RUNNING = "running"
+    """A worker holds its lease and runs the stages."""
+    ANSWERED = "answered"
+    """One reply is stored; the citizen can read it."""
+    NEEDS_REVIEW = "needs_review"
+    """A stage failed closed or a reply is held; a person decides."""
+    AWAITING_MODEL = "awaiting_model"
+    """The model could not be reached; the turn is tried again later."""
+    CLOSED = "closed"
+    """Dismissed, erased or expired: nothing more will happen."""
+
+
+class StageStatus(StrEnum):
+    """Where one stage of a turn stands."""
+
+    PENDING = "pending"
+    """Known, not started."""
+    RUNNING = "running"
+    """A model call for it is under way or about to be."""
+    PASSED = "passed"
+    """An attempt went through the gate."""
+    NEEDS_REVIEW = "needs_review"
+    """Both attempts failed, or the model refused; a person decides."""
+    APPROVED = "approved"
+    """A person accepted the answer with its waivable findings."""
+    OVERRIDDEN = "overridden"
+    """A person put another answer in its place; it went through the same gate."""
+
+
+TURN_TRANSITIONS: Mapping[TurnState, frozenset[TurnState]] = {
+    TurnState.QUEUED: frozenset({TurnState.RUNNING, TurnState.CLOSED}),
+    TurnState.RUNNING: frozenset(
+        {
+            TurnState.QUEUED,
+            TurnState.ANSWERED,
+            TurnState.NEEDS_REVIEW,
+            TurnState.AWAITING_MODEL,
+            TurnState.CLOSED,
+        }
+    ),
+    TurnState.AWAITING_MODEL: frozenset(
+        {TurnState.RUNNING, TurnState.NEEDS_REVIEW, TurnState.CLOSED}
+    ),
+    TurnState.NEEDS_REVIEW: frozenset({TurnState.RUNNING, TurnState.CLOSED}),
+    TurnState.ANSWERED: frozenset({TurnState.CLOSED}),
+    TurnState.CLOSED: frozenset(),
+}
+"""``running → queued`` is the sweeper's: the worker that held the lease is gone."""
+
+STAGE_TRANSITIONS: Mapping[StageStatus, frozenset[StageStatus]] = {
+    StageStatus.PENDING: frozenset({StageStatus.RUNNING}),
+    StageStatus.RUNNING: frozenset({StageStatus.PASSED, StageStatus.NEEDS_REVIEW}),
+    StageStatus.NEEDS_REVIEW: frozenset(
+        {StageStatus.APPROVED, StageStatus.OVERRIDDEN, StageStatus.RUNNING}
+    ),
+    StageStatus.PASSED: frozenset(),
+    StageStatus.APPROVED: frozenset(),
+    StageStatus.OVERRIDDEN: frozenset(),
+}
+
+PENDING_TURN_STATES: frozenset[TurnState] = frozenset(
+    {TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL}
+)
+"""States in which a session's next question has to wait for this one."""
+
+DONE_STAGE_STATUSES: frozenset[StageStatus] = frozenset(
+    {StageStatus.PASSED, StageStatus.APPROVED, StageStatus.OVERRIDDEN}
+)
+"""Statuses after which the pipeline goes on past the stage."""
+
+
+class IllegalTransition(Exception):
+    """A state change that the table does not allow."""
+
+
+def turn_may(current: TurnState, new: TurnState) -> bool:
+    """Whether a turn in ``current`` may become ``new``."""
+    return new in TURN_TRANSITIONS[current]
+
+
+def stage_may(current: StageStatus, new: StageStatus) -> bool:
+    """Whether a stage in ``current`` may become ``new``."""
+    return new in STAGE_TRANSITIONS[current]
+
+
+def require_turn(current: TurnState, new: TurnState) -> None:
+    """Raise :class:`IllegalTransition` unless a turn in ``current`` may become ``new``."""
+    if not turn_may(current, new):
+        raise IllegalTransition(f"a turn that is {current.value} cannot become {new.value}")
+
+
+def require_stage(current: StageStatus, new: StageStatus) -> None:
+    """Raise :class:`IllegalTransition` unless a stage in ``current`` may become ``new``."""
+    if not stage_may(current, new):
+        raise IllegalTransition(f"a stage that is {current.value} cannot become {new.value}")

@@ -1,0 +1,19 @@
+"""The citizen's addresses."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from conversations import views
+
+app_name = "conversations"
+
+urlpatterns = [
+    path("", views.chat, name="chat"),
+    path("ask/", views.ask, name="ask"),
+    path("start-again/", views.start_again, name="start_again"),
+    path("c/<str:secret>/", views.resume, name="resume"),
+    path("help/", views.help_page, name="help"),
+    path("accessibility/", views.accessibility, name="accessibility"),
+    path("privacy/", views.privacy, name="privacy"),
+]

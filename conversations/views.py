@@ -1,0 +1,103 @@
+"""The citizen's pages: the same journey as over the websocket, by plain requests."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from conversations import cookies, selectors, services
+from conversations.presenters import ChatView
+
+
+@never_cache
+@require_safe
+def chat(request: HttpRequest) -> HttpResponse:
+    """The conversation of this browser; on a first visit the empty page and a fresh secret.
+
+    Nothing is stored before the first message.
+    """
+    secret = cookies.secret_of_request(request)
+    response = _page(request, secret)
+    if secret is None:
+        cookies.put(response, services.new_secret())
+    return response
+
+
+@never_cache
+@require_POST
+def ask(request: HttpRequest) -> HttpResponse:
+    """Take a question from the form.
+
+    303 to the page at the new question, or 422 with the page, the reason and the draft.
+    """
+    secret = cookies.secret_of_request(request) or services.new_secret()
+    # Browsers send a textarea's line ends as CRLF, which would count as two characters.
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    try:
+        turn = services.receive_turn(secret=secret, text=text)
+    except services.Refused as refused:
+        response = _page(request, secret, error=refused.message, draft=text, status=422)
+    else:
+        response = redirect(f"/#turn-{turn.pk}")
+        response.status_code = 303
+    cookies.put(response, secret)
+    return response
+
+
+@require_POST
+def start_again(request: HttpRequest) -> HttpResponse:
+    """Forget the conversation in this browser; it stays reachable by its resume link."""
+    response = redirect("conversations:chat")
+    response.status_code = 303
+    cookies.drop(response)
+    return response
+
+
+@never_cache
+@require_safe
+def resume(request: HttpRequest, secret: str) -> HttpResponse:
+    """Open a conversation by its private link: take it into the cookie and out of the address."""
+    if selectors.session_for_secret(secret) is None:
+        raise Http404
+    response = redirect("conversations:chat")
+    cookies.put(response, secret)
+    return response
+
+
+@require_safe
+def help_page(request: HttpRequest) -> HttpResponse:
+    """How to reach a person."""
+    return render(request, "conversations/help.html")
+
+
+@require_safe
+def accessibility(request: HttpRequest) -> HttpResponse:
+    """The accessibility statement."""
+    return render(request, "conversations/accessibility.html")
+
+
+@require_safe
+def privacy(request: HttpRequest) -> HttpResponse:
+    """What is kept, who reads it, how long."""
+    return render(request, "conversations/privacy.html", {"cookie_days": cookies.MAX_AGE_DAYS})
+
+
+def _page(
+    request: HttpRequest, secret: str | None, *, error: str = "", draft: str = "", status: int = 200
+) -> HttpResponse:
+    chat = selectors.chat_view(secret=secret, error=error, draft=draft)
+    context = {
+        "chat": chat,
+        "base_url": settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}",
+        "look_again": _look_again(request, chat),
+    }
+    return render(request, "conversations/chat.html", context, status=status)
+
+
+def _look_again(request: HttpRequest, chat: ChatView) -> str:
+    # Going to the same address with a #fragment only scrolls, so the address has to alternate.
+    look = "2" if request.GET.get("look") == "1" else "1"
+    return f"/?look={look}#{chat.turns[-1].dom_id}" if chat.pending else ""

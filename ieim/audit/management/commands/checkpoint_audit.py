@@ -1,0 +1,35 @@
+"""``manage.py checkpoint_audit``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from ieim.audit.checkpoints import summary, take_checkpoint
+
+
+class Command(BaseCommand):
+    """Take a checkpoint and print it."""
+
+    help = (
+        "Take a checkpoint of the audit record: a digest over the last event of every chain. "
+        "Keep the line that is printed somewhere that this database's owner cannot write to. "
+        "verify_audit then notices a chain, or the end of one, that was removed since, and the "
+        "digest shows whether the checkpoint itself is still the one that you kept."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the options."""
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Take the checkpoint."""
+        taken = summary(take_checkpoint())
+        if options["json"]:
+            self.stdout.write(json.dumps(taken))
+            return
+        self.stdout.write(
+            "checkpoint {number} at {at} over {chains} chains: {digest}".format(**taken)
+        )

@@ -1,0 +1,90 @@
+"""Writing audit events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from ieim.audit.canonical import GENESIS, canonical, check_text, event_hash, instant
+from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
+from ieim.audit.types import JSONValue
+
+_KIND = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
+_ACTOR = re.compile(r"citizen|system|staff:.+", re.DOTALL)
+
+
+def record(*, chain: UUID, kind: str, payload: Mapping[str, JSONValue], actor: str) -> AuditEvent:
+    """Append an event to ``chain`` (a session's id) inside the caller's transaction.
+
+    ``kind`` is lower-case words with dots (``turn.received``), ``actor`` is ``citizen``, ``system``
+    or ``staff:<username>``. ``payload`` carries ids, codes, digests and counts, never a citizen's
+    words. Until the transaction ends, other writers of the same chain wait.
+
+    Raises :class:`RuntimeError` outside ``transaction.atomic()``: the event and what it tells of
+    stand or fall together. Raises :class:`ieim.audit.canonical.PayloadError` for a payload that
+    cannot be recorded, :class:`ValueError` for a kind or an actor of another form.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError(
+            f"audit event {kind!r} outside a transaction: call record() inside "
+            "transaction.atomic(), in the same block as the change that it records"
+        )
+    _check(kind, actor)
+    data = canonical(payload)
+    head = lock_head(chain)
+    at = timezone.now()
+    seq = head.seq + 1
+    digest = event_hash(
+        chain=str(chain),
+        seq=seq,
+        kind=kind,
+        actor=actor,
+        at=instant(at),
+        payload=data,
+        prev_hash=head.hash,
+    )
+    event = AuditEvent(
+        chain=chain,
+        seq=seq,
+        kind=kind,
+        actor=actor,
+        at=at,
+        payload=data.decode(),
+        prev_hash=head.hash,
+        hash=digest,
+    )
+    event.save()
+    AuditHead.objects.filter(pk=chain).update(seq=seq, hash=digest)
+    return event
+
+
+def record_system(*, kind: str, payload: Mapping[str, JSONValue], actor: str) -> AuditEvent:
+    """Append an event that belongs to no session (see :func:`record`)."""
+    return record(chain=SYSTEM_CHAIN, kind=kind, payload=payload, actor=actor)
+
+
+def lock_head(chain: UUID) -> AuditHead:
+    """Return the head of ``chain``, locked until the transaction ends; ``seq`` 0 for a new chain.
+
+    On SQLite the whole database is locked already, because transactions are IMMEDIATE.
+    """
+    heads = AuditHead.objects.select_for_update().filter(pk=chain)
+    head = heads.first()
+    if head is None:
+        # Two writers may start a chain at once: one inserts, the other waits here for it.
+        AuditHead.objects.bulk_create(
+            [AuditHead(chain=chain, seq=0, hash=GENESIS)], ignore_conflicts=True
+        )
+        head = heads.get()
+    return head
+
+
+def _check(kind: str, actor: str) -> None:
+    if not _KIND.fullmatch(kind) or len(kind) > 64:
+        raise ValueError(f"{kind!r} is no kind of event: use up to 64 of a-z, 0-9, _ with dots")
+    if not _ACTOR.fullmatch(check_text(actor, "the actor")) or len(actor) > 160:
+        raise ValueError(f"{actor!r} is no actor: use citizen, system or staff:<username>")

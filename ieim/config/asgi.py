@@ -1,0 +1,33 @@
+"""The server's entry point: HTTP to Django, websockets to the consumers, and the embedded worker.
+
+Any ASGI server can run it; ``manage.py serve`` and ``deploy/`` use uvicorn.
+"""
+
+from __future__ import annotations
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
+# First of all, because it loads the apps that the imports below need.
+django_application = get_asgi_application()
+
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.sessions import SessionMiddlewareStack
+from django.conf import settings
+
+from conversations.routing import websocket_urlpatterns
+from ieim.config import embedded
+from ieim.config.origins import StrictOriginValidator
+
+application = ProtocolTypeRouter(
+    {
+        "http": django_application,
+        "websocket": StrictOriginValidator(
+            SessionMiddlewareStack(URLRouter(websocket_urlpatterns)),
+            settings.IEIM_WEBSOCKET_ORIGINS,
+        ),
+        "lifespan": embedded.lifespan,
+    }
+)

@@ -1,0 +1,122 @@
+"""Reading the environment: typed, and every problem told at once.
+
+Each reader returns a usable value even when it notes a problem, so that one start shows the whole
+list; :meth:`Env.check` then raises it. ``.env.example`` documents every variable.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+YES = ("1", "true", "yes", "on")
+NO = ("0", "false", "no", "off")
+
+
+class Env:
+    """The environment variables of one process.
+
+    A variable that is set to nothing but white space counts as not set. ``seen`` holds the name of
+    every variable that was asked for.
+    """
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self._problems: list[str] = []
+        self.seen: set[str] = set()
+
+    def problem(self, name: str, what: str) -> None:
+        """Note that ``name`` is not usable; ``what`` says why and what to set."""
+        self._problems.append(f"{name} {what}")
+
+    def check(self) -> None:
+        """Raise ImproperlyConfigured naming every noted problem, if there is any."""
+        if self._problems:
+            lines = "\n".join(f"  - {problem}" for problem in self._problems)
+            raise ImproperlyConfigured(
+                f"IEIM cannot start with these environment variables:\n{lines}\n"
+                "Every variable is explained in .env.example."
+            )
+
+    def text(self, name: str, default: str = "") -> str:
+        """The value without surrounding white space."""
+        self.seen.add(name)
+        return self._values.get(name, "").strip() or default
+
+    def required(self, name: str, hint: str, *, when: bool = True, default: str = "") -> str:
+        """The value; its absence is a problem where ``when``. ``hint`` says what to set."""
+        value = self.text(name)
+        if not value and when:
+            self.problem(name, f"is not set. {hint}")
+        return value or default
+
+    def choice(self, name: str, options: Sequence[str], default: str) -> str:
+        """One of ``options``."""
+        value = self.text(name, default)
+        if value not in options:
+            self.problem(name, f"is {value!r}. Set it to one of: {', '.join(options)}.")
+            return default
+        return value
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """True or false."""
+        value = self.text(name).lower()
+        if not value:
+            return default
+        if value not in YES + NO:
+            self.problem(name, f"is {value!r}. Set it to true or false.")
+        return value in YES
+
+    def number(self, name: str, default: float, *, low: float, high: float) -> float:
+        """A decimal number from ``low`` to ``high``."""
+        value = self.text(name)
+        try:
+            number = float(value) if value else default
+        except ValueError:
+            number = float("nan")
+        if not low <= number <= high:
+            self.problem(name, f"is {value!r}. Set it to a number from {low:g} to {high:g}.")
+            return default
+        return number
+
+    def names(self, name: str, default: Sequence[str] = ()) -> list[str]:
+        """Values separated by commas."""
+        found = [part.strip() for part in self.text(name).split(",")]
+        return [part for part in found if part] or list(default)
+
+    def origin(self, name: str, value: str, schemes: Sequence[str]) -> str:
+        """``value`` of ``name`` as an origin (``https://host`` or ``https://host:port``).
+
+        Empty stays empty.
+        """
+        if not value:
+            return ""
+        try:
+            parts = urlsplit(value)
+            port = f":{parts.port}" if parts.port is not None else ""
+        except ValueError:
+            parts, port = urlsplit(""), ""
+        extra = parts.path.strip("/") or parts.query or parts.fragment or parts.username
+        if parts.scheme not in schemes or not parts.hostname or extra:
+            example = f"{schemes[0]}://ask.example.org"
+            self.problem(name, f"is {value!r}. Set it to a scheme and a host, such as {example}.")
+            return ""
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        return f"{parts.scheme}://{host}{port}"
+
+    def table(self, name: str) -> dict[str, Any]:
+        """A JSON object; empty when not set."""
+        value = self.text(name)
+        try:
+            table = json.loads(value) if value else {}
+        except ValueError as error:
+            self.problem(name, f"is not JSON ({error}). Set it to a JSON object.")
+            return {}
+        if not isinstance(table, dict):
+            self.problem(name, "is JSON, but not an object. Set it to a JSON object.")
+            return {}
+        return table

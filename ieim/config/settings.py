@@ -1,0 +1,211 @@
+"""Django's settings, for development and production alike: the environment alone tells them apart.
+
+Development needs no variable at all. Production (``IEIM_ENV=production``) refuses to start until
+every variable that it needs is set, and says which are missing.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+from csp.constants import NONE, SELF
+
+from ieim.config import env as environment
+from ieim.config import parts
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+
+env = environment.Env(os.environ)
+PRODUCTION = env.choice("IEIM_ENV", ["development", "production"], "development") == "production"
+DEBUG = not PRODUCTION
+
+# --- Where it is reached -------------------------------------------------------------------------
+
+SECRET_KEY = parts.secret_key(env, required=PRODUCTION)
+ALLOWED_HOSTS = parts.allowed_hosts(env, required=PRODUCTION)
+# The one origin that browsers use; empty in development, where any loopback port will do.
+IEIM_PUBLIC_URL = parts.public_url(env, required=PRODUCTION)
+IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else parts.LOOPBACK
+CSRF_TRUSTED_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else []
+# Only `manage.py serve` listens by itself; production gives the port to uvicorn.
+IEIM_PORT = int(env.number("PORT", 8000, low=1, high=65535))
+
+# --- Data ----------------------------------------------------------------------------------------
+
+IEIM_DATA_DIR = parts.data_dir(env, BASE_DIR / "var")
+DATABASES = {"default": parts.database(env, IEIM_DATA_DIR, required=PRODUCTION)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Without Redis everything stays in this process: broker, channel layer and worker (embedded.py).
+IEIM_REDIS_URL = parts.redis_url(env, required=PRODUCTION)
+IEIM_EMBEDDED = not IEIM_REDIS_URL
+CHANNEL_LAYERS = {"default": parts.channel_layer(IEIM_REDIS_URL)}
+
+# --- The model -----------------------------------------------------------------------------------
+
+# BASE_URL is empty for the offline engine. See ieim.config.parts.ModelSettings for the keys.
+IEIM_MODEL = parts.model(env)
+
+# --- Applications --------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "ieim.config",
+    "review",
+    "conversations",
+    "ieim.knowledge",
+    "ieim.llm",
+    "ieim.audit",
+    "channels",
+    "csp",
+    "django_htmx",
+    "rest_framework",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_permissions_policy.PermissionsPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "ieim.config.urls"
+ASGI_APPLICATION = "ieim.config.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# --- Static files --------------------------------------------------------------------------------
+
+# What `npm run build` made is served at the root of STATIC_URL (app.css, govuk-frontend.min.js);
+# our own ES modules and pictures are served as they are, under js/ and img/.
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [
+    BASE_DIR / "static" / "build",
+    ("js", BASE_DIR / "static" / "src" / "js"),
+    ("img", BASE_DIR / "static" / "src" / "img"),
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = not PRODUCTION
+# WhiteNoise answers with a file, which Django reads whole under ASGI: right for files this small.
+warnings.filterwarnings(
+    "ignore", message="StreamingHttpResponse must consume", module="django.core.handlers.asgi"
+)
+
+# --- Staff accounts ------------------------------------------------------------------------------
+
+LOGIN_URL = "admin:login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    # Closed unless a view opens itself.
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+}
+
+# --- Browser security ----------------------------------------------------------------------------
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        # Older browsers do not count a websocket as 'self'.
+        "connect-src": [SELF, *parts.websocket_sources(IEIM_PUBLIC_URL)],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
+    }
+}
+PERMISSIONS_POLICY: dict[str, list[str]] = {
+    feature: [] for feature in ("camera", "geolocation", "microphone", "payment", "usb")
+}
+X_FRAME_OPTIONS = "DENY"
+# A resume link is a secret: no other site may learn it from a Referer.
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = PRODUCTION
+CSRF_COOKIE_SECURE = PRODUCTION
+CSRF_COOKIE_HTTPONLY = True
+# TLS ends at a proxy. uvicorn turns X-Forwarded-Proto into the scheme, from trusted proxies only.
+SECURE_SSL_REDIRECT = PRODUCTION
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
+SECURE_HSTS_PRELOAD = PRODUCTION
+
+# --- Celery --------------------------------------------------------------------------------------
+
+CELERY_BROKER_URL = IEIM_REDIS_URL or "memory://localhost/"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A worker that dies gives its turn back: the lease and the checkpoints make a second run harmless.
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_IGNORE_RESULT = True
+# One queue; a misspelt one is refused, not made.
+CELERY_TASK_DEFAULT_QUEUE = "turns"
+CELERY_TASK_CREATE_MISSING_QUEUES = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = parts.broker_options(
+    IEIM_REDIS_URL, deadline=IEIM_MODEL["DEADLINE"]
+)
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "conversations.tasks.sweep",
+        "schedule": parts.SWEEP_EVERY,
+        # A sweep that waited in the queue until the next one is due has nothing left to do.
+        "options": {"expires": parts.SWEEP_EVERY},
+    }
+}
+
+# --- Logging -------------------------------------------------------------------------------------
+
+LOGGING = parts.logging_config("INFO" if PRODUCTION else "WARNING")
+
+env.check()

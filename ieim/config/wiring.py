@@ -1,0 +1,11 @@
+"""Where the layers meet: ports of the lower apps get their implementations from the upper ones."""
+
+from __future__ import annotations
+
+from conversations.ports import wire_review
+from review.services import open_item
+
+
+def wire() -> None:
+    """Connect every port; called once when the apps are ready."""
+    wire_review(open_item)

@@ -1,0 +1,14 @@
+"""The knowledge app: the editable draft, its releases, and their import."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class KnowledgeConfig(AppConfig):
+    """Django's handle on the app."""
+
+    name = "ieim.knowledge"
+    label = "knowledge"
+    verbose_name = "Knowledge"
+    default_auto_field = "django.db.models.BigAutoField"

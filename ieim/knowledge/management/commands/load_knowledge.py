@@ -1,0 +1,122 @@
+"""Load a knowledge bundle into the draft, and publish it when asked to."""
+
+from __future__ import annotations
+
+import json
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from tqdm import tqdm
+
+from ieim.knowledge import services
+from ieim.knowledge.bundle import Bundle, BundleError, read_bundle
+from ieim.knowledge.rows import TABLES
+
+_HELP = """\
+Replaces the draft by a knowledge bundle, in one transaction: when anything is wrong, every error
+is listed with its file and line, nothing changes, and the exit code is 1.
+
+A bundle is a folder with the files agencies, dictionary, services and labels, each as .jsonl,
+.yaml, .yml or .csv, or one YAML file with these four keys. Without labels the default sets apply.
+
+  agencies    id, name, path, description
+  dictionary  agency, key, value, keywords[]
+  services    agency, key, name, path, overview, applicability_summary, categories[],
+              requirements[], fees, processing_time, how_to_apply[], contact, url
+  labels      set, code, name, description, threshold, effect
+
+Ids, keys and names are required. Columns with [] are lists; in CSV their entries are separated
+by "|". Texts may have 10,000 characters, names 500, ids 200, links 2,048, lists 100 entries."""
+
+_EXAMPLES = """\
+examples:
+  manage.py load_knowledge ieim/knowledge/demo --publish
+  manage.py load_knowledge bundle.yaml --publish --note "New fees from 1 January" --json"""
+
+
+class Command(BaseCommand):
+    """``manage.py load_knowledge PATH [--publish] [--note TEXT] [--json]``."""
+
+    help = _HELP
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Keep the line breaks of the help."""
+        kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
+        return super().create_parser(prog_name, subcommand, epilog=_EXAMPLES, **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("path", type=Path, help="the bundle: a folder, or one YAML file")
+        parser.add_argument(
+            "--publish", action="store_true", help="make a release of it, current from now on"
+        )
+        parser.add_argument("--note", default="", help="what changed, kept with the release")
+        parser.add_argument("--json", action="store_true", help="print the result as one object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load, publish and report; raise :class:`CommandError` when nothing was changed."""
+        if options["note"] and not options["publish"]:
+            raise CommandError("--note is kept with a release: give --publish too.")
+        try:
+            bundle = read_bundle(options["path"])
+            note = options["note"] if options["publish"] else None
+            report = self._load(bundle, note, quiet=options["verbosity"] == 0)
+        except BundleError as error:
+            raise self._refusal([str(problem) for problem in error.errors]) from error
+        except services.PublishError as refusal:
+            raise self._refusal(refusal.reasons) from refusal
+        for warning in bundle.warnings:
+            self.stderr.write(f"Warning: {warning}")
+        if options["json"]:
+            self.stdout.write(json.dumps(report))
+        elif options["verbosity"] > 0:
+            self.stdout.write(_sentences(report))
+
+    @transaction.atomic
+    def _load(self, bundle: Bundle, note: str | None, *, quiet: bool) -> dict[str, Any]:
+        """Import ``bundle`` and, unless ``note`` is None, publish it; return what was done."""
+        total = sum(len(getattr(bundle, table)) for table in TABLES)
+        # None: shown on a terminal only. It goes to stderr.
+        hidden = True if quiet else None
+        with tqdm(total=total, unit=" entries", disable=hidden, leave=False) as bar:
+            done = services.import_bundle(bundle=bundle, by=None, progress=bar.update)
+        report: dict[str, Any] = {
+            "tables": done.as_dict(),
+            "published": False,
+            "release": None,
+            "warnings": bundle.warnings,
+        }
+        if note is not None:
+            # Bytes of the command line that are not UTF-8 cannot be stored.
+            note = note.encode("utf-8", "replace").decode("utf-8")
+            try:
+                report["release"] = services.publish(note=note, by=None).number
+                report["published"] = True
+            except services.NothingToPublishError as same:
+                report["release"] = same.number
+        return report
+
+    def _refusal(self, reasons: Sequence[str]) -> CommandError:
+        for reason in reasons:
+            self.stderr.write(reason)
+        many = "1 error" if len(reasons) == 1 else f"{len(reasons):,} errors"
+        return CommandError(f"{many}; nothing was changed.")
+
+
+def _sentences(report: Mapping[str, Any]) -> str:
+    lines = [
+        f"{table}: {counts['added']:,} added, {counts['changed']:,} changed, "
+        f"{counts['removed']:,} removed, {counts['unchanged']:,} unchanged"
+        for table, counts in report["tables"].items()
+    ]
+    if report["published"]:
+        lines.append(f"Published as release {report['release']}.")
+    elif report["release"] is not None:
+        lines.append(f"Nothing to publish: release {report['release']} is the same.")
+    else:
+        lines.append("Only the draft was changed; --publish makes a release of it.")
+    return "\n".join(lines)

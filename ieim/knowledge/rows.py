@@ -1,0 +1,59 @@
+"""Rows as they were read, before anybody has judged them, and what may be wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+Table: TypeAlias = Literal["agencies", "dictionary", "services", "labels"]
+TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services", "labels")
+
+Value: TypeAlias = "str | Decimal | bool | Sequence[Value] | Wrong | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A value of a type that no column has; ``what`` names it with its article ("a date")."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row and where it stands.
+
+    ``file`` is what a person would look for (a path, or the name of a draft entry), ``line`` counts
+    from 1, None where there are no lines. ``lines`` has the line of single values where it differs.
+    """
+
+    file: str
+    line: int | None
+    values: Mapping[str, Value]
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def line_of(self, column: str) -> int | None:
+        """Return the line on which the value of ``column`` stands."""
+        return self.lines.get(column, self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class BundleProblem:
+    """One thing that is wrong, where, and what to do about it, in one sentence."""
+
+    file: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.message}"
+
+
+class BundleError(Exception):
+    """A bundle cannot be used; ``errors`` has every reason, file by file in reading order."""
+
+    def __init__(self, errors: Sequence[BundleProblem]) -> None:
+        super().__init__("\n".join(str(error) for error in errors))
+        self.errors = list(errors)

@@ -1,0 +1,104 @@
+"""Reading the draft and the releases."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ieim.knowledge.bundle import Bundle, bundle_of
+from ieim.knowledge.checks import COLUMNS
+from ieim.knowledge.models import Agency, Category, DraftEntry, Label, Publication, Release, Service
+from ieim.knowledge.rows import Row, Table
+from ieim.pipeline import knowledge
+
+DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
+    "agencies": Agency,
+    "dictionary": Category,
+    "services": Service,
+    "labels": Label,
+}
+
+_KEPT = 4
+"""Releases kept in a process: the current one and those of turns that began before it."""
+
+_kept: OrderedDict[tuple[int, str], knowledge.Release] = OrderedDict()
+_lock = threading.Lock()
+
+
+class UnknownReleaseError(LookupError):
+    """There is no release of that number."""
+
+
+class CorruptReleaseError(RuntimeError):
+    """A stored release is not what its digest says: the database was changed behind its back."""
+
+
+def current_number() -> int | None:
+    """Return the number of the release that new turns are pinned to, None before the first."""
+    return Publication.objects.order_by("-id").values_list("release_id", flat=True).first()
+
+
+def current_release() -> knowledge.Release | None:
+    """Return the current release, None before the first publication.
+
+    A newer publication is noticed at once: each call asks for the newest with one small query.
+    """
+    newest = Publication.objects.order_by("-id").values_list("release_id", "release__sha256")
+    identity = newest.first()
+    return None if identity is None else _value(*identity)
+
+
+def release(number: int) -> knowledge.Release:
+    """Return release ``number``, loaded once per process.
+
+    Raises :class:`UnknownReleaseError`, and :class:`CorruptReleaseError` when it does not have its
+    digest.
+    """
+    found = Release.objects.filter(number=number).values_list("sha256", flat=True).first()
+    if found is None:
+        raise UnknownReleaseError(f"there is no release {number}")
+    return _value(number, found)
+
+
+def draft() -> Bundle:
+    """Return the draft, checked like a bundle.
+
+    Raises :class:`ieim.knowledge.bundle.BundleError`, whose errors name entries where those of a
+    bundle name files.
+    """
+    return bundle_of(
+        {table: _draft_rows(table, model) for table, model in DRAFT_MODELS.items()}, file="draft"
+    )
+
+
+def _value(number: int, sha256: str) -> knowledge.Release:
+    # The digest is part of the key: another database may have another release of that number.
+    key = (number, sha256)
+    with _lock:
+        value = _kept.get(key)
+        if value is None:
+            content = Release.objects.values_list("content", flat=True).get(number=number)
+            value = Bundle.from_content(content).release(number)
+            if value.sha256 != sha256:
+                raise CorruptReleaseError(f"release {number} does not have the digest {sha256}")
+            _kept[key] = value
+        _kept.move_to_end(key)
+        while len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+        return value
+
+
+def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:
+    # "agency" gives the natural id: a foreign key's value is its target's primary key.
+    stored = model._default_manager.values(*COLUMNS[table])
+    name = model._meta.verbose_name
+    return [Row(f"{name} {_identity(values)}", None, values) for values in stored]
+
+
+def _identity(values: Mapping[str, Any]) -> str:
+    parts = [
+        values[column] for column in ("id", "agency", "set", "key", "code") if column in values
+    ]
+    return " ".join(str(part) for part in parts)

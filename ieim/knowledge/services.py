@@ -1,0 +1,204 @@
+"""Changing the draft and publishing it. Every change is one transaction with its audit event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+from django.db.models import Max
+
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
+from ieim.knowledge import selectors
+from ieim.knowledge.bundle import Bundle, BundleError
+from ieim.knowledge.checks import COLUMNS
+from ieim.knowledge.models import Publication, Release, Service
+from ieim.knowledge.rows import TABLES, Table
+from ieim.pipeline import knowledge
+
+_BundleRow: TypeAlias = knowledge.Agency | knowledge.Category | knowledge.Service | knowledge.Label
+
+_BATCH = 500
+
+_IDENTITY: Mapping[Table, tuple[str, ...]] = {
+    "agencies": ("id",),
+    "dictionary": ("agency_id", "key"),
+    "services": ("agency_id", "key"),
+    "labels": ("set", "code"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What happened to the entries of one table; an entry that only moved is unchanged."""
+
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What an import did to the draft, by table (``agencies``, ``dictionary``, ...)."""
+
+    tables: Mapping[Table, Counts]
+
+    def as_dict(self) -> dict[str, dict[str, int]]:
+        """Return the counts as JSON values."""
+        return {table: asdict(counts) for table, counts in self.tables.items()}
+
+
+class PublishError(Exception):
+    """The draft cannot become a release; ``reasons`` says why, a sentence each."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__("\n".join(reasons))
+        self.reasons = list(reasons)
+
+
+class NothingToPublishError(PublishError):
+    """The draft is the current release, ``number``, to the byte."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__([f"The draft is the same as the current release, {number}."])
+        self.number = number
+
+
+@transaction.atomic
+def import_bundle(
+    *, bundle: Bundle, by: User | None, progress: Callable[[int], object] | None = None
+) -> ImportResult:
+    """Replace the draft by ``bundle``; entries that stay keep their rows.
+
+    ``by`` is None for the command line. ``progress`` is told how many more entries are done; it is
+    called for each entry of ``bundle`` in all.
+    """
+    _lock()
+    plans = {table: _Plan(table, getattr(bundle, table)) for table in TABLES}
+    # What refers goes before what is referred to, and comes after it.
+    for table in reversed(TABLES):
+        plans[table].remove()
+    for table in TABLES:
+        plans[table].write(progress or (lambda done: None))
+    result = ImportResult({table: plans[table].counts for table in TABLES})
+    record_system(
+        kind="knowledge.imported",
+        payload={"tables": result.as_dict(), "own_labels": bundle.own_labels},
+        actor=_actor(by),
+    )
+    return result
+
+
+@transaction.atomic
+def publish(*, note: str, by: User | None) -> Release:
+    """Make a release of the draft and make it current.
+
+    Raises :class:`PublishError` for an empty or faulty draft, and its
+    :class:`NothingToPublishError` for one that is the current release already; then nothing has
+    changed.
+    """
+    _lock()
+    if not Service.objects.exists():
+        raise PublishError(
+            ["The draft has no services: load a bundle (manage.py load_knowledge) or add some."]
+        )
+    try:
+        bundle = selectors.draft()
+    except BundleError as error:
+        raise PublishError([str(problem) for problem in error.errors]) from error
+    last = Release.objects.aggregate(last=Max("number"))["last"] or 0
+    value = bundle.release(last + 1)
+    current = selectors.current_number()
+    if current is not None and Release.objects.get(number=current).sha256 == value.sha256:
+        raise NothingToPublishError(current)
+    release = Release(
+        number=value.number,
+        sha256=value.sha256,
+        content=bundle.content,
+        note=note,
+        created_by=by,
+    )
+    release.save()
+    Publication(release=release, published_by=by).save()
+    record_system(
+        kind="knowledge.published",
+        payload={
+            "release": release.number,
+            "sha256": release.sha256,
+            "agencies": len(bundle.agencies),
+            "services": len(bundle.services),
+        },
+        actor=_actor(by),
+    )
+    return release
+
+
+class _Plan:
+    """What must be done to one table of the draft to make it hold ``rows``, in their order."""
+
+    def __init__(self, table: Table, rows: Sequence[_BundleRow]) -> None:
+        self._model = selectors.DRAFT_MODELS[table]
+        self._identity = _IDENTITY[table]
+        self._columns = [_attribute(column) for column in COLUMNS[table]]
+        stored = {
+            tuple(values[name] for name in self._identity): values
+            for values in self._model._default_manager.values("pk", "position", *self._columns)
+        }
+        self._total = len(rows)
+        self._rows: list[models.Model] = []
+        added = changed = 0
+        for position, row in enumerate(rows):
+            values = {_attribute(name): _listed(value) for name, value in asdict(row).items()}
+            before = stored.pop(tuple(values[name] for name in self._identity), None)
+            same = before is not None and all(before[name] == values[name] for name in values)
+            added += before is None
+            changed += before is not None and not same
+            if before is None or not same or before["position"] != position:
+                self._rows.append(self._model(**values, position=position))
+        self._surplus = [values["pk"] for values in stored.values()]
+        unchanged = len(rows) - added - changed
+        self.counts = Counts(added, changed, len(self._surplus), unchanged)
+
+    def remove(self) -> None:
+        """Remove what the draft has and ``rows`` have not."""
+        for batch in _batches(self._surplus):
+            self._model._default_manager.filter(pk__in=batch).delete()
+
+    def write(self, progress: Callable[[int], object]) -> None:
+        """Add and change rows."""
+        progress(self._total - len(self._rows))
+        kept = {*self._identity}
+        for batch in _batches(self._rows):
+            self._model._default_manager.bulk_create(
+                batch,
+                update_conflicts=True,
+                unique_fields=[name.removesuffix("_id") for name in self._identity],
+                update_fields=["position", *(n for n in self._columns if n not in kept)],
+            )
+            progress(len(batch))
+
+
+def _attribute(column: str) -> str:
+    """Return the model's attribute for ``column``: a reference is stored as the natural id."""
+    return "agency_id" if column == "agency" else column
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _batches(items: Sequence[Any]) -> list[Sequence[Any]]:
+    return [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
+
+
+def _lock() -> None:
+    # One change of draft or releases at a time: each ends with an event of this chain.
+    lock_head(SYSTEM_CHAIN)
+
+
+def _actor(by: User | None) -> str:
+    return "system" if by is None else f"staff:{by.get_username()}"

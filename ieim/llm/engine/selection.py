@@ -1,0 +1,173 @@
+"""category_select_v1, semantic_analysis_v1 and service_select_v1: choosing by words and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ieim.llm.engine.envelope import envelope
+from ieim.llm.engine.question import Question, alone, read_question, requests
+from ieim.llm.engine.ranking import Choice, choose, order, relevance
+
+Slot = Mapping[str, Any]
+
+_NO_SERVICE: Slot = {
+    "agencyId": "",
+    "serviceKey": "",
+    "name": "",
+    "path": "",
+    "overview": "",
+    "applicability_summary": "",
+    "categories": [],
+    "fields": [],
+    "rank": 1,
+}
+"""What is chosen from an empty index: nothing, and the gate says so."""
+
+MINIMUM = 0.5
+MOST_CATEGORIES = 3
+
+_FIELDS: Mapping[str, str] = {
+    "name": "service_name",
+    "overview": "service_overview",
+    "applicability_summary": "service_applicability_summary",
+    "requirements": "service_requirements",
+    "fees": "service_fees",
+    "processing_time": "service_processing_time",
+    "how_to_apply": "service_how_to_apply",
+    "contact": "service_contact",
+    "url": "service_url",
+}
+"""The placeholder of each field that helps a citizen, in the order of a reply."""
+
+_CATEGORY_WEIGHTS: Mapping[str, float] = {"value": 1.0, "keywords": 0.9}
+_SERVICE_WEIGHTS: Mapping[str, float] = {
+    "name": 1.0,
+    "categories": 0.9,
+    "overview": 0.8,
+    "applicability_summary": 0.7,
+}
+_MATCHED_FIELD: Mapping[str, str] = {"categories": "key"}
+
+
+def select_category(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer category_select_v1: every category that fits, else the closest with its low score."""
+    candidates = _categories(payload["KnowledgeBase_Dictionary"], [read_question(payload)])
+    return envelope(payload, "service_select_v1", categorySelection={"candidates": candidates})
+
+
+def analyse(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer semantic_analysis_v1: the categories of each agency by the part that is its own."""
+    asked = questions(payload)
+    agencies = []
+    totals: dict[str, float] = {}
+    for agency in payload["agencies"]:
+        own = _of(agency["agencyId"], payload["KnowledgeBase_Dictionary"])
+        candidates = _categories(own, asked)
+        totals[agency["agencyId"]] = sum(c["score"] for c in candidates.values())
+        agencies.append(
+            {
+                "agencyId": agency["agencyId"],
+                "agencyName": agency["name"],
+                "categorySelection": {"candidates": candidates},
+            }
+        )
+    primary = max(totals, key=lambda agency_id: totals[agency_id])
+    return envelope(
+        payload,
+        "service_select_v1",
+        semanticAnalysis={
+            "agencies": agencies,
+            "primaryAgency": {"agencyId": primary, "reason": "highest cumulative relevance"},
+        },
+    )
+
+
+def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer service_select_v1; a score under 0.50 says that no service fits well."""
+    high = payload["cached_state"]["agency_detect_v1"]["complexity"] == "high"
+    services = payload["service_index"] or [_NO_SERVICE]
+    choice = best_service(payload, services, questions(payload))
+    service = choice.slot
+    placeholders = [_FIELDS[field] for field in _FIELDS if field in service["fields"]]
+    placeholders += ["agency_name", *_category(payload, service["agencyId"])]
+    return envelope(
+        payload,
+        "multi_agency_service_answer_v1" if high else "session_end",
+        serviceSelection={
+            "serviceKey": service["serviceKey"],
+            "name": service["name"],
+            "path": service["path"],
+            "matchedField": _MATCHED_FIELD.get(choice.field, choice.field),
+            "score": choice.score,
+        },
+        template={
+            "placeholders": {name: f"{{{name}}}" for name in placeholders},
+            "rules": f"In this order: {', '.join(f'{{{name}}}' for name in placeholders)}.",
+        },
+    )
+
+
+def questions(payload: Mapping[str, Any]) -> list[Question]:
+    """Return what is asked: the message as a whole and, on the high branch, each request in it."""
+    whole = read_question(payload)
+    if payload["cached_state"]["agency_detect_v1"]["complexity"] == "low":
+        return [whole]
+    return [whole, *(alone(words) for words, _ in requests(payload["user_prompt"]))]
+
+
+def best_service(
+    payload: Mapping[str, Any], services: Sequence[Slot], asked: Iterable[Question]
+) -> Choice:
+    """Return the best of one or more ``services``, for that question which suits it best."""
+    dictionary = {
+        (entry["agencyId"], entry["key"]): f"{entry['value']}\n" + "\n".join(entry["keywords"])
+        for entry in payload.get("KnowledgeBase_Dictionary", ())
+    }
+
+    def fields(service: Slot) -> dict[str, str]:
+        keys = service["categories"]
+        about = [dictionary.get((service["agencyId"], key), key.replace("-", " ")) for key in keys]
+        return {
+            "name": service["name"],
+            "overview": service["overview"],
+            "applicability_summary": service["applicability_summary"],
+            "categories": "\n".join(about),
+        }
+
+    chosen = [
+        choose(question, services, fields, _SERVICE_WEIGHTS, name="name", key="serviceKey")
+        for question in asked
+    ]
+    return max(chosen, key=lambda choice: choice.score)
+
+
+def _categories(slots: Sequence[Slot], asked: Iterable[Question]) -> dict[str, Any]:
+    """Return ``{key: {value, score}}``: the best that fit, or the one that comes closest."""
+    scores: dict[str, float] = {}
+    for question in asked:
+        for entry, found in order(question, slots, _category_fields, _CATEGORY_WEIGHTS, "value"):
+            score = relevance(found, entry["rank"])
+            scores[entry["key"]] = max(score, scores.get(entry["key"], 0.0))
+    values = {entry["key"]: entry["value"] for entry in slots}
+    best = sorted(scores, key=lambda key: -scores[key])[:MOST_CATEGORIES]
+    kept = [key for key in best if scores[key] >= MINIMUM] or best[:1]
+    return {key: {"value": values[key], "score": scores[key]} for key in kept}
+
+
+def _category_fields(entry: Slot) -> dict[str, str]:
+    return {"value": entry["value"], "keywords": "\n".join(entry["keywords"])}
+
+
+def _of(agency_id: str, slots: Sequence[Slot]) -> list[Slot]:
+    return [slot for slot in slots if slot["agencyId"] == agency_id]
+
+
+def _category(payload: Mapping[str, Any], agency_id: str) -> list[str]:
+    """Return the placeholder of the selected category, when the state holds one."""
+    state = payload["cached_state"]
+    selected = state.get("category_select_v1", {}).get("candidates", {})
+    for agency in state.get("semantic_analysis_v1", {}).get("agencies", ()):
+        if agency["agencyId"] == agency_id:
+            selected = agency["categorySelection"]["candidates"]
+    return ["category_value"] if selected else []

@@ -1,0 +1,75 @@
+"""``manage.py serve_offline_llm``: the offline engine as an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from ieim.llm.server import offline_app, serve
+
+DEFAULT_PORT = 8011
+_LAST_PORT = 65_535
+
+
+class Command(BaseCommand):
+    """Serves until Ctrl-C."""
+
+    help = (
+        "Serve the offline engine as an OpenAI-compatible endpoint: set IEIM_MODEL_BASE_URL to the "
+        "address that is printed and IEIM_MODEL_NAME to ieim-offline. Any key is accepted. Ctrl-C "
+        "ends it."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument(
+            "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)"
+        )
+        parser.add_argument(
+            "--port",
+            type=_port,
+            default=DEFAULT_PORT,
+            help=f"port to listen on, 0 for any free one (default: {DEFAULT_PORT})",
+        )
+        parser.add_argument(
+            "--delay",
+            type=_seconds,
+            default=0.0,
+            metavar="SECONDS",
+            help="wait this long before each answer (default: 0)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Serve; an address that cannot be had is a CommandError."""
+        host, port = options["host"], options["port"]
+        try:
+            serve(offline_app(delay=options["delay"]), host=host, port=port, ready=self._ready)
+        except OSError as error:
+            raise CommandError(
+                f"Cannot listen on {host}, port {port}: {error.strerror or error}. Choose another "
+                "port with --port, or 0 for any free one."
+            ) from None
+
+    def _ready(self, base_url: str) -> None:
+        self.stdout.write(f"listening on {base_url}")
+        self.stdout.flush()
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= _LAST_PORT):
+        raise ArgumentTypeError(f"a port is a whole number from 0 to {_LAST_PORT}, not {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise ArgumentTypeError(f"a delay is a number of seconds, 0 or more, not {text!r}")
+    return seconds

@@ -1,0 +1,142 @@
+"""Canonical JSON: one way to write a value, one digest of it, and scores that keep their digits.
+
+Scores are Decimal (DESIGN decision 5). Python's C encoder cannot emit them as numbers, so
+:class:`DecimalEncoder` has its own small writer; it is also the encoder of the JSON fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Context, Decimal, Inexact, InvalidOperation
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any
+
+import rfc8785
+
+_HUNDREDTH = Decimal("0.01")
+# Wide enough for any number that strict JSON lets through; a rounding raises instead.
+_EXACT = Context(prec=1000, traps=[Inexact, InvalidOperation])
+_SAFE_INTEGER = 2**53 - 1
+
+
+class DecimalEncoder(json.JSONEncoder):
+    """Writes Decimals verbatim as JSON numbers: ``Decimal("0.90")`` is ``0.90``.
+
+    For ``json.dumps(value, cls=DecimalEncoder)`` and Django's ``JSONField(encoder=...)``. Honours
+    ``ensure_ascii``, ``sort_keys``, ``separators`` and ``default``; ``indent`` is ignored. Keys
+    must be strings. Raises TypeError for what JSON cannot hold, ValueError for NaN and infinities.
+    """
+
+    def encode(self, o: Any) -> str:
+        """Return ``o`` as JSON text."""
+        return "".join(self._pieces(o))
+
+    def iterencode(self, o: Any, _one_shot: bool = False) -> Iterator[str]:
+        """Yield ``o`` as JSON text in pieces."""
+        return self._pieces(o)
+
+    def _pieces(self, value: Any) -> Iterator[str]:
+        if value is None or value is True or value is False:
+            yield {None: "null", True: "true", False: "false"}[value]
+        elif isinstance(value, str):
+            yield self._string(value)
+        elif isinstance(value, int):
+            yield int.__repr__(value)
+        elif isinstance(value, (float, Decimal)):
+            yield _number(value)
+        elif isinstance(value, Mapping):
+            yield from self._object(value)
+        elif isinstance(value, (list, tuple)):
+            yield from self._array(value)
+        else:
+            yield from self._pieces(self.default(value))
+
+    def _string(self, value: str) -> str:
+        return encode_basestring_ascii(value) if self.ensure_ascii else encode_basestring(value)
+
+    def _object(self, value: Mapping[Any, Any]) -> Iterator[str]:
+        separator = "{"
+        for key in sorted(value) if self.sort_keys else value:
+            if not isinstance(key, str):
+                raise TypeError(f"keys must be strings, not {type(key).__name__}")
+            yield separator + self._string(key) + self.key_separator
+            yield from self._pieces(value[key])
+            separator = self.item_separator
+        yield "{}" if not value else "}"
+
+    def _array(self, value: list[Any] | tuple[Any, ...]) -> Iterator[str]:
+        separator = "["
+        for item in value:
+            yield separator
+            yield from self._pieces(item)
+            separator = self.item_separator
+        yield "[]" if not value else "]"
+
+
+class DecimalDecoder(json.JSONDecoder):
+    """Reads numbers with a fraction or an exponent as Decimal.
+
+    For ``json.loads(text, cls=DecimalDecoder)`` and Django's ``JSONField(decoder=...)``.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"parse_float": Decimal, **options})
+
+
+_CANONICAL = DecimalEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def dumps(value: Any) -> str:
+    """Return ``value`` as compact JSON with sorted keys, Decimals verbatim, text unescaped.
+
+    Raises TypeError or ValueError as :class:`DecimalEncoder` does.
+    """
+    return _CANONICAL.encode(value)
+
+
+def digest(value: Any) -> str:
+    """Return the lower-case hex SHA-256 over the RFC 8785 bytes of ``value``.
+
+    RFC 8785 knows doubles only: 0.90 and 0.9 have the same digest. Raises ValueError for NaN,
+    infinities, lone surrogates, numbers that no double holds, and what JSON cannot hold.
+    """
+    try:
+        return hashlib.sha256(rfc8785.dumps(_plain(value))).hexdigest()
+    except OverflowError:
+        raise ValueError("a number is outside the range of a 64-bit float") from None
+
+
+def two_decimals(value: Decimal) -> Decimal:
+    """Return ``value`` with exactly two decimals (5e-1 is 0.50).
+
+    Raises ValueError when that would change it (0.876) or it is not finite.
+    """
+    try:
+        if value.is_finite():
+            return value.quantize(_HUNDREDTH, context=_EXACT)
+    except (Inexact, InvalidOperation):
+        pass
+    raise ValueError("the number does not fit into two decimals")
+
+
+def _number(value: float | Decimal) -> str:
+    text = str(value) if isinstance(value, Decimal) else float.__repr__(value)
+    if not text.lstrip("-")[0].isdigit():
+        raise ValueError("NaN and infinities are not JSON numbers")
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """Return ``value`` with every number as RFC 8785 can write it."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Decimal):
+        number = float(value)
+        return int(number) if number.is_integer() and abs(number) <= _SAFE_INTEGER else number
+    if isinstance(value, int) and abs(value) > _SAFE_INTEGER:
+        return float(value)
+    return value

@@ -1,0 +1,96 @@
+"""Facts: what free text states that can be checked against a source, found and normalised.
+
+URLs, e-mail addresses, amounts of money, percentages, dates and telephone numbers (DESIGN decision
+12). Both the reply and its sources are read in the same way, so that two spellings of one fact
+meet; what is doubtful counts as a fact. Linear in the length of the text; no str raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from ieim.pipeline.facts import currencies as money_names
+from ieim.pipeline.facts import dates, money, phones, web
+from ieim.pipeline.facts.reading import Hit, Kind, read
+from ieim.pipeline.facts.web import url_value
+
+__all__ = ["Fact", "Kind", "facts", "matches", "url_value"]
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact: ``text`` stands at code points ``start`` to ``end`` (half-open) of what was read.
+
+    ``value`` is the normalised form: for a URL :func:`url_value`; an e-mail address in lower case;
+    for money ``"EUR 12.5"``; for a percentage ``"12.5"``; for a date see
+    :mod:`ieim.pipeline.facts.dates`; for a telephone number its digits, after ``+`` when it is
+    international. Values are compared with :func:`matches`.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    text: str
+    value: str
+
+
+def facts(text: str, *, currencies: Collection[str] = ()) -> list[Fact]:
+    """Return the facts of ``text`` from left to right, none overlapping; the longest wins.
+
+    ``currencies`` are currency codes in capitals beyond those of ISO 4217.
+    """
+    reading = read(text)
+    groups = [match.span() for match in _DIGITS.finditer(reading.text)]
+    found = list(web.hits(reading.text))
+    if groups:
+        starts = [start for start, _ in groups]
+        found += money.hits(reading.text, starts, currencies)
+        found += dates.hits(reading.text, starts)
+    taken = bytearray(len(reading.text))
+    kept = _longest(found, taken)
+    if groups:
+        # Last, because any digits may look like a telephone number.
+        kept += phones.hits(reading.text, groups, taken)
+    result = []
+    for kind, start, end, value in sorted(kept, key=lambda hit: hit.start):
+        begin, stop = reading.where[start], reading.where[end - 1] + 1
+        result.append(Fact(kind, begin, stop, text[begin:stop], value))
+    return result
+
+
+def matches(fact: Fact, known: Iterable[Fact]) -> bool:
+    """Whether one of ``known`` gives ``fact``.
+
+    A date may be stated less fully than it is known, a telephone number nationally or without its
+    area code, an amount without saying whose dollars; never the other way round, but for a country
+    code.
+    """
+    return any(fact.kind == other.kind and _same(fact, other) for other in known)
+
+
+def _same(fact: Fact, other: Fact) -> bool:
+    if fact.value == other.value:
+        return True
+    if fact.kind == "date":
+        return dates.same(fact.value, other.value)
+    if fact.kind == "phone":
+        return phones.same(fact.value, other.value)
+    if fact.kind == "money":
+        currency, amount = fact.value.split(" ")
+        known_currency, known_amount = other.value.split(" ")
+        return amount == known_amount and money_names.compatible(currency, known_currency)
+    return False
+
+
+def _longest(found: list[Hit], taken: bytearray) -> list[Hit]:
+    """Return the hits that no longer one overlaps, and mark their characters in ``taken``."""
+    kept = []
+    for hit in sorted(found, key=lambda hit: (hit.start - hit.end, hit.start)):
+        if taken.find(1, hit.start, hit.end) < 0:
+            taken[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
+            kept.append(hit)
+    return kept

@@ -1,0 +1,205 @@
+"""Amounts of money and percentages in a reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+from ieim.pipeline.facts.currencies import (
+    ABBREVIATIONS,
+    ADJECTIVES,
+    ENGLISH_WORDS,
+    ISO_CODES,
+    MINOR_UNITS,
+    NEVER_BEFORE,
+    SIGNS,
+    WORDS,
+    of_dollar_sign,
+)
+from ieim.pipeline.facts.reading import SYMBOLS, Hit
+
+# Longest reading first: in thousands, in lakhs and crores, plain. Repeats are bounded, so that a
+# long row of groups costs each of them the same.
+_NUMBERS = tuple(
+    map(
+        re.compile,
+        (
+            r"\d{1,3}(?:([.,' ])\d{3}(?!\d)(?:\1\d{3}(?!\d)){0,5})(?:[.,]\d{1,2}(?![.,]?\d))?",
+            r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?!\d)(?:\.\d{1,2}(?!\d))?",
+            r"\d{1,15}(?!\d)(?:[.,]\d{1,9}(?!\d))?",
+        ),
+    )
+)
+_SCALE = re.compile(
+    r"(?:\s?(thousand|million|billion|trillion|lakh|crore)s?|(k|mn|m|bn))(?![^\W_])", re.IGNORECASE
+)
+_SCALES = {
+    "thousand": 3,
+    "k": 3,
+    "lakh": 5,
+    "million": 6,
+    "mn": 6,
+    "m": 6,
+    "crore": 7,
+    "billion": 9,
+    "bn": 9,
+    "trillion": 12,
+}
+_SIGN_BEFORE = re.compile(rf"([A-Za-z]{{0,3}})([{SYMBOLS}])[\s:=)|]{{0,3}}\Z")
+_WORD_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,4})\.?[\s:=)|]{0,3}\Z")
+_BEFORE = 12
+"""How far before a number its currency may begin, in characters."""
+_SIGN_AFTER = re.compile(rf"(?:[.,][-–])?[\s(|]{{0,3}}([{SYMBOLS}])(?!\d)")
+_WORDS_AFTER = re.compile(
+    r"(?:[.,][-–])?([\s(|]{0,3})(U\.S\.|[^\W\d_]{1,12}+)(?!\d)(?:\s([^\W\d_]{3,12}+)(?!\d))?"
+)
+_PERCENT = re.compile(
+    r"\s?(?:%|\u066a|(?:per\s?cent|percentage points?|pct)(?![^\W_]))", re.IGNORECASE
+)
+_UP_TO = re.compile(r"\s?(?:[-–](?=\d)|\s(?:to|or|and)\s)|\s(?:to|or|and)\s")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_NUMBER_NEXT = re.compile(r"\s\d")
+_ON_TO = re.compile(r"[-–]|\sto\s")
+
+
+class _Currency(NamedTuple):
+    """A currency as found: its name, where it begins or ends, 100 for a cent, else 1."""
+
+    name: str
+    at: int
+    divisor: int = 1
+
+
+def hits(text: str, starts: Iterable[int], currencies: Collection[str]) -> Iterator[Hit]:
+    """Yield every amount and percentage whose number begins at one of ``starts``.
+
+    ``currencies`` are codes beyond ISO 4217 that count when written in capitals. Hits may overlap.
+    """
+    for start in starts:
+        yield from _before(text, start, currencies)
+        yield from _after(text, start, currencies)
+
+
+def _before(text: str, start: int, currencies: Collection[str]) -> Iterator[Hit]:
+    """Yield the amount that a currency stands before, and the other end of its range."""
+    currency = _currency_before(text, start, currencies)
+    number = _number(text, start)
+    if currency is None or number is None:
+        return
+    scale, end = _scaled(text, number.end())
+    yield Hit("money", currency.at, end, _value(currency, number[0], scale))
+    if (joint := _ON_TO.match(text, end)) and (other := _number(text, joint.end())):
+        scale, end = _scaled(text, other.end())
+        yield Hit("money", other.start(), end, _value(currency, other[0], scale))
+
+
+def _after(text: str, start: int, currencies: Collection[str]) -> Iterator[Hit]:
+    """Yield the amount or percentage whose unit follows, at once or after the end of its range."""
+    for pattern in _NUMBERS:
+        number = pattern.match(text, start)
+        if number is None:
+            continue
+        if percent := _PERCENT.match(text, number.end()):
+            yield Hit("percent", start, percent.end(), _decimal(number[0], percent=True))
+            return
+        scale, end = _scaled(text, number.end())
+        currency = _currency_after(text, end, currencies)
+        # The code in "in 2026 EUR 40" belongs to what follows.
+        if currency and not (_YEAR.fullmatch(number[0]) and _NUMBER_NEXT.match(text, currency.at)):
+            yield Hit("money", start, currency.at, _value(currency, number[0], scale))
+            return
+        joint = _UP_TO.match(text, end)
+        other = _number(text, joint.end()) if joint else None
+        if other is None:
+            continue
+        if _PERCENT.match(text, other.end()):
+            yield Hit("percent", start, end, _decimal(number[0], percent=True))
+            return
+        if currency := _currency_after(text, _scaled(text, other.end())[1], currencies):
+            yield Hit("money", start, end, _value(currency, number[0], scale))
+            return
+
+
+def _number(text: str, start: int) -> re.Match[str] | None:
+    return next((m for pattern in _NUMBERS if (m := pattern.match(text, start))), None)
+
+
+def _scaled(text: str, end: int) -> tuple[int, int]:
+    """Return the power of ten of a word such as "million" at ``end``, and where it ends."""
+    match = _SCALE.match(text, end)
+    return (_SCALES[(match[1] or match[2]).lower()], match.end()) if match else (0, end)
+
+
+def _currency_before(text: str, start: int, currencies: Collection[str]) -> _Currency | None:
+    begin = max(0, start - _BEFORE)
+    if sign := _SIGN_BEFORE.search(text, begin, start):
+        letters, symbol = sign.groups()
+        if symbol != "$" or not letters:
+            return _Currency(SIGNS.get(symbol, symbol), sign.start(2))
+        return _Currency(of_dollar_sign(letters), sign.start())
+    word = _WORD_BEFORE.search(text, begin, start)
+    if word is None:
+        return None
+    name = ABBREVIATIONS.get(word[1])
+    if name is None and word[1].upper() not in NEVER_BEFORE:
+        name = _code(word[1], currencies) or ("EUR" if word[1].lower() == "euro" else None)
+    return _Currency(name, word.start()) if name else None
+
+
+def _currency_after(text: str, end: int, currencies: Collection[str]) -> _Currency | None:
+    if sign := _SIGN_AFTER.match(text, end):
+        return _of_word(SIGNS.get(sign[1], sign[1]), sign.end())
+    words = _WORDS_AFTER.match(text, end)
+    if words is None:
+        return None
+    first, second = words[2], words[3]
+    if first == "p" and not words[1]:
+        return _of_word("pence", words.end(2))
+    if name := _code(first, currencies) or _word(first):
+        return _of_word(name, words.end(2))
+    if second and first[0].isupper() and (name := _word(second)):
+        return _of_word(ADJECTIVES.get((first.lower(), name), name), words.end(3))
+    return None
+
+
+def _of_word(name: str, end: int) -> _Currency:
+    if name in MINOR_UNITS:
+        return _Currency(MINOR_UNITS[name], end, 100)
+    return _Currency(name, end)
+
+
+def _code(word: str, currencies: Collection[str]) -> str | None:
+    """Return the code that ``word`` is; lower case does not do where it is an English word."""
+    if word in currencies:
+        return word
+    code = word.upper()
+    return code if code in ISO_CODES and (word == code or code not in ENGLISH_WORDS) else None
+
+
+def _word(word: str) -> str | None:
+    lower = word.lower()
+    return WORDS.get(lower) or WORDS.get(lower.removesuffix("s"))
+
+
+def _value(currency: _Currency, number: str, scale: int) -> str:
+    amount = Decimal(_decimal(number)).scaleb(scale) / currency.divisor
+    return f"{currency.name} {amount.normalize():f}"
+
+
+def _decimal(number: str, *, percent: bool = False) -> str:
+    """Return a written number as a plain decimal without needless zeros.
+
+    The last point or comma marks decimals unless three digits follow it, as they do in thousands;
+    a percentage has no thousands marked by a point.
+    """
+    parts = re.split(r"[.,' ]", number)
+    marks = re.findall(r"[.,' ]", number)
+    whole, fraction = "".join(parts), ""
+    if marks and marks[-1] in ".," and marks[-1] not in marks[:-1]:
+        thousands = len(parts[-1]) == 3 and parts[0] != "0" and len(marks) == 1
+        if not thousands or (percent and marks[-1] == "."):
+            whole, fraction = "".join(parts[:-1]), parts[-1].rstrip("0")
+    whole = whole.lstrip("0") or "0"
+    return f"{whole}.{fraction}" if fraction else whole

@@ -1,0 +1,117 @@
+"""The values of a knowledge release: what a stage may choose from and a reply may say.
+
+A :class:`Release` is immutable and knows nothing of where it came from (a database, a bundle on
+disk). Ids and keys are compared byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+LABEL_SETS: tuple[str, ...] = (
+    "intents",
+    "product_lines",
+    "urgencies",
+    "risk_flags",
+    "entity_types",
+    "key_types",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Agency:
+    """One public body."""
+
+    id: str
+    name: str
+    path: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One entry of an agency's dictionary."""
+
+    agency: str
+    key: str
+    value: str
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One entry of the service index. ``categories`` are keys of the same agency's dictionary."""
+
+    agency: str
+    key: str
+    name: str
+    path: str = ""
+    overview: str = ""
+    applicability_summary: str = ""
+    categories: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    fees: str = ""
+    processing_time: str = ""
+    how_to_apply: tuple[str, ...] = ()
+    contact: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One canonical code of a label set.
+
+    ``threshold`` is the confidence below which policy holds the turn (None: no threshold).
+    ``effect`` is ``none``, ``hold`` or ``escalate`` for risk flags, target minutes as digits for
+    urgencies, and empty otherwise.
+    """
+
+    set: str
+    code: str
+    name: str
+    description: str = ""
+    threshold: Decimal | None = None
+    effect: str = ""
+
+
+@dataclass(frozen=True)
+class Release:
+    """An immutable snapshot of knowledge; ``sha256`` is lower-case hex over its canonical JSON."""
+
+    number: int
+    sha256: str
+    agencies: Mapping[str, Agency]
+    categories: Mapping[tuple[str, str], Category]
+    services: Mapping[tuple[str, str], Service]
+    labels: Mapping[str, Mapping[str, Label]] = field(default_factory=dict)
+
+    def label_codes(self, label_set: str) -> frozenset[str]:
+        """Return the codes of ``label_set``, empty when the release has none."""
+        return frozenset(self.labels.get(label_set, {}))
+
+    @cached_property
+    def services_by_agency(self) -> Mapping[str, tuple[Service, ...]]:
+        """Services of each agency, in index order."""
+        grouped: dict[str, list[Service]] = {agency: [] for agency in self.agencies}
+        for service in self.services.values():
+            grouped.setdefault(service.agency, []).append(service)
+        return {agency: tuple(services) for agency, services in grouped.items()}
+
+    @cached_property
+    def categories_by_agency(self) -> Mapping[str, tuple[Category, ...]]:
+        """Dictionary entries of each agency, in dictionary order."""
+        grouped: dict[str, list[Category]] = {agency: [] for agency in self.agencies}
+        for category in self.categories.values():
+            grouped.setdefault(category.agency, []).append(category)
+        return {agency: tuple(entries) for agency, entries in grouped.items()}
+
+    @cached_property
+    def urls(self) -> frozenset[str]:
+        """Every URL that a reply may link to."""
+        found = {service.url for service in self.services.values()}
+        found |= {service.path for service in self.services.values()}
+        found |= {agency.path for agency in self.agencies.values()}
+        return frozenset(url for url in found if url)

@@ -1,0 +1,120 @@
+"""The ports of the pipeline: what the core needs from the world, as small Protocols.
+
+Adapters live elsewhere: models in ``ieim.llm``, search in ``ieim.search``, storage in
+``conversations``. Tests pass plain objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from ieim.pipeline.knowledge import Agency, Category, Service
+
+T = TypeVar("T", Agency, Category, Service, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message as it is sent."""
+
+    role: Literal["system", "user"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call of a model.
+
+    ``messages`` are always three: the base persona (byte-identical in every call), the contract's
+    directive, and the per-call JSON, the only place where a citizen's or the index's text appears.
+    ``response_format`` is a JSON Schema for servers that take one; the gate never relies on it.
+    """
+
+    contract: str
+    attempt: int
+    messages: tuple[Message, Message, Message]
+    temperature: float
+    max_output_tokens: int
+    response_format: Mapping[str, Any] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes (UTF-8) of the message contents: what "shortened" is measured by."""
+        return sum(len(m.content.encode("utf-8", "surrogatepass")) for m in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What a model said, untouched.
+
+    ``raw`` is the content as text (empty when there was none). Bytes that were not UTF-8 appear as
+    lone surrogates (``surrogateescape``), so that the gate can find them. Tokens are the server's
+    own count, None when it gave none.
+    """
+
+    raw: str
+    finish_reason: str | None = None
+    refusal: str | None = None
+    model: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class ModelUnavailable(Exception):
+    """No answer could be had: a timeout, a reset, 429 or 5xx. Not an attempt.
+
+    ``timed_out`` says whether the deadline passed; ``retry_after`` is the server's wish in seconds.
+    The message is for staff and carries no citizen's words and no key.
+    """
+
+    def __init__(
+        self, message: str, *, timed_out: bool = False, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.timed_out = timed_out
+        self.retry_after = retry_after
+
+
+class Model(Protocol):
+    """A language model, or something that answers like one."""
+
+    @property
+    def name(self) -> str:
+        """The name under which answers are recorded."""
+        ...
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        """Answer within ``deadline`` seconds in all, or raise :class:`ModelUnavailable`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked(Generic[T]):
+    """A candidate with its retrieval rank (1 is best) and score (0.0 when it did not match)."""
+
+    item: T
+    rank: int
+    score: float
+
+
+class Shortlist(Protocol):
+    """Retrieval over one release. Everything is returned when it is no more than ``limit``;
+    entries that do not match come last, in index order, with score 0.0."""
+
+    def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
+        """Rank agencies by their own text and by that of their best services."""
+        ...
+
+    def categories(
+        self, query: str, *, agencies: Sequence[str], limit: int
+    ) -> Sequence[Ranked[Category]]:
+        """Rank dictionary entries of ``agencies``."""
+        ...
+
+    def services(
+        self, query: str, *, agencies: Sequence[str] | None, limit: int
+    ) -> Sequence[Ranked[Service]]:
+        """Rank services of ``agencies`` (of all agencies for None)."""
+        ...

@@ -1,0 +1,68 @@
+"""Screening: what is taken out of a citizen's message before anything reads it; what is refused.
+
+Deterministic, no model. The caller keeps the text as sent: evidence offsets always point there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_CHARS = 2000
+"""The longest message that is taken, in Unicode code points of the text as sent."""
+
+_NONCHARACTERS = "\ufdd0-\ufdef" + "".join(
+    f"{chr(plane | 0xFFFE)}-{chr(plane | 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
+)
+
+STRIPPED_CLASS = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0 without tab and line ends, DEL, C1
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidi controls
+    "\U000e0000-\U000e007f"  # Unicode tags: text that people cannot see and models can
+    "\ufff9-\ufffb\ufeff" + _NONCHARACTERS  # annotation, byte order mark
+)
+"""The body of a regular expression's character class: what :func:`screen` strips."""
+
+ZERO_WIDTH_CLASS = "\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufe0e\ufe0f"
+"""Likewise: characters without width that stay in the text (joiners are part of some scripts)."""
+
+_STRIPPED = re.compile(f"[{STRIPPED_CLASS}]")
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+# The last five are letters and a symbol by category, but nothing is drawn for them.
+_SHOWS_NOTHING = re.compile(f"[{ZERO_WIDTH_CLASS}\u115f\u1160\u3164\uffa0\u2800]")
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """A screened message: ``text`` and how many characters (code points) were ``removed``."""
+
+    text: str
+    removed: int
+
+
+def screen(text: str) -> Screened:
+    """Strip control characters (but not tab and line ends), DEL, bidi controls, Unicode tags,
+    interlinear annotation, noncharacters and the byte order mark. Any str is taken."""
+    kept, removed = _STRIPPED.subn("", text)
+    return Screened(text=kept, removed=removed)
+
+
+def refusal(text: str) -> str | None:
+    """Return what a citizen is told when the message cannot be taken; None when it can.
+
+    Refused are: a NUL or a lone surrogate (no database stores them), nothing to read, and more
+    than :data:`MAX_CHARS` code points.
+    """
+    if _NOT_STORABLE.search(text):
+        return (
+            "Your message has a character in it that we cannot store. "
+            "Please type the message again, or paste it as plain text."
+        )
+    if not _SHOWS_NOTHING.sub("", screen(text).text).strip():
+        return "There is no text in your message yet. Please write your question and send it again."
+    if len(text) > MAX_CHARS:
+        return (
+            f"Your message is {len(text):,} characters long. We can take up to {MAX_CHARS:,}. "
+            "Please shorten it, or send the most important part first."
+        )
+    return None

@@ -1,0 +1,129 @@
+"""agency_detect_v1: which agencies the inquiry concerns, and how complex it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, mismatch, unknown
+
+EXAMPLE_SERVICES = 3
+
+
+def _build_input(inputs: Inputs) -> dict[str, Any]:
+    ranked = inputs.shortlist.agencies(inputs.query, limit=inputs.limits["agencies"])
+    best: dict[str, list[str]] = {}
+    for service in inputs.shortlist.services(
+        inputs.query, agencies=None, limit=inputs.limits["services"] * 4
+    ):
+        # An agency's name alone seldom says what it does: its best services do.
+        names = best.setdefault(service.item.agency, [])
+        if service.score > 0 and len(names) < EXAMPLE_SERVICES:
+            names.append(service.item.name)
+    return {
+        "agencies": [
+            {
+                "agencyId": r.item.id,
+                "name": r.item.name,
+                "path": r.item.path,
+                "description": r.item.description,
+                "rank": r.rank,
+                "score": round(r.score, 3),
+                "services": best.get(r.item.id, []),
+            }
+            for r in ranked
+        ],
+        "runtime_directive": inputs.runtime_directive,
+    }
+
+
+def _branch(context: Context) -> bool:
+    return context.cached("judgement_v1", "inquiry") is True
+
+
+def _knowledge(output: Output, context: Context) -> Iterable[Finding]:
+    judgements = output["judgements"]
+    agencies = context.release.agencies
+    detected: list[str] = judgements["agencyDetected"]
+    for i, agency_id in enumerate(detected):
+        if agency_id not in agencies:
+            yield unknown(pointer("judgements", "agencyDetected", i), "agency")
+    for i, info in enumerate(judgements["agencyInfo"]):
+        path = ("judgements", "agencyInfo", i)
+        agency = agencies.get(info["agencyId"])
+        if agency is None or agency.id not in detected:
+            yield unknown(pointer(*path, "agencyId"), "agency")
+            continue
+        for name in ("name", "path", "description"):
+            if info[name] != getattr(agency, name):
+                yield mismatch(pointer(*path, name), f"agency's {name}")
+    described = {info["agencyId"] for info in judgements["agencyInfo"]}
+    if set(detected) - described:
+        yield mismatch("/judgements/agencyInfo", "list of agency details")
+
+
+def _semantics(output: Output, _context: Context) -> Iterable[Finding]:
+    judgements = output["judgements"]
+    detected: list[str] = judgements["agencyDetected"]
+    described = [info["agencyId"] for info in judgements["agencyInfo"]]
+    if not detected:
+        yield Finding(
+            Code.AGENCY_COUNT,
+            "/judgements/agencyDetected",
+            "This is an inquiry, but no agency was found for it.",
+        )
+    for name, ids in (("agencyDetected", detected), ("agencyInfo", described)):
+        for i, agency_id in enumerate(ids):
+            if agency_id in ids[:i]:
+                yield Finding(
+                    Code.AGENCY_COUNT,
+                    pointer("judgements", name, i),
+                    "The same agency is listed twice.",
+                )
+    if judgements["agencyCount"] != len(detected):
+        yield Finding(
+            Code.AGENCY_COUNT,
+            "/judgements/agencyCount",
+            f"The count does not fit the list: {len(detected)} listed.",
+        )
+    low = judgements["complexity"] == "low"
+    if (len(detected) != 1) if low else (len(detected) < 2):
+        yield Finding(
+            Code.ROUTE_BRANCH,
+            "/judgements/complexity",
+            "Low complexity needs exactly one agency, high complexity two or more.",
+        )
+
+
+def _legal_next(output: Output, _context: Context) -> str | None:
+    if not output["judgements"]["agencyDetected"]:
+        return None
+    low = output["judgements"]["complexity"] == "low"
+    return "category_select_v1" if low else "semantic_analysis_v1"
+
+
+def _state_slice(output: Output) -> dict[str, Any]:
+    return {"agency_detect_v1": output["judgements"], "nextStep": output["nextStep"]}
+
+
+def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
+    ids = [agency["agencyId"] for agency in payload["agencies"]]
+    judgements = ("properties", "judgements", "properties")
+    return {
+        (*judgements, "agencyDetected", "items"): ids,
+        (*judgements, "agencyInfo", "items", "properties", "agencyId"): ids,
+    }
+
+
+STAGE = Stage(
+    id="agency_detect_v1",
+    build_input=_build_input,
+    state_slice=_state_slice,
+    legal_next=_legal_next,
+    reads=("judgement_v1",),
+    branch=_branch,
+    knowledge=_knowledge,
+    semantics=_semantics,
+    enums=_enums,
+)

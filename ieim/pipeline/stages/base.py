@@ -1,0 +1,234 @@
+"""What a contract brings to the pipeline: one :class:`Stage` value, built in one file each.
+
+A stage builds its input, names the rules that a JSON Schema cannot hold, and says which slice of
+its answer is kept. It never calls a model and never decides what runs next on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.ports import Ranked, Shortlist
+
+Output = Mapping[str, Any]
+HISTORY_ITEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an answer is judged against.
+
+    ``user_prompt`` is the citizen's text as sent: evidence offsets are code points into it.
+    ``labels`` are the codes of each label set that were given to the model. ``entities`` are gated
+    entities by type, for ``entity_<type>`` placeholders.
+    """
+
+    attempt: int
+    user_prompt: str
+    cached_state: Mapping[str, Any]
+    release: Release
+    labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    used_response_ids: frozenset[str] = frozenset()
+    entities: Mapping[str, str] = field(default_factory=dict)
+
+    def cached(self, *keys: str) -> Any:
+        """Return a value of ``cached_state``, None where any step of the way is missing."""
+        value: Any = self.cached_state
+        for key in keys:
+            if not isinstance(value, Mapping):
+                return None
+            value = value.get(key)
+        return value
+
+    @property
+    def detected(self) -> tuple[str, ...]:
+        """Ids of the agencies that agency_detect_v1 found."""
+        found = self.cached("agency_detect_v1", "agencyDetected")
+        return tuple(a for a in found if isinstance(a, str)) if isinstance(found, list) else ()
+
+    @property
+    def complexity(self) -> str | None:
+        """``low`` or ``high`` once agency_detect_v1 has passed."""
+        value = self.cached("agency_detect_v1", "complexity")
+        return value if value in ("low", "high") else None
+
+    @property
+    def answering_agency(self) -> str | None:
+        """The agency whose service is selected: the one detected, or the primary one."""
+        if self.complexity == "high":
+            primary = self.cached("semantic_analysis_v1", "primaryAgency", "agencyId")
+            return primary if isinstance(primary, str) else None
+        return self.detected[0] if len(self.detected) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a stage builds its input from.
+
+    ``text`` is the screened message; ``history`` at most 20 items, oldest first, each
+    ``{"role", "text"}`` and, for an answer, ``"agency"`` and ``"service"``.
+    """
+
+    text: str
+    history: Sequence[Mapping[str, Any]]
+    context: Context
+    shortlist: Shortlist
+    limits: Mapping[str, int]
+    runtime_directive: str | None = None
+
+    @property
+    def query(self) -> str:
+        """The words to search with: the message twice, so that it outweighs the history.
+
+        A follow-up such as "and how much does it cost?" carries no topic of its own.
+        """
+        earlier = [str(item["text"]) for item in self.history if item.get("role") == "user"]
+        return " ".join([self.text, self.text, *earlier[-3:]])
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A number that must have two decimals; ``minimum`` says whether 0.50 is required."""
+
+    path: str
+    value: Decimal | int
+    minimum: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An element of the answer that must stand in the citizen's own words."""
+
+    path: str
+    snippets: Sequence[str]
+    value: str | None = None
+    value_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One contract's rules as data and pure functions; the gate and the runner do the rest."""
+
+    id: str
+    build_input: Callable[[Inputs], dict[str, Any]]
+    state_slice: Callable[[Output], dict[str, Any]]
+    legal_next: Callable[[Output, Context], str | None] = lambda _output, _context: None
+    has_session: bool = True
+    reads: tuple[str, ...] = ()
+    """Slices of ``cached_state`` that the stage reads: all that attempt 2 is given."""
+    branch: Callable[[Context], bool] = lambda _context: True
+    labels: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
+    knowledge: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
+    scores: Callable[[Output], Iterable[Score]] = lambda _output: ()
+    claims: Callable[[Output], Iterable[Claim]] = lambda _output: ()
+    semantics: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
+    enums: Callable[[Mapping[str, Any]], Mapping[tuple[str, ...], Sequence[str]]] = lambda _p: {}
+    """Where in the schema sent to the server the runtime's own codes go."""
+
+
+def mismatch(path: str, what: str) -> Finding:
+    """Return the finding for a field that differs from the release."""
+    return Finding(Code.KNOWLEDGE_MISMATCH, path, f"The {what} is not the one in the release.")
+
+
+def unknown(path: str, what: str, code: Code = Code.KNOWLEDGE_UNKNOWN) -> Finding:
+    """Return the finding for an id or key that may not be used here."""
+    return Finding(code, path, f"This {what} is not in the release for the detected agencies.")
+
+
+def check_candidates(
+    candidates: Mapping[str, Any], agency: str, context: Context, *path: str | int
+) -> Iterable[Finding]:
+    """Yield findings for dictionary candidates ``{key: {value, score}}`` of ``agency``."""
+    for key, candidate in candidates.items():
+        category = context.release.categories.get((agency, key))
+        if category is None:
+            yield unknown(pointer(*path, key), "category")
+        elif candidate["value"] != category.value:
+            yield mismatch(pointer(*path, key, "value"), "category's value")
+
+
+def candidate_scores(candidates: Mapping[str, Any], *path: str | int) -> Iterable[Score]:
+    """Yield the scores of dictionary candidates."""
+    for key, candidate in candidates.items():
+        yield Score(pointer(*path, key, "score"), candidate["score"], minimum=True)
+
+
+def best_category(candidates: Any) -> str | None:
+    """Return the value of the best scored candidate, None when there is none."""
+    if not isinstance(candidates, Mapping):
+        return None
+    scored = [
+        (c["score"], key, c["value"])
+        for key, c in candidates.items()
+        if isinstance(c, Mapping) and isinstance(c.get("value"), str) and "score" in c
+    ]
+    return max(scored, key=lambda s: (s[0], s[1]))[2] if scored else None
+
+
+def selected_category(context: Context) -> str | None:
+    """Return the value of the category that the answering agency's service belongs to."""
+    if context.complexity == "low":
+        return best_category(context.cached("category_select_v1", "candidates"))
+    agencies = context.cached("semantic_analysis_v1", "agencies")
+    for entry in agencies if isinstance(agencies, list) else []:
+        if isinstance(entry, Mapping) and entry.get("agencyId") == context.answering_agency:
+            selection = entry.get("categorySelection")
+            return best_category(selection.get("candidates") if selection else None)
+    return None
+
+
+def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
+    """Return ``KnowledgeBase_Dictionary``: the ranked entries of the detected agencies."""
+    ranked = inputs.shortlist.categories(
+        inputs.query, agencies=inputs.context.detected, limit=inputs.limits["categories"]
+    )
+    return [
+        {
+            "agencyId": r.item.agency,
+            "key": r.item.key,
+            "value": r.item.value,
+            "keywords": list(r.item.keywords),
+            "rank": r.rank,
+        }
+        for r in ranked
+    ]
+
+
+SUMMARY_FIELDS = ("name", "path", "overview", "applicability_summary")
+DETAIL_FIELDS = (
+    "requirements",
+    "fees",
+    "processing_time",
+    "how_to_apply",
+    "contact",
+    "url",
+)
+
+
+def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
+    """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer."""
+    service = ranked.item
+    slot: dict[str, Any] = {"agencyId": service.agency, "serviceKey": service.key}
+    names = SUMMARY_FIELDS + DETAIL_FIELDS if detail else SUMMARY_FIELDS
+    for name in names:
+        value = getattr(service, name)
+        slot[name] = list(value) if isinstance(value, tuple) else value
+    slot["categories"] = list(service.categories)
+    if not detail:
+        slot["fields"] = [n for n in SUMMARY_FIELDS + DETAIL_FIELDS if getattr(service, n)]
+    slot["rank"] = ranked.rank
+    return slot
+
+
+def agency_names(context: Context) -> list[dict[str, str]]:
+    """Return the detected agencies as ``[{agencyId, name}]``."""
+    known: list[Agency] = [
+        context.release.agencies[a] for a in context.detected if a in context.release.agencies
+    ]
+    return [{"agencyId": agency.id, "name": agency.name} for agency in known]

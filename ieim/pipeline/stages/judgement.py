@@ -1,0 +1,40 @@
+"""judgement_v1: is this turn an inquiry, and if not, what helps the citizen on?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ieim.pipeline import grounding
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
+
+
+def _build_input(_inputs: Inputs) -> dict[str, Any]:
+    return {}
+
+
+def _semantics(output: Output, context: Context) -> Iterable[Finding]:
+    # Guidance is free text without sources: it may state no fact that would need one.
+    if not output["judgements"]["inquiry"]:
+        yield from grounding.check_guidance(
+            output["assistantReply"], context.release, path="/assistantReply"
+        )
+
+
+def _legal_next(output: Output, _context: Context) -> str:
+    return "agency_detect_v1" if output["judgements"]["inquiry"] else "session_end"
+
+
+def _state_slice(output: Output) -> dict[str, Any]:
+    return {"judgement_v1": {"inquiry": output["judgements"]["inquiry"]}}
+
+
+STAGE = Stage(
+    id="judgement_v1",
+    build_input=_build_input,
+    state_slice=_state_slice,
+    legal_next=_legal_next,
+    has_session=False,
+    semantics=_semantics,
+)

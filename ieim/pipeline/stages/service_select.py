@@ -1,0 +1,95 @@
+"""service_select_v1: the best service of the answering agency, and the reply's placeholders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ieim.pipeline import template
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.stages.base import (
+    Context,
+    Inputs,
+    Output,
+    Score,
+    Stage,
+    dictionary_slot,
+    mismatch,
+    selected_category,
+    service_slot,
+    unknown,
+)
+
+
+def _build_input(inputs: Inputs) -> dict[str, Any]:
+    agency = inputs.context.answering_agency
+    ranked = inputs.shortlist.services(
+        inputs.query, agencies=[agency] if agency else [], limit=inputs.limits["services"]
+    )
+    return {
+        "service_index": [service_slot(r, detail=False) for r in ranked],
+        "KnowledgeBase_Dictionary": [
+            entry for entry in dictionary_slot(inputs) if entry["agencyId"] == agency
+        ],
+    }
+
+
+def _branch(context: Context) -> bool:
+    if context.complexity == "low":
+        return context.cached("category_select_v1") is not None
+    return context.complexity == "high" and context.answering_agency is not None
+
+
+def _knowledge(output: Output, context: Context) -> Iterable[Finding]:
+    selection = output["serviceSelection"]
+    key = (context.answering_agency or "", selection["serviceKey"])
+    service = context.release.services.get(key)
+    if service is None:
+        yield unknown("/serviceSelection/serviceKey", "service")
+        return
+    for name in ("name", "path"):
+        if selection[name] != getattr(service, name):
+            yield mismatch(f"/serviceSelection/{name}", f"service's {name}")
+
+
+def _scores(output: Output) -> Iterable[Score]:
+    yield Score("/serviceSelection/score", output["serviceSelection"]["score"], minimum=True)
+
+
+def _semantics(output: Output, context: Context) -> Iterable[Finding]:
+    agency_id = context.answering_agency or ""
+    return template.check(
+        output["template"],
+        service=context.release.services[(agency_id, output["serviceSelection"]["serviceKey"])],
+        agency=context.release.agencies[agency_id],
+        category_value=selected_category(context),
+        entities=context.entities,
+    )
+
+
+def _legal_next(_output: Output, context: Context) -> str:
+    return "multi_agency_service_answer_v1" if context.complexity == "high" else "session_end"
+
+
+def _state_slice(output: Output) -> dict[str, Any]:
+    kept = {name: output[name] for name in ("serviceSelection", "template")}
+    return {"service_select_v1": kept, "nextStep": output["nextStep"]}
+
+
+def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
+    keys = [service["serviceKey"] for service in payload["service_index"]]
+    return {("properties", "serviceSelection", "properties", "serviceKey"): keys}
+
+
+STAGE = Stage(
+    id="service_select_v1",
+    build_input=_build_input,
+    state_slice=_state_slice,
+    legal_next=_legal_next,
+    reads=("agency_detect_v1", "category_select_v1", "semantic_analysis_v1"),
+    branch=_branch,
+    knowledge=_knowledge,
+    scores=_scores,
+    semantics=_semantics,
+    enums=_enums,
+)

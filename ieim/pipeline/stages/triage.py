@@ -1,0 +1,142 @@
+"""classify, extract and identity_assist: what a caseworker wants to know of a message.
+
+The three contracts of ``prompt_contract.md``. Every label, entity and key stands on quotes from the
+citizen's own text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.stages.base import Claim, Context, Inputs, Output, Score, Stage
+
+CLASSIFY_SETS = ("intents", "product_lines", "urgencies", "risk_flags")
+
+
+def label_elements(output: Output) -> Iterable[tuple[tuple[str | int, ...], str, Output]]:
+    """Yield ``(path, label set, element)`` for every label of a classify answer."""
+    for i, element in enumerate(output["intents"]):
+        yield ("intents", i), "intents", element
+    yield ("product_line",), "product_lines", output["product_line"]
+    yield ("urgency",), "urgencies", output["urgency"]
+    for i, element in enumerate(output["risk_flags"]):
+        yield ("risk_flags", i), "risk_flags", element
+
+
+def _label_slot(*sets: str) -> Any:
+    def build(inputs: Inputs) -> dict[str, Any]:
+        labels = inputs.context.release.labels
+        return {
+            "labels": {
+                name: [
+                    {"code": label.code, "name": label.name, "description": label.description}
+                    for label in labels.get(name, {}).values()
+                ]
+                for name in sets
+            }
+        }
+
+    return build
+
+
+def _no_state(_output: Output) -> dict[str, Any]:
+    return {}
+
+
+def _unknown_label(path: str, label_set: str) -> Finding:
+    return Finding(
+        Code.LABEL_UNKNOWN, path, f"This is not a label of the set {label_set} of this turn."
+    )
+
+
+def _classify_labels(output: Output, context: Context) -> Iterable[Finding]:
+    for path, label_set, element in label_elements(output):
+        if element["label"] not in context.labels.get(label_set, frozenset()):
+            yield _unknown_label(pointer(*path, "label"), label_set)
+    if output["primary_intent"] not in [element["label"] for element in output["intents"]]:
+        yield Finding(
+            Code.LABEL_UNKNOWN, "/primary_intent", "The primary intent is not among the intents."
+        )
+
+
+def _classify_scores(output: Output) -> Iterable[Score]:
+    for path, _, element in label_elements(output):
+        yield Score(pointer(*path, "confidence"), element["confidence"], minimum=False)
+
+
+def _classify_claims(output: Output) -> Iterable[Claim]:
+    for path, _, element in label_elements(output):
+        yield Claim(pointer(*path), element["evidence_snippets"])
+
+
+def _classify_enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
+    codes = [label["code"] for label in payload["labels"]["intents"]]
+    return {("properties", "primary_intent"): codes}
+
+
+CLASSIFY = Stage(
+    id="classify",
+    build_input=_label_slot(*CLASSIFY_SETS),
+    state_slice=_no_state,
+    has_session=False,
+    labels=_classify_labels,
+    scores=_classify_scores,
+    claims=_classify_claims,
+    enums=_classify_enums,
+)
+
+
+def _extract_labels(output: Output, context: Context) -> Iterable[Finding]:
+    known = context.labels.get("entity_types", frozenset())
+    for i, entity in enumerate(output["entities"]):
+        if entity["entity_type"] not in known:
+            yield _unknown_label(pointer("entities", i, "entity_type"), "entity_types")
+
+
+def _extract_scores(output: Output) -> Iterable[Score]:
+    for i, entity in enumerate(output["entities"]):
+        yield Score(pointer("entities", i, "confidence"), entity["confidence"], minimum=False)
+
+
+def _extract_claims(output: Output) -> Iterable[Claim]:
+    for i, entity in enumerate(output["entities"]):
+        path = pointer("entities", i)
+        yield Claim(
+            path, entity["evidence_snippets"], entity["value_redacted"], f"{path}/value_redacted"
+        )
+
+
+EXTRACT = Stage(
+    id="extract",
+    build_input=_label_slot("entity_types"),
+    state_slice=_no_state,
+    has_session=False,
+    labels=_extract_labels,
+    scores=_extract_scores,
+    claims=_extract_claims,
+)
+
+
+def _identity_labels(output: Output, context: Context) -> Iterable[Finding]:
+    known = context.labels.get("key_types", frozenset())
+    for i, key in enumerate(output["keys"]):
+        if key["key_type"] not in known:
+            yield _unknown_label(pointer("keys", i, "key_type"), "key_types")
+
+
+def _identity_claims(output: Output) -> Iterable[Claim]:
+    for i, key in enumerate(output["keys"]):
+        path = pointer("keys", i)
+        yield Claim(path, key["evidence_snippets"], key["key_value"], f"{path}/key_value")
+
+
+IDENTITY_ASSIST = Stage(
+    id="identity_assist",
+    build_input=_label_slot("key_types"),
+    state_slice=_no_state,
+    has_session=False,
+    labels=_identity_labels,
+    claims=_identity_claims,
+)

@@ -1,0 +1,8 @@
+"""Search over one release: a shortlist for the stages, and the words that matched."""
+
+from __future__ import annotations
+
+from ieim.search.analysis import matching_spans
+from ieim.search.index import ReleaseIndex, index_for
+
+__all__ = ["ReleaseIndex", "index_for", "matching_spans"]

@@ -1,0 +1,179 @@
+"""One tantivy index over the items of a kind: built once, then only read.
+
+Readers in several threads do not disturb each other. A citizen's text never meets a query parser:
+it comes as words, and each word counts once, by its best field and a share of its others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import tantivy
+
+from ieim.pipeline.knowledge import Agency, Category, Service
+from ieim.pipeline.ports import Ranked
+from ieim.search.analysis import PLAIN, STEMMED, fold, query_words
+
+Item = TypeVar("Item", Agency, Category, Service)
+
+_TIE_BREAKER = 0.2
+"""The share that a word's other fields add to its best one."""
+
+_POOL = 200
+"""How many of the best services and categories have a say in the ranking of agencies."""
+
+_BEST = 3
+_DECAY = 0.3
+"""An agency counts its three best entries of a kind: whole, times 0.3, times 0.09. So many middling
+services do not outweigh one good one."""
+
+_MOST_WORDS = 64
+"""Of a longer text the rarest words are searched: common ones cost most and tell least."""
+
+_WRITER_HEAP = 256_000_000
+"""Bytes; a ceiling, not an allocation. Large enough that one segment holds a release, so that
+documents keep the order of the index and ties fall in that order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Generic[Item]):
+    """A searched field: its name, the text of an item in it, its weight, its analysis."""
+
+    name: str
+    text: Callable[[Item], str]
+    boost: float
+    stemmed: bool = True
+
+
+class Index(Generic[Item]):
+    """A searchable sequence of ``items``, which are known by their position in it.
+
+    ``owner`` gives the id of an item's agency, None for agencies themselves.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        fields: Sequence[Field[Item]],
+        owner: Callable[[Item], str] | None = None,
+    ) -> None:
+        self._items: Sequence[Item] = items
+        self._fields: Sequence[Field[Item]] = fields
+        self._owners = [owner(item) for item in items] if owner else []
+        self._positions: dict[str, list[int]] = defaultdict(list)
+        for position, name in enumerate(self._owners):
+            self._positions[name].append(position)
+        self._owner_numbers = {name: number for number, name in enumerate(self._positions)}
+        builder = tantivy.SchemaBuilder()
+        for field in fields:
+            tokenizer = "stemmed" if field.stemmed else "plain"
+            builder.add_text_field(field.name, tokenizer_name=tokenizer, index_option="freq")
+        builder.add_unsigned_field("owner", indexed=True)
+        builder.add_unsigned_field("position", fast=True)
+        self._schema = builder.build()
+        self._searcher = self._build()
+
+    def _build(self) -> tantivy.Searcher:
+        index = tantivy.Index(self._schema)
+        index.register_tokenizer("stemmed", STEMMED)
+        index.register_tokenizer("plain", PLAIN)
+        writer = index.writer(heap_size=_WRITER_HEAP, num_threads=1)
+        for position, item in enumerate(self._items):
+            document = tantivy.Document()
+            for field in self._fields:
+                document.add_text(field.name, fold(field.text(item)))
+            document.add_unsigned("position", position)
+            if self._owners:
+                document.add_unsigned("owner", self._owner_numbers[self._owners[position]])
+            writer.add_document(document)
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        return index.searcher()
+
+    def shortlist(
+        self, query: str, owners: Collection[str] | None, limit: int
+    ) -> Sequence[Ranked[Item]]:
+        """Return the ``limit`` best items of ``owners`` (None: of all), matches first."""
+        return self.ranked(self.search(query_words(query), limit, owners), limit, owners)
+
+    def search(
+        self,
+        words: Sequence[tuple[str, str]],
+        limit: int,
+        owners: Collection[str] | None = None,
+    ) -> list[tuple[int, float]]:
+        """Return at most ``limit`` matches as ``(position, score)``, best first."""
+        if not words or limit < 1:
+            return []
+        should, must = tantivy.Occur.Should, tantivy.Occur.Must
+        words = sorted(words, key=self._frequency)[:_MOST_WORDS]
+        query = tantivy.Query.boolean_query([(should, self._word(*word)) for word in words])
+        if owners is not None:
+            numbers = [self._owner_numbers[name] for name in owners if name in self._positions]
+            among = tantivy.Query.term_set_query(self._schema, "owner", numbers)
+            # The filter chooses, it must not score.
+            unscored = tantivy.Query.boost_query(among, 0.0)
+            query = tantivy.Query.boolean_query([(must, query), (must, unscored)])
+        hits = self._searcher.search(query, limit, count=False).hits
+        positions = self._searcher.fast_field_values("position", [place for _, place in hits])
+        found = zip(positions, (score for score, _ in hits), strict=True)
+        return sorted(((int(p or 0), s) for p, s in found), key=lambda hit: (-hit[1], hit[0]))
+
+    def _frequency(self, word: tuple[str, str]) -> tuple[bool, int]:
+        """Return what orders words: the rarest first, those that no item has last."""
+        stem, plain = word
+        count = sum(
+            self._searcher.doc_freq(field.name, stem if field.stemmed else plain)
+            for field in self._fields
+        )
+        return count == 0, count
+
+    def _word(self, stem: str, plain: str) -> tantivy.Query:
+        terms = [
+            tantivy.Query.boost_query(
+                tantivy.Query.term_query(
+                    self._schema, field.name, stem if field.stemmed else plain, "freq"
+                ),
+                field.boost,
+            )
+            for field in self._fields
+        ]
+        return tantivy.Query.disjunction_max_query(terms, _TIE_BREAKER)
+
+    def best_of_owners(self, words: Sequence[tuple[str, str]]) -> list[tuple[str, float]]:
+        """Return every owner's contributions: its best matches, each weighing less."""
+        counts: dict[str, int] = defaultdict(int)
+        contributions: list[tuple[str, float]] = []
+        for position, score in self.search(words, _POOL):
+            name = self._owners[position]
+            if counts[name] < _BEST:
+                contributions.append((name, score * _DECAY ** counts[name]))
+                counts[name] += 1
+        return contributions
+
+    def ranked(
+        self,
+        hits: Sequence[tuple[int, float]],
+        limit: int,
+        owners: Collection[str] | None = None,
+    ) -> Sequence[Ranked[Item]]:
+        """Return ``hits`` as candidates, filled up to ``limit`` with unmatched ones of
+        ``owners`` in index order."""
+        matched = {position for position, _ in hits}
+        pool: Sequence[int] | range = range(len(self._items))
+        if owners is not None:
+            pool = sorted(p for name in set(owners) for p in self._positions.get(name, ()))
+        chosen = list(hits[: max(limit, 0)])
+        for position in pool:
+            if len(chosen) >= limit:
+                break
+            if position not in matched:
+                chosen.append((position, 0.0))
+        return [
+            Ranked(self._items[position], rank, score)
+            for rank, (position, score) in enumerate(chosen, start=1)
+        ]

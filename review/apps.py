@@ -1,0 +1,12 @@
+"""The review app: what waits for a person, and what the person decides."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class ReviewConfig(AppConfig):
+    """Django's handle on the app."""
+
+    name = "review"
+    default_auto_field = "django.db.models.BigAutoField"

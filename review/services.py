@@ -1,0 +1,54 @@
+"""Writes: opening a review item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from conversations.models import Turn
+from ieim.audit import services as audit
+from ieim.pipeline.findings import Code
+from ieim.pipeline.topology import ORDER
+from review.models import Priority, ReviewItem
+from review.states import UNDECIDED
+from review.words import REPLY
+
+
+@transaction.atomic
+def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
+    """Open an item for a stage (a contract's id, or ``reply``) of a turn, with its audit event.
+
+    Runs inside the caller's transaction, with the result that made it necessary. While an item for
+    the same stage of the turn is undecided, that one is returned as it is. Raises
+    ``Turn.DoesNotExist``.
+    """
+    session_id = Turn.objects.values_list("session_id", flat=True).get(pk=turn_id)
+    reasons = list(dict.fromkeys(codes))
+    undecided = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED])
+    item, opened = undecided.get_or_create(
+        turn_id=turn_id,
+        stage=stage,
+        defaults={"reasons": reasons, "priority": _priority(stage, reasons)},
+    )
+    if opened:
+        audit.record(
+            chain=session_id,
+            kind="review.opened",
+            actor="system",
+            payload={
+                "item": str(item.pk),
+                "turn": str(turn_id),
+                "stage": stage,
+                "codes": reasons,
+                "priority": item.priority,
+            },
+        )
+    return item
+
+
+def _priority(stage: str, codes: Sequence[str]) -> Priority:
+    if Code.POLICY_RISK in codes:
+        return Priority.HIGH
+    return Priority.NORMAL if stage in ORDER or stage == REPLY else Priority.LOW

@@ -1,0 +1,46 @@
+"""States of a review item: enum, transition table, pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from conversations.states import IllegalTransition
+
+
+class ReviewState(StrEnum):
+    """Where a review item stands."""
+
+    OPEN = "open"
+    """Waits for somebody to take it."""
+    CLAIMED = "claimed"
+    """A caseworker works on it."""
+    DECIDED = "decided"
+    """A person decided, and the turn went on or was closed."""
+    SECOND_OPINION = "second_opinion"
+    """One person decided; another has to agree before anything happens."""
+
+
+TRANSITIONS: Mapping[ReviewState, frozenset[ReviewState]] = {
+    ReviewState.OPEN: frozenset({ReviewState.CLAIMED}),
+    ReviewState.CLAIMED: frozenset(
+        {ReviewState.OPEN, ReviewState.DECIDED, ReviewState.SECOND_OPINION}
+    ),
+    ReviewState.SECOND_OPINION: frozenset({ReviewState.CLAIMED}),
+    ReviewState.DECIDED: frozenset(),
+}
+"""``second_opinion → claimed`` is the second person's claim."""
+
+UNDECIDED: frozenset[ReviewState] = frozenset(ReviewState) - {ReviewState.DECIDED}
+"""States in which the turn still waits for this item: at most one a stage of a turn."""
+
+
+def may(current: ReviewState, new: ReviewState) -> bool:
+    """Whether an item in ``current`` may become ``new``."""
+    return new in TRANSITIONS[current]
+
+
+def require(current: ReviewState, new: ReviewState) -> None:
+    """Raise :class:`IllegalTransition` unless an item in ``current`` may become ``new``."""
+    if not may(current, new):
+        raise IllegalTransition(f"a review item that is {current.value} cannot become {new.value}")

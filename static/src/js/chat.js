@@ -1,0 +1,158 @@
+// What htmx does not do by itself on the chat page: fall back to a plain form post where there is no
+// connection, say when the connection is lost, and keep the question box in step with the page.
+
+const MAX_FRAME = 16 * 1024;
+const SYNC_EVERY = 4000;
+const NO_ECHO = 6000;
+const LOST_AFTER = 1500;
+const HTMX_RETRIES = [1006, 1011, 1012, 1013];
+
+const question = document.getElementById("question");
+const button = document.getElementById("ask-button");
+const note = document.getElementById("ask-note");
+const group = document.getElementById("ask-group");
+const connection = document.getElementById("connection");
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+
+let socket = null; // the open WebSocket
+let wires = null; // htmx's handle on it
+let submitter = null;
+let sent = null; // {text, turns, timer}: a question without an echo yet
+
+const turns = () => document.querySelectorAll(".turn");
+const pending = () => document.querySelector(".outcome[data-pending]") !== null;
+const error = () => document.querySelector("#question-error .govuk-error-message");
+const frame = (form) =>
+  JSON.stringify({ text: String(new FormData(form, submitter).get("text") ?? "") });
+
+function say(element, words) {
+  // Setting the same words again would be read out again.
+  if (element.textContent !== words) element.textContent = words;
+}
+
+// ---- the question box
+
+function refresh() {
+  const busy = sent !== null || pending();
+  // Not `disabled`: that would throw the keyboard focus out of the button.
+  button.disabled = false;
+  button.setAttribute("aria-disabled", String(busy));
+  question.readOnly = false;
+  if (sent) say(note, "Sending your question");
+  else if (busy) say(note, "You can ask the next question when this one is answered.");
+  else say(note, "");
+  group.classList.toggle("govuk-form-group--error", error() !== null);
+  question.classList.toggle("govuk-textarea--error", error() !== null);
+  if (error()) question.setAttribute("aria-invalid", "true");
+  else question.removeAttribute("aria-invalid");
+}
+
+function forget() {
+  clearTimeout(sent?.timer);
+  sent = null;
+}
+
+function reveal(turn) {
+  const behavior = reducedMotion.matches ? "auto" : "smooth";
+  turn.scrollIntoView({ block: "start", behavior });
+  // An example's button is gone once it has been used, and the focus with it.
+  if (document.activeElement === document.body) turn.focus({ preventScroll: true });
+}
+
+function settle() {
+  const newest = [...turns()].at(-1);
+  const text = newest?.querySelector(".message__text").textContent;
+  if (sent && turns().length > sent.turns && text === sent.text) {
+    if (question.value === sent.text) {
+      question.value = "";
+      question.dispatchEvent(new Event("input"));
+    }
+    forget();
+    reveal(newest);
+  } else if (sent && error()) {
+    forget();
+    error().scrollIntoView({ block: "nearest" });
+  }
+  refresh();
+}
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    if (!event.target.hasAttribute("ws-send")) return;
+    submitter = event.submitter;
+    if (sent || pending()) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    } else if (socket === null || new Blob([frame(event.target)]).size > MAX_FRAME) {
+      // htmx does not see it: the browser posts the form.
+      event.stopImmediatePropagation();
+    }
+  },
+  true,
+);
+
+document.addEventListener("htmx:wsConfigSend", (event) => {
+  event.detail.messageBody = frame(event.target);
+});
+
+document.addEventListener("htmx:wsAfterSend", (event) => {
+  document.getElementById("question-error").replaceChildren();
+  const { text } = JSON.parse(event.detail.message);
+  const timer = setTimeout(() => {
+    forget();
+    say(connection, "We have not heard back. Your text is kept. Trying the connection again…");
+    wires.reconnect();
+    refresh();
+  }, NO_ECHO);
+  sent = { text, turns: turns().length, timer };
+  refresh();
+});
+
+document.addEventListener("htmx:wsAfterMessage", settle);
+
+// ---- the connection
+
+document.addEventListener("htmx:wsOpen", (event) => {
+  socket = event.detail.event.target;
+  wires = event.detail.socketWrapper;
+  document.documentElement.classList.add("app-live");
+  say(connection, "");
+});
+
+document.addEventListener("htmx:wsClose", (event) => {
+  const { event: closed, socketWrapper } = event.detail;
+  if (socket !== null && closed.target !== socket) return;
+  const wasOpen = socket !== null;
+  socket = null;
+  document.documentElement.classList.remove("app-live");
+  if (wasOpen) {
+    setTimeout(() => {
+      if (socket === null) say(connection, "Connection lost. Trying again…");
+    }, LOST_AFTER);
+  }
+  if (!HTMX_RETRIES.includes(closed.code)) {
+    setTimeout(() => socket ?? socketWrapper.reconnect(), LOST_AFTER);
+  }
+});
+
+function sync() {
+  if (socket !== null) wires.send(JSON.stringify({ sync: true }));
+}
+
+setInterval(async () => {
+  if (!pending()) return;
+  if (socket !== null) {
+    sync();
+    return;
+  }
+  // No connection can be had: look at the page itself.
+  await htmx.ajax("GET", "/", { target: "#live", select: "#live", swap: "outerHTML" });
+  settle();
+}, SYNC_EVERY);
+
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") sync();
+});
+
+refresh();

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC
+from decimal import Decimal
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from ieim.audit.canonical import PayloadError
+from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
+from ieim.audit.services import record, record_system
+from ieim.audit.verify import verify
+
+
+def hash_by_hand(event: AuditEvent) -> str:
+    """Recompute the hash from the docstring of AuditEvent alone, without our code or rfc8785.
+
+    With plain ASCII keys and integers, sorted compact JSON is RFC 8785.
+    """
+    members = {
+        "chain": str(event.chain),
+        "seq": event.seq,
+        "kind": event.kind,
+        "actor": event.actor,
+        "at": event.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "payload": json.loads(event.payload),
+        "prev_hash": event.prev_hash,
+    }
+    text = json.dumps(members, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()
+
+
+def test_it_links_each_event_to_the_one_before(chain: UUID) -> None:
+    events = list(AuditEvent.objects.filter(chain=chain).order_by("seq"))
+
+    assert [event.seq for event in events] == [1, 2, 3, 4, 5]
+    assert events[0].prev_hash == "0" * 64
+    assert [event.prev_hash for event in events[1:]] == [event.hash for event in events[:-1]]
+    head = AuditHead.objects.get(pk=chain)
+    assert (head.seq, head.hash) == (5, events[-1].hash)
+
+
+def test_it_hashes_what_the_docstring_says(chain: UUID) -> None:
+    for event in AuditEvent.objects.filter(chain=chain):
+        assert event.hash == hash_by_hand(event)
+
+
+@pytest.mark.django_db
+def test_it_hashes_awkward_actors_as_json_does() -> None:
+    event = record_system(kind="a.b", payload={"é": '"\\\n'}, actor='staff:"o\\"\u2028ü\n')
+    assert event.hash == hash_by_hand(AuditEvent.objects.get(pk=event.pk))
+
+
+def test_it_keeps_chains_apart(chain: UUID, other_chain: UUID) -> None:
+    event = record_system(kind="release.published", payload={"number": 1}, actor="staff:eva")
+
+    assert (event.chain, event.seq) == (SYSTEM_CHAIN, 1)
+    assert AuditHead.objects.get(pk=chain).seq == AuditHead.objects.get(pk=other_chain).seq == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_wants_a_transaction() -> None:
+    with pytest.raises(RuntimeError, match=r"inside transaction\.atomic"):
+        record(chain=uuid4(), kind="turn.received", payload={}, actor="citizen")
+    assert not AuditEvent.objects.exists()
+
+
+@pytest.mark.django_db
+def test_it_falls_with_its_transaction() -> None:
+    def fail() -> None:
+        with transaction.atomic():
+            record(chain=uuid4(), kind="turn.received", payload={}, actor="citizen")
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        fail()
+    assert not AuditEvent.objects.exists()
+    assert not AuditHead.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("payload", "message"),
+    [
+        ({"score": Decimal("0.87")}, r"/score is a Decimal.*str\(value\)"),
+        ({"a": [1, math.nan]}, "/a/1 is nan"),
+        ({"a": math.inf}, "/a is inf"),
+        ({"a": -math.inf}, "/a is -inf"),
+        ({"a": 2**53}, r"/a is an integer beyond 2\*\*53 - 1"),
+        ({"a": -(2**53)}, "beyond"),
+        ({"a": {"b": "x\x00"}}, "/a/b contains NUL"),
+        ({"x\x00": 1}, "a key of the payload contains NUL"),
+        ({"a": "x\ud800"}, r"/a contains a lone surrogate \(position 1\)"),
+        ({"\udfff": 1}, "lone surrogate"),
+        ({1: "a"}, "a key of the payload is a int"),
+        ({"a": uuid4()}, "/a is a UUID"),
+        ({"a": b"x"}, "/a is a bytes"),
+        ({"a": {1, 2}}, "/a is a set"),
+        ({"a": "x" * 65_529}, r"65,537 bytes, 65,536 is the limit"),
+        (["a"], "the payload is a list"),
+    ],
+)
+def test_it_refuses_a_payload(payload: Any, message: str) -> None:
+    with pytest.raises(PayloadError, match=message):
+        record_system(kind="a.b", payload=payload, actor="system")
+    assert not AuditHead.objects.exists()
+
+
+@pytest.mark.django_db
+def test_it_refuses_a_payload_that_is_too_deep() -> None:
+    payload: dict[str, Any] = {}
+    for _ in range(31):
+        payload = {"a": payload}
+    record_system(kind="a.b", payload=payload, actor="system")
+
+    with pytest.raises(PayloadError, match="more than 32 levels"):
+        record_system(kind="a.b", payload={"a": payload}, actor="system")
+    payload["a"] = payload  # without end
+    with pytest.raises(PayloadError, match="more than 32 levels"):
+        record_system(kind="a.b", payload=payload, actor="system")
+
+
+@pytest.mark.django_db
+def test_it_takes_what_is_just_allowed() -> None:
+    payload: Mapping[str, Any] = MappingProxyType(
+        {"big": [2**53 - 1, -(2**53) + 1], "t": (True, None), "text": "x" * 65_400}
+    )
+    event = record_system(kind="a.b", payload=payload, actor="system")
+
+    stored = AuditEvent.objects.get(pk=event.pk)
+    assert stored.payload.startswith(
+        '{"big":[9007199254740991,-9007199254740991],"t":[true,null],"text":"xx'
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", ["", "turn", "Turn.received", "turn.", "a.b\n", "a." + "b" * 63])
+def test_it_refuses_a_kind(kind: str) -> None:
+    with pytest.raises(ValueError, match="is no kind of event"):
+        record_system(kind=kind, payload={}, actor="system")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("actor", ["", "eva", "staff:", "citizen ", "staff:" + "x" * 155])
+def test_it_refuses_an_actor(actor: str) -> None:
+    with pytest.raises(ValueError, match="is no actor"):
+        record_system(kind="a.b", payload={}, actor=actor)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("actor", ["staff:\x00", "staff:\ud800"])
+def test_it_refuses_an_actor_that_no_database_takes(actor: str) -> None:
+    with pytest.raises(PayloadError, match="the actor contains"):
+        record_system(kind="a.b", payload={}, actor=actor)
+
+
+TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=20)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda children: st.lists(children, max_size=4) | st.dictionaries(TEXT, children, max_size=4),
+    max_leaves=12,
+)
+
+
+@pytest.mark.django_db
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(payload=st.dictionaries(TEXT, JSON, max_size=5))
+@example(payload={"\ue000": 1, "\U00010000": 2})  # sorted by UTF-16, not by code point
+@example(payload={"a": 1e21, "b": 1e-7, "c": -0.0, "d": 5e-324, "e": 1.7976931348623157e308})
+def test_it_stores_any_json_so_that_it_verifies(payload: dict[str, Any]) -> None:
+    chain = uuid4()
+    event = record(chain=chain, kind="a.b", payload=payload, actor="citizen")
+    backwards = record(
+        chain=chain, kind="a.b", payload=dict(reversed(payload.items())), actor="citizen"
+    )
+
+    stored = AuditEvent.objects.get(pk=event.pk).payload
+    # RFC 8785 writes a large float with all its digits and without a point.
+    assert json.loads(stored, parse_int=float) == payload
+    assert stored == backwards.payload
+    assert verify(chain).problem is None
+
+
+@pytest.mark.django_db
+def test_it_sorts_keys_by_utf_16() -> None:
+    event = record_system(kind="a.b", payload={"\ue000": 1, "\U00010000": 2}, actor="system")
+    assert event.payload == '{"\U00010000":2,"\ue000":1}'
+
+
+def test_it_serialises_writers_of_one_chain(
+    in_threads: Callable[[list[Callable[[], Any]]], list[Any]],
+) -> None:
+    chain = uuid4()
+
+    def write() -> None:
+        for number in range(10):
+            with transaction.atomic():
+                record(chain=chain, kind="a.b", payload={"number": number}, actor="system")
+
+    in_threads([write] * 8)
+
+    def read() -> tuple[list[int], bool]:
+        seqs = AuditEvent.objects.filter(chain=chain).order_by("seq")
+        return list(seqs.values_list("seq", flat=True)), verify(chain).ok
+
+    assert in_threads([read]) == [(list(range(1, 81)), True)]

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from ieim.audit.canonical import GENESIS
+from ieim.audit.checkpoints import faults, take_checkpoint
+from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
+from ieim.audit.verify import Break, ChainReport, verify
+from tests.audit.owner import check_all, rehash
+
+Lifted = Callable[[], AbstractContextManager[None]]
+
+
+def test_it_passes_what_was_recorded(chain: UUID, other_chain: UUID) -> None:
+    take_checkpoint()
+
+    assert verify(chain) == ChainReport(str(chain), 5, None)
+    expected = [(str(c), True) for c in sorted([chain, other_chain, SYSTEM_CHAIN])]
+    assert [(report.chain, report.ok) for report in check_all()] == expected
+    assert faults() == []
+
+
+@pytest.mark.django_db
+def test_it_passes_an_empty_record() -> None:
+    assert check_all() == []
+
+
+@pytest.mark.django_db
+def test_it_knows_nothing_of_an_unknown_chain() -> None:
+    report = verify(uuid4())
+    assert not report.ok
+    assert report.problem is not None
+    assert report.problem.code is Break.EMPTY
+
+
+@pytest.mark.parametrize(
+    ("seq", "change", "code", "message"),
+    [
+        (3, {"payload": "{}"}, Break.CONTENT, "event 3 was changed"),
+        (3, {"payload": '{"a": 1}'}, Break.CONTENT, "event 3 was changed"),
+        (1, {"actor": "staff:eve"}, Break.CONTENT, "event 1 was changed"),
+        (5, {"kind": "stage.failed"}, Break.CONTENT, "event 5 was changed"),
+        (2, {"at": timezone.now()}, Break.CONTENT, "event 2 was changed"),
+        (2, {"hash": "0" * 64}, Break.CONTENT, "event 2 was changed"),
+        (1, {"prev_hash": "1" * 64}, Break.LINK, "event 1 does not follow"),
+        (4, {"prev_hash": GENESIS}, Break.LINK, "event 4 does not follow event 3"),
+        (4, {"seq": 9}, Break.GAP, "event 4 is missing; the next one there is 5"),
+        (5, {"seq": 6}, Break.GAP, "event 5 is missing; the next one there is 6"),
+        (1, {"seq": 0}, Break.GAP, "event 1 is missing; the next one there is 0"),
+    ],
+)
+def test_it_finds_a_changed_event(
+    chain: UUID, lifted: Lifted, seq: int, change: dict[str, Any], code: Break, message: str
+) -> None:
+    with lifted():
+        assert AuditEvent.objects.filter(chain=chain, seq=seq).update(**change) == 1
+
+    problem = verify(chain).problem
+    assert problem is not None
+    assert problem.code is code
+    assert message in problem.message
+
+
+def test_it_finds_a_change_with_its_hash_made_anew(chain: UUID, lifted: Lifted) -> None:
+    event = AuditEvent.objects.get(chain=chain, seq=3)
+    event.payload = '{"codes":[]}'
+    with lifted():
+        AuditEvent.objects.filter(pk=event.pk).update(payload=event.payload, hash=rehash(event))
+
+    problem = verify(chain).problem
+    assert problem is not None
+    assert (problem.code, problem.seq) == (Break.LINK, 4)
+
+
+def test_it_finds_a_changed_last_event_with_its_hash_made_anew(chain: UUID, lifted: Lifted) -> None:
+    event = AuditEvent.objects.get(chain=chain, seq=5)
+    event.actor = "staff:eve"
+    with lifted():
+        AuditEvent.objects.filter(pk=event.pk).update(actor=event.actor, hash=rehash(event))
+
+    problem = verify(chain).problem
+    assert problem is not None
+    assert (problem.code, problem.seq) == (Break.HEAD, 5)
+
+
+def test_it_reports_the_first_break_only(chain: UUID, lifted: Lifted) -> None:
+    with lifted():
+        AuditEvent.objects.filter(chain=chain, seq__in=[2, 4]).update(actor="staff:eve")
+        AuditHead.objects.filter(chain=chain).delete()
+
+    (report,) = check_all()
+    assert report.events == 5
+    assert report.problem is not None
+    assert (report.problem.code, report.problem.seq) == (Break.CONTENT, 2)
+
+
+def test_it_finds_a_removed_event(chain: UUID, lifted: Lifted) -> None:
+    with lifted():
+        AuditEvent.objects.filter(chain=chain, seq=2).delete()
+
+    problem = verify(chain).problem
+    assert problem is not None
+    assert (problem.code, problem.seq) == (Break.GAP, 2)
+
+
+def test_it_finds_a_removed_tail(chain: UUID, lifted: Lifted) -> None:
+    with lifted():
+        AuditEvent.objects.filter(chain=chain, seq__gt=3).delete()
+
+    problem = verify(chain).problem
+    assert problem is not None
+    assert problem.code is Break.HEAD
+    assert problem.message == "the head names event 5, and the last one is 3"
+
+
+def test_it_finds_an_event_added_behind_the_head(chain: UUID) -> None:
+    last = AuditEvent.objects.get(chain=chain, seq=5)
+    added = AuditEvent(
+        chain=chain,
+        seq=6,
+        kind="a.b",
+        actor="system",
+        at=last.at,
+        payload="{}",
+        prev_hash=last.hash,
+    )
+    added.hash = rehash(added)
+    added.save()
+
+    problem = verify(chain).problem
+    assert problem is not None
+    assert problem.message == "the head names event 5, and the last one is 6"
+
+
+def test_it_finds_a_removed_head(chain: UUID, lifted: Lifted) -> None:
+    with lifted():
+        AuditHead.objects.filter(chain=chain).delete()
+
+    problem = verify(chain).problem
+    assert problem is not None
+    assert problem.code is Break.NO_HEAD
+
+
+def test_it_finds_a_head_without_events(chain: UUID, lifted: Lifted) -> None:
+    with lifted():
+        AuditEvent.objects.filter(chain=chain).delete()
+
+    (report,) = check_all()
+    assert (report.chain, report.events) == (str(chain), 0)
+    assert report.problem is not None
+    assert report.problem.message == "the head names event 5, and the last one is 0"
+
+
+def test_it_finds_an_event_moved_to_another_chain(
+    chain: UUID, other_chain: UUID, lifted: Lifted
+) -> None:
+    with lifted():
+        AuditEvent.objects.filter(chain=other_chain).delete()
+        AuditHead.objects.filter(chain=other_chain).delete()
+        AuditEvent.objects.filter(chain=chain).update(chain=other_chain)
+        AuditHead.objects.filter(chain=chain).update(chain=other_chain)
+
+    (report,) = check_all()
+    assert report.problem is not None
+    assert (report.problem.code, report.problem.seq) == (Break.CONTENT, 1)
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="any value in any column: SQLite only")
+@pytest.mark.parametrize("column", ["kind", "actor", "at", "payload", "prev_hash", "hash", "seq"])
+@pytest.mark.parametrize("value", ["x", b"\xff\xfe", "2026-13-45 00:00:00", 3.5])
+def test_it_reports_what_cannot_be_read(
+    chain: UUID, lifted: Lifted, column: str, value: str | bytes | float
+) -> None:
+    with lifted(), connection.cursor() as cursor:
+        cursor.execute("PRAGMA ignore_check_constraints = ON")
+        statement = f"UPDATE audit_auditevent SET {column} = %s WHERE seq = 3"  # noqa: S608
+        cursor.execute(statement, [value])
+        cursor.execute("PRAGMA ignore_check_constraints = OFF")
+
+    (report,) = check_all()
+    assert report.events == 5
+    assert report.problem is not None
+    assert report.problem.seq == 3
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="any value in any column: SQLite only")
+def test_it_reports_a_chain_whose_id_is_none(chain: UUID, lifted: Lifted) -> None:
+    with lifted(), connection.cursor() as cursor:
+        cursor.execute("UPDATE audit_auditevent SET chain = 'x' || seq WHERE seq = 3")
+
+    broken = {report.chain: report.problem for report in check_all()}
+    assert set(broken) == {str(chain), "x3"}
+    assert broken["x3"] is not None
+    assert broken["x3"].code is Break.UNREADABLE

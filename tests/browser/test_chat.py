@@ -1,0 +1,327 @@
+"""A citizen asks in a real browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+
+from tests.browser.conftest import assert_accessible, assert_fits
+
+pytestmark = pytest.mark.browser
+
+VISA = "I want to extend my tourist visa"
+HELD = "xylophone quark zzz blorp?"
+
+
+def ask(page: Page, text: str = VISA) -> None:
+    page.get_by_role("textbox").fill(text)
+    page.get_by_role("button", name="Ask", exact=True).click()
+
+
+def expect_answer(page: Page, number: int = 1) -> None:
+    # What comes last of an answer that builds up.
+    expect(page.get_by_text("Why this answer")).to_have_count(number)
+
+
+def connected(page: Page) -> None:
+    expect(page.locator("html")).to_have_class(re.compile("app-live"))
+
+
+@pytest.mark.parametrize("width", [1280, 375, 320])
+def test_it_answers_with_the_source(quiet_page: Page, width: int) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": width, "height": 720})
+    page.goto("/")
+    connected(page)
+    assert_fits(page)
+    ask(page)
+    expect_answer(page)
+    expect(page.get_by_role("heading", name="What to do first")).to_be_visible()
+    expect(page.locator(".answer__sources a")).to_have_attribute("href", re.compile("^https://"))
+    expect(page.locator("#status")).to_have_text("Your answer is ready.")
+    expect(page.locator("#question")).to_have_value("")
+    expect(page.locator(".suggestions")).to_have_count(0)
+    page.get_by_text("Why this answer").click()
+    expect(page.locator("mark").first).to_be_visible()
+    assert_fits(page)
+    assert_accessible(page)
+
+
+def test_it_answers_an_example_at_one_click(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    page.get_by_role("button", name=VISA).click()
+    expect_answer(page)
+    expect(page.locator(".message__text")).to_have_text(VISA)
+    # The button that had the focus is gone: the focus is at the question, not lost.
+    expect(page.locator(".turn")).to_be_focused()
+
+
+def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
+    context = browser.new_context(base_url=live_site, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("button", name=VISA).click()
+    expect(page).to_have_url(re.compile("/#turn-"))
+    # No click: the page looks again by itself.
+    expect_answer(page)
+    ask(page, "I lost my passport. How do I get a new one?")
+    expect_answer(page, 2)
+    ask(page, " ")
+    expect(page).to_have_title(re.compile("^Error: "))
+    context.close()
+
+
+def test_it_works_where_sockets_are_blocked(page: Page) -> None:
+    page.route_web_socket("**/ws/chat/**", lambda socket: socket.close(code=1011))
+    page.goto("/")
+    ask(page)
+    expect(page).to_have_url(re.compile("/#turn-"))
+    expect_answer(page)
+
+
+def test_it_is_readable_in_the_dark(browser: Browser, live_site: str) -> None:
+    context = browser.new_context(base_url=live_site, color_scheme="dark")
+    page = context.new_page()
+    page.goto("/")
+    assert_accessible(page)
+    ask(page)
+    expect_answer(page)
+    page.get_by_text("Why this answer").click()
+    assert_accessible(page)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert sum(map(int, re.findall(r"\d+", ground))) < 150
+    context.close()
+
+
+def hold_back_the_answer(page: Page) -> Callable[[], None]:
+    """Let everything through but answers, so that the page goes on waiting; returns the release."""
+    released = False
+
+    def release() -> None:
+        nonlocal released
+        released = True
+
+    def route(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def forward(frame: str | bytes) -> None:
+            if released or 'data-state="answered"' not in str(frame):
+                socket.send(frame)
+
+        server.on_message(forward)
+
+    page.route_web_socket("**/ws/chat/**", route)
+    return release
+
+
+def test_it_shows_the_steps_while_it_works(quiet_page: Page) -> None:
+    page = quiet_page
+    hold_back_the_answer(page)
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect(page.locator(".steps__item--done").first).to_be_visible()
+    button = page.get_by_role("button", name="Ask", exact=True)
+    expect(button).to_have_attribute("aria-disabled", "true")
+    expect(page.locator("#ask-note")).to_contain_text("when this one is answered")
+    assert_accessible(page)
+    page.locator("#question").fill("And how much is it?")
+    button.click(force=True)
+    expect(page.locator(".turn")).to_have_count(1)
+    expect(page.locator("#question")).to_have_value("And how much is it?")
+
+
+def test_it_shows_the_answer_after_a_reload(quiet_page: Page) -> None:
+    page = quiet_page
+    release = hold_back_the_answer(page)
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect(page.locator(".steps__item--done").first).to_be_visible()
+    release()
+    page.reload()
+    expect_answer(page)
+    expect(page.locator(".turn")).to_have_count(1)
+
+
+def test_it_shows_the_same_in_two_tabs(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    ask(page)
+    expect_answer(page)
+    other = page.context.new_page()
+    other.goto("/")
+    connected(other)
+    ask(other, "I lost my passport. How do I get a new one?")
+    expect_answer(other, 2)
+    expect_answer(page, 2)
+
+
+def test_it_says_that_the_connection_is_lost_and_comes_back(page: Page) -> None:
+    routes: list[WebSocketRoute] = []
+    refused = True
+
+    def route(socket: WebSocketRoute) -> None:
+        routes.append(socket)
+        if len(routes) > 1 and refused:
+            socket.close(code=1011)
+        else:
+            socket.connect_to_server()
+
+    page.route_web_socket("**/ws/chat/**", route)
+    page.goto("/")
+    connected(page)
+    page.locator("#question").fill("a draft")
+    routes[0].close(code=1011)
+    expect(page.locator("#connection")).to_contain_text("Connection lost. Trying again")
+    assert_accessible(page)
+    refused = False
+    expect(page.locator("#connection")).to_be_empty()
+    connected(page)
+    expect(page.locator("#question")).to_have_value("a draft")
+
+
+def test_it_can_be_used_with_the_keyboard_alone(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.locator("#question")).to_be_focused()
+    page.keyboard.type(VISA)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect_answer(page)
+    # The answer has not taken the focus away.
+    expect(page.locator("#ask-button")).to_be_focused()
+
+
+@pytest.mark.parametrize("text", ["  ", "x" * 2001])
+def test_it_keeps_what_it_cannot_take(quiet_page: Page, text: str) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    ask(page, text)
+    expect(page.locator("#question-error")).to_contain_text("Error:")
+    expect(page.locator("#question")).to_have_value(text)
+    expect(page.locator("#question")).to_have_attribute("aria-invalid", "true")
+    assert_accessible(page)
+    ask(page)
+    expect_answer(page)
+    expect(page.locator("#question-error")).to_be_empty()
+
+
+def test_it_keeps_a_text_too_long_for_a_frame(page: Page) -> None:
+    page.goto("/")
+    connected(page)
+    ask(page, "visa " * 5000)
+    expect(page).to_have_title(re.compile("^Error: "))
+    expect(page.locator(".govuk-error-summary")).to_be_focused()
+    expect(page.locator("#question")).to_have_value("visa " * 5000)
+    assert_accessible(page)
+
+
+def test_it_counts_code_points(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    page.locator("#question").fill("🛂" * 1999)
+    expect(page.locator("#question-count")).to_have_text("You have 1 character left.")
+    page.locator("#question").fill("🛂" * 2002)
+    expect(page.locator("#question-count")).to_have_text("You have 2 characters too many.")
+
+
+def test_it_says_what_happens_to_a_question_for_a_person(
+    quiet_page: Page, browser: Browser, live_site: str
+) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    ask(page, HELD)
+    expect(page.get_by_role("heading", name="A person will answer this question")).to_be_visible()
+    expect(page.get_by_text("within one working day", exact=True)).to_be_visible()
+    assert_accessible(page)
+    link = page.locator(".held .resume__link").inner_text()
+    elsewhere = browser.new_context(base_url=live_site)
+    other = elsewhere.new_page()
+    other.goto(link)
+    expect(other).to_have_url(f"{live_site}/")
+    expect(other.locator(".message__text")).to_have_text(HELD)
+    elsewhere.close()
+
+
+def test_it_starts_again(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect_answer(page)
+    page.get_by_role("button", name="Start again").click()
+    expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
+    expect(page.locator(".turn")).to_have_count(0)
+
+
+def test_it_keeps_an_open_explanation_open(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect_answer(page)
+    page.get_by_text("Why this answer").click()
+    ask(page, "I lost my passport. How do I get a new one?")
+    expect_answer(page, 2)
+    expect(page.locator(".answer__why").first).to_have_attribute("open", "")
+
+
+@pytest.mark.parametrize("path", ["/", "/help/", "/accessibility/", "/privacy/", "/no-such-page"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, scheme: str) -> None:
+    context = browser.new_context(
+        base_url=live_site,
+        color_scheme="dark" if scheme == "dark" else "light",
+        viewport={"width": 320, "height": 640},
+    )
+    page = context.new_page()
+    page.goto(path)
+    assert_accessible(page)
+    assert_fits(page)
+    context.close()
+
+
+WATCH = """
+() => {
+  const start = performance.now();
+  window.times = {};
+  const look = () => {
+    const now = performance.now() - start;
+    if (document.querySelector(".outcome[data-pending] .steps__item--running")) times.step ??= now;
+    if (document.querySelector(".turn:last-of-type .answer__sources")) times.answer ??= now;
+  };
+  new MutationObserver(look).observe(document.getElementById("chat"), {
+    childList: true, subtree: true,
+  });
+}
+"""
+
+
+def test_it_is_quick(quiet_page: Page) -> None:
+    page = quiet_page
+    best = {"step": 60_000.0, "answer": 60_000.0}
+    for _ in range(3):
+        page.goto("/")
+        connected(page)
+        page.locator("#question").fill(VISA)
+        page.evaluate(WATCH)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        expect_answer(page)
+        times = page.evaluate("times")
+        best = {name: min(best[name], times[name]) for name in best}
+        page.get_by_role("button", name="Start again").click()
+    assert best["step"] < 500
+    assert best["answer"] < 2000

@@ -1,0 +1,86 @@
+"""The lifespan: what the server starts and stops beside itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from pytest_django import Settings
+
+from ieim.config import embedded
+
+
+class Recorder:
+    """Stands in for the threads."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.calls: list[str] = []
+        self.fails = fails
+
+    def start(self) -> None:
+        """Note the start."""
+        self.calls.append("start")
+        if self.fails:
+            raise RuntimeError("no worker today")
+
+    def stop(self) -> None:
+        """Note the stop."""
+        self.calls.append("stop")
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], Recorder]:
+    """Put a recorder in place of the threads."""
+
+    def put(fails: bool = False) -> Recorder:
+        recorder = Recorder(fails)
+        monkeypatch.setattr(embedded, "Embedded", lambda: recorder)
+        return recorder
+
+    return put
+
+
+async def answers(*messages: str) -> list[str]:
+    """What the lifespan answers to ``messages``."""
+    make: Any = ApplicationCommunicator  # asgiref's testing has no types
+    communicator = make(embedded.lifespan, {"type": "lifespan"})
+    said = []
+    for message in messages:
+        await communicator.send_input({"type": f"lifespan.{message}"})
+        said.append((await communicator.receive_output())["type"])
+    await communicator.wait()
+    return said
+
+
+async def test_it_starts_and_stops_the_worker_without_redis(
+    settings: Settings, recorder: Callable[..., Recorder]
+) -> None:
+    settings.IEIM_EMBEDDED = True
+    threads = recorder()
+    assert await answers("startup", "shutdown") == [
+        "lifespan.startup.complete",
+        "lifespan.shutdown.complete",
+    ]
+    assert threads.calls == ["start", "stop"]
+
+
+async def test_it_starts_nothing_with_redis(
+    settings: Settings, recorder: Callable[..., Recorder]
+) -> None:
+    settings.IEIM_EMBEDDED = False
+    threads = recorder()
+    assert await answers("startup", "shutdown") == [
+        "lifespan.startup.complete",
+        "lifespan.shutdown.complete",
+    ]
+    assert threads.calls == []
+
+
+async def test_it_does_not_serve_without_its_worker(
+    settings: Settings, recorder: Callable[..., Recorder]
+) -> None:
+    settings.IEIM_EMBEDDED = True
+    recorder(fails=True)
+    assert await answers("startup") == ["lifespan.startup.failed"]

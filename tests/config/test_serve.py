@@ -1,0 +1,89 @@
+"""`manage.py serve`: the one command that a newcomer types."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests import live
+from tests.checks import PRODUCTION, ROOT, clean_environment
+from tests.services import free_port, wait_for_port
+
+STOP_WITHIN = 2.0
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment of someone who has set nothing."""
+    return {**clean_environment(), "IEIM_DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"}
+
+
+def serve(folder: Path, port: int, *, until: signal.Signals) -> tuple[int, float, str]:
+    """Serve until the first page is there, then end it by a signal.
+
+    Returns the exit code, the seconds that ending took, and what was printed.
+    """
+    log = folder / "log"
+    with live.process(["django", "serve", "--port", str(port)], environment(folder), log) as server:
+        wait_for_port(port, server)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as page:
+            assert page.status == 200
+        started = time.monotonic()
+        server.send_signal(until)
+        code = server.wait(timeout=10)
+        took = time.monotonic() - started
+    return code, took, log.read_text(encoding="utf-8")
+
+
+def test_it_serves_and_ends_at_once(tmp_path: Path) -> None:
+    port = free_port()
+    code, took, said = serve(tmp_path, port, until=signal.SIGINT)
+    assert code == 0, said
+    assert took < STOP_WITHIN
+    assert f"http://127.0.0.1:{port}/" in said
+    assert "Publishing the demo knowledge" in said
+    assert re.search(r"caseworker +demo-caseworker", said)
+    assert "Traceback" not in said
+
+    # The second start finds everything there.
+    code, took, said = serve(tmp_path, port, until=signal.SIGTERM)
+    assert code == 0, said
+    assert took < STOP_WITHIN
+    assert "Publishing" not in said
+
+
+def test_it_says_that_the_port_is_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "manage.py", "serve", "--port", str(port)],
+            cwd=ROOT,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert f"Port {port} cannot be used" in done.stderr
+    assert f"PORT={port + 1} make run" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "ieim.sqlite3").exists()
+
+
+@pytest.mark.parametrize("command", ["serve", "demo_accounts"])
+def test_it_is_not_for_production(tmp_path: Path, command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", command],
+        cwd=ROOT,
+        env=environment(tmp_path) | PRODUCTION,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("CommandError: ")

@@ -1,0 +1,155 @@
+"""The settings as a process of its own sees them."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+
+from ieim.config.settings import env
+from tests.checks import PRODUCTION, ROOT, clean_environment
+
+
+def values(folder: Path, environment: dict[str, str]) -> dict[str, Any]:
+    """The settings as a process with this environment would load them."""
+    variables = {"PATH": os.environ["PATH"], "IEIM_DATA_DIR": str(folder), **environment}
+    with mock.patch.dict(os.environ, variables, clear=True):
+        return runpy.run_path(str(ROOT / "ieim" / "config" / "settings.py"))
+
+
+def refusal(folder: Path, environment: dict[str, str]) -> str:
+    """What it says when it does not start."""
+    with pytest.raises(ImproperlyConfigured) as raised:
+        values(folder, environment)
+    return str(raised.value)
+
+
+def django(folder: Path, environment: dict[str, str], *command: str) -> tuple[int, str]:
+    """Run a command of manage.py with this environment; returns exit code and output."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=ROOT,
+        env={**clean_environment(), "IEIM_DATA_DIR": str(folder), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.returncode, done.stdout
+
+
+def test_it_needs_nothing_in_development(tmp_path: Path) -> None:
+    shown = values(tmp_path, {})
+    assert shown["DEBUG"] is True
+    assert shown["IEIM_EMBEDDED"] is True
+    assert shown["CELERY_BROKER_URL"] == "memory://localhost/"
+    assert shown["DATABASES"]["default"]["NAME"] == str(tmp_path / "ieim.sqlite3")
+    assert shown["IEIM_MODEL"]["BASE_URL"] == ""
+
+
+def test_it_lists_everything_that_production_lacks(tmp_path: Path) -> None:
+    said = refusal(tmp_path, {"IEIM_ENV": "production"})
+    for name in (
+        "IEIM_SECRET_KEY",
+        "IEIM_ALLOWED_HOSTS",
+        "IEIM_PUBLIC_URL",
+        "DATABASE_URL",
+        "REDIS_URL",
+    ):
+        assert f"- {name} is not set. Set it to " in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("IEIM_ENV", "staging"),
+        ("IEIM_SECRET_KEY", "short"),
+        ("IEIM_ALLOWED_HOSTS", "*"),
+        ("IEIM_PUBLIC_URL", "http://ask.example.org"),
+        ("DATABASE_URL", "mysql://user:hidden@127.0.0.1/ieim"),
+        ("DATABASE_URL", "not an address"),
+        ("REDIS_URL", "127.0.0.1:6379"),
+        ("IEIM_MODEL_BASE_URL", "models.example.org"),
+        ("IEIM_MODEL_NAME", ""),
+        ("IEIM_MODEL_RESPONSE_FORMAT", "xml"),
+        ("IEIM_MODEL_OVERRIDES", '{"no_such_stage": {}}'),
+        ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"top_p": 1}}'),
+        ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"max_output_tokens": true}}'),
+        ("PORT", "70000"),
+    ],
+)
+def test_it_says_what_to_set_instead(tmp_path: Path, name: str, value: str) -> None:
+    said = refusal(tmp_path, PRODUCTION | {name: value})
+    problems = re.findall(r"^  - (.*)$", said, flags=re.MULTILINE)
+    assert [problem.partition(" ")[0] for problem in problems] == [name]
+    assert "hidden" not in said
+
+
+def test_it_starts_in_production_with_everything_set(tmp_path: Path) -> None:
+    shown = values(tmp_path, PRODUCTION)
+    assert shown["DEBUG"] is False
+    assert shown["IEIM_EMBEDDED"] is False
+    assert shown["ALLOWED_HOSTS"] == ["ask.example.org"]
+    assert shown["IEIM_WEBSOCKET_ORIGINS"] == ["https://ask.example.org"]
+    assert shown["SESSION_COOKIE_SECURE"]
+    assert shown["CSRF_COOKIE_SECURE"]
+    assert shown["SECURE_SSL_REDIRECT"]
+    assert shown["DATABASES"]["default"]["OPTIONS"]["pool"]["max_size"] > 1
+
+
+def test_it_gives_no_turn_out_twice_while_it_may_still_run(tmp_path: Path) -> None:
+    slow = PRODUCTION | {"IEIM_MODEL_DEADLINE": "600"}
+    options = values(tmp_path, slow)["CELERY_BROKER_TRANSPORT_OPTIONS"]
+    stages, attempts = 6, 2
+    visibility = options["visibility_timeout"]
+    assert visibility > stages * attempts * 600
+
+
+def test_it_checks_out_for_deployment(tmp_path: Path) -> None:
+    check = ("check", "--deploy", "--fail-level", "WARNING")
+    code, said = django(tmp_path, PRODUCTION, *check)
+    assert code == 0, said
+    offline = {k: v for k, v in PRODUCTION.items() if not k.startswith("IEIM_MODEL")}
+    code, said = django(tmp_path, offline, *check)
+    assert code == 1
+    assert "the offline engine answers" in said
+
+
+def test_it_refuses_without_a_traceback(tmp_path: Path) -> None:
+    code, said = django(tmp_path, {"IEIM_ENV": "production"}, "check")
+    assert code == 1
+    assert said.startswith("IEIM cannot start with these environment variables:")
+
+
+def test_it_documents_every_variable() -> None:
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    documented = re.findall(r"^#([A-Z_]+)=", example, flags=re.MULTILINE)
+    assert sorted(documented) == sorted(env.seen)
+
+
+def test_it_runs_on_the_database_that_was_asked_for() -> None:
+    expected = os.environ.get("IEIM_TEST_EXPECT_VENDOR")
+    if expected is None:
+        pytest.skip("IEIM_TEST_EXPECT_VENDOR is not set: make test sets it")
+    assert connection.vendor == expected
+    assert settings.IEIM_EMBEDDED is (expected == "sqlite")
+
+
+@pytest.mark.django_db
+def test_it_reaches_the_database() -> None:
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            assert cursor.execute("PRAGMA synchronous").fetchone() == (1,)
+        else:
+            cursor.execute("SHOW server_encoding")
+            assert cursor.fetchone() == ("UTF8",)

@@ -1,0 +1,85 @@
+"""Fixtures for every test. What only some tests need lives beside them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from tests import live
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def pytest_configure() -> None:
+    """Make passwords quick to check: no test measures how slow that is."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Skip what needs PostgreSQL on SQLite."""
+    if connection.vendor == "postgresql":
+        return
+    for item in items:
+        if item.get_closest_marker("postgres"):
+            item.add_marker(pytest.mark.skip(reason="needs PostgreSQL: make test runs it there"))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep SQLite's test database in a file.
+
+    Threads (the worker's, the consumers') then wait for each other's locks as they do in
+    production; a shared database in memory refuses them at once.
+    """
+    if connection.vendor == "sqlite":
+        folder = tmp_path_factory.mktemp("database")
+        connection.settings_dict["TEST"]["NAME"] = str(folder / "test.sqlite3")
+
+
+@pytest.fixture(scope="session")
+def live_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The base URL of the real server: a process of its own, with the demo knowledge published.
+
+    It has its own database, on the engine of this run, and the demo staff accounts.
+    """
+    with live.served(tmp_path_factory.mktemp("live-site")) as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window. Make contexts with ``base_url=live_site``."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        # Each launch has a new user data directory of Playwright's own.
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM_FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, live_site: str) -> Iterator[Page]:
+    """A page of a new visitor of the live site; addresses may start with ``/``."""
+    context = browser.new_context(base_url=live_site)
+    yield context.new_page()
+    context.close()

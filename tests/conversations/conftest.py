@@ -1,0 +1,40 @@
+"""A published release, and citizens' messages through the real services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from conversations import running, services
+from conversations.models import Turn
+from ieim.knowledge import services as knowledge
+from ieim.knowledge.bundle import read_bundle
+from ieim.pipeline.ports import Model
+
+DEMO = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo"
+VISA = "I want to extend my tourist visa"
+
+Ask = Callable[..., Turn]
+
+
+@pytest.fixture
+def published(db: None) -> None:
+    """The demo knowledge as release 1."""
+    knowledge.import_bundle(bundle=read_bundle(DEMO), by=None)
+    knowledge.publish(note="demo", by=None)
+
+
+@pytest.fixture
+def ask(published: None) -> Ask:
+    """Send a message and run its turn to the end, as a worker would."""
+
+    def send(text: str = VISA, *, secret: str | None = None, model: Model | None = None) -> Turn:
+        secret = secret or services.new_secret()
+        turn = services.receive_turn(secret=secret, text=text, enqueue=False)
+        running.run_turn(turn_id=turn.pk, model=model)
+        return Turn.objects.select_related("session").get(pk=turn.pk)
+
+    return send

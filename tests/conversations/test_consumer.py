@@ -1,0 +1,339 @@
+"""The chat page's websocket, frame by frame."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
+from channels.routing import URLRouter
+from channels.sessions import CookieMiddleware
+from channels.testing import WebsocketCommunicator
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+
+from conversations import consumers, cookies, notify, running, selectors, services
+from conversations.consumers import FrameError, announcement, parse_frame
+from conversations.models import Turn
+from conversations.presenters import ChatView, ReplyView
+from conversations.routing import websocket_urlpatterns
+from tests.conversations.conftest import VISA
+from tests.model_server import scripted_model
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+APPLICATION = CookieMiddleware(URLRouter(websocket_urlpatterns))
+BAD = ["no json", "no json"]
+
+
+class Tab:
+    """An open page: it keeps the latest fragment of each id, as htmx would."""
+
+    def __init__(self, socket: WebsocketCommunicator) -> None:
+        self.socket = socket
+        self.parts: dict[str, str] = {}
+        self.frames: list[str] = []
+        self.said: list[str] = []
+
+    async def send(self, frame: object) -> None:
+        await self.socket.send_to(text_data=json.dumps(frame))
+
+    async def read(self) -> str:
+        html = str(await self.socket.receive_from(timeout=5))
+        self.frames.append(html)
+        pieces = re.split(r'(?=<\w+[^>]*? id="([^"]+)"[^>]* hx-swap-oob)', html)
+        for name, piece in zip(pieces[1::2], pieces[2::2], strict=True):
+            self.parts[name] = piece
+        if "status" in self.parts:
+            self.said.append(re.sub("<[^>]+>", "", self.parts.pop("status")).strip())
+        return html
+
+    async def read_until(self, words: str) -> str:
+        while words not in (html := await self.read()):
+            pass
+        return html
+
+
+@asynccontextmanager
+async def tab(secret: str | None, *, have: str = "") -> AsyncIterator[Tab]:
+    headers = [(b"host", b"ask.example.org")]
+    if secret is not None:
+        response = HttpResponse()
+        cookies.put(response, secret)
+        value = response.cookies[cookies.NAME].value
+        headers.append((b"cookie", f"{cookies.NAME}={value}".encode()))
+    socket = WebsocketCommunicator(APPLICATION, f"/ws/chat/?have={have}", headers=headers)
+    connected, _ = await socket.connect()
+    assert connected
+    yield Tab(socket)
+    await socket.disconnect()
+
+
+@database_sync_to_async
+def view(secret: str | None) -> ChatView:
+    return selectors.chat_view(secret=secret)
+
+
+@database_sync_to_async
+def run_newest(model: Any = None) -> Turn:
+    turn = Turn.objects.order_by("created_at").last()
+    assert turn is not None
+    running.run_turn(turn_id=turn.pk, model=model)
+    return turn
+
+
+@database_sync_to_async
+def texts() -> list[str]:
+    return list(Turn.objects.values_list("text", flat=True))
+
+
+@pytest.fixture
+def secret(published: None, monkeypatch: pytest.MonkeyPatch) -> str:
+    # The turns are run by the tests themselves, at a moment of their choice.
+    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    return services.new_secret()
+
+
+async def test_it_sends_nothing_to_a_page_that_is_up_to_date(secret: str) -> None:
+    async with tab(secret, have=(await view(secret)).version) as page:
+        assert await page.socket.receive_nothing()
+
+
+async def test_it_shows_a_question_and_clears_the_way(secret: str) -> None:
+    async with tab(secret, have=(await view(secret)).version) as page:
+        await page.send({"text": VISA, "HEADERS": {}})
+        await page.read_until('id="live"')
+        assert VISA in page.parts["live"]
+        assert VISA not in page.parts["suggestions"]
+        assert "Ask another question" in page.parts["question-label"]
+        assert "error-message" not in page.parts["question-error"]
+        assert page.said == ["Reading your question"]
+    assert await texts() == [VISA]
+
+
+async def test_it_counts_the_line_ends_of_a_browser_once(secret: str) -> None:
+    async with tab(secret) as page:
+        await page.send({"text": "visa\r\n" * 400})
+        await page.read_until('data-state="queued"')
+    assert await texts() == ["visa\n" * 400]
+
+
+async def test_it_follows_a_turn_to_its_answer(secret: str) -> None:
+    async with tab(secret) as page:
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        await run_newest()
+        await page.read_until("Why this answer")
+        assert page.said[0] == "Reading your question"
+        assert page.said[-1] == "Your answer is ready."
+        chat = await view(secret)
+        finished = render_to_string(
+            "conversations/_outcome.html", {"turn": chat.turns[0], "chat": chat}
+        )
+        sent = page.parts[f"{chat.turns[0].dom_id}-outcome"].replace(' hx-swap-oob="true"', "")
+        assert sent.split() == finished.split()
+
+
+async def test_it_builds_the_reply_up_only_after_its_gate(secret: str) -> None:
+    async with tab(secret) as page:
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        await run_newest()
+        last = await page.read_until("Why this answer")
+        growing = [frame for frame in page.frames if 'class="answer ' in frame]
+        assert growing[-1] == last
+        assert len(growing) > 2
+        assert all('data-state="answered"' in frame for frame in growing)
+        lengths = [len(frame) for frame in growing]
+        assert lengths == sorted(lengths)
+        assert "hx-preserve" not in "".join(growing[:-1])
+
+
+async def test_it_tells_what_happens_to_a_held_question(secret: str) -> None:
+    async with tab(secret) as page:
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        with scripted_model({"agency_detect_v1": BAD}) as (model, _):
+            await run_newest(model)
+        html = await page.read_until("A person will answer this question")
+        assert f"http://ask.example.org/c/{secret}/" in html
+        assert "json.syntax" not in html
+        assert "one working day" in page.said[-1]
+
+
+async def test_it_shows_what_is_true_after_a_reconnect(secret: str) -> None:
+    async with tab(secret) as page:
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        have = (await view(secret)).version
+    await run_newest()
+    async with tab(secret, have=have) as page:
+        await page.read()
+        assert "Why this answer" in page.parts["live"]
+        assert page.parts["live"].count("<article") == 1
+        assert not page.said
+
+
+async def test_it_shows_the_same_to_a_second_tab(secret: str) -> None:
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(tab(secret))
+        await first.send({"text": VISA})
+        await first.read_until('data-state="queued"')
+        second = await stack.enter_async_context(tab(secret))
+        await second.read_until('data-state="queued"')
+        await run_newest()
+        for page in (first, second):
+            await page.read_until("Why this answer")
+        assert first.frames[-1] == second.frames[-1]
+
+
+async def test_it_shows_another_tabs_next_question(secret: str) -> None:
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(tab(secret))
+        await first.send({"text": VISA})
+        await first.read_until('data-state="queued"')
+        await run_newest()
+        second = await stack.enter_async_context(tab(secret))
+        await second.send({"text": "And how much is it?"})
+        await second.read_until('data-state="queued"')
+        await run_newest()
+        await first.read_until("And how much is it?")
+
+
+async def test_it_is_brought_up_to_date_when_a_hint_was_lost(
+    secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notify, "turn_changed", lambda **ids: None)
+    async with tab(secret) as page:
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        await run_newest()
+        assert await page.socket.receive_nothing()
+        await page.send({"sync": True})
+        await page.read_until("Why this answer")
+        assert page.said[-1] == "Your answer is ready."
+        await page.send({"sync": True})
+        assert await page.socket.receive_nothing()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no json",
+        "[]",
+        "null",
+        '"visa"',
+        "{}",
+        '{"text": 7}',
+        '{"text": null}',
+        '{"text": ["visa"]}',
+        '{"sync": 1}',
+        "[" * 5000,
+        '{"text": "' + "x" * consumers.MAX_FRAME + '"}',
+        '{"text": "' + "é" * consumers.MAX_FRAME + '"}',
+    ],
+    ids=lambda text: text[:16] or "empty",
+)
+def test_it_reads_no_question_out_of_a_bad_frame(text: str) -> None:
+    with pytest.raises(FrameError, match="question"):
+        parse_frame(text, None)
+
+
+def test_it_reads_no_question_out_of_bytes() -> None:
+    with pytest.raises(FrameError, match="question"):
+        parse_frame(None, b'{"text": "visa"}')
+
+
+@pytest.mark.parametrize(
+    "send",
+    [
+        {"bytes_data": b"\xff\x00"},
+        {"text_data": "no json"},
+        {"text_data": '{"text": 7}'},
+        {"text_data": '{"text": "\\ud800"}'},
+        {"text_data": '{"text": "\\u0000"}'},
+        {"text_data": '{"text": ""}'},
+        {"text_data": json.dumps({"text": "x" * 2001})},
+        {"text_data": json.dumps({"text": "x" * 20_000})},
+    ],
+    ids=lambda send: str(send)[:40],
+)
+async def test_it_goes_on_after_a_frame_that_it_cannot_take(
+    secret: str, send: dict[str, Any]
+) -> None:
+    async with tab(secret, have=(await view(secret)).version) as page:
+        await page.socket.send_to(**send)
+        await page.read()
+        assert 'role="alert"' in page.parts["question-error"]
+        assert await texts() == []
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        assert "error-message" not in page.parts["question-error"]
+    assert await texts() == [VISA]
+
+
+async def test_it_lets_the_next_question_wait(secret: str) -> None:
+    async with tab(secret) as page:
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        await page.send({"text": "And how much is it?"})
+        await page.read_until(services.STILL_WORKING)
+    assert await texts() == [VISA]
+
+
+async def test_it_asks_a_page_without_a_cookie_to_load_again(published: None) -> None:
+    async with tab(None) as page:
+        await page.read()
+        await page.send({"text": VISA})
+        assert "load the page again" in await page.read()
+    assert await texts() == []
+
+
+async def test_it_goes_on_when_a_question_cannot_be_stored(
+    secret: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(**kwargs: Any) -> Turn:
+        raise RuntimeError("the database is away")
+
+    async with tab(secret) as page:
+        await page.read()
+        with monkeypatch.context() as broken:
+            broken.setattr(services, "receive_turn", fail)
+            await page.send({"text": VISA})
+            assert consumers.OUR_FAULT in await page.read()
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+    assert "the database is away" in caplog.text
+
+
+@pytest.mark.parametrize("event", [{}, {"turn": "no uuid"}, {"turn": None}])
+async def test_it_survives_a_hint_that_makes_no_sense(secret: str, event: dict[str, Any]) -> None:
+    async with tab(secret) as page:
+        await page.read()
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        session = await database_sync_to_async(selectors.session_for_secret)(secret)
+        assert session is not None
+        layer = get_channel_layer()
+        assert layer is not None
+        await layer.group_send(notify.group_name(session.pk), {"type": "turn.changed", **event})
+        await run_newest()
+        await page.read_until("Why this answer")
+
+
+def test_it_announces_nothing_for_a_page_that_is_only_loaded(published: None) -> None:
+    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+    shown = selectors.turn_view(turn.pk)
+    assert announcement((shown,), (shown,)) == ""
+    assert announcement((), (shown,)) == "Reading your question"
+
+
+def test_it_grows_a_reply_without_its_sources() -> None:
+    reply = ReplyView("answer", "", "lead", ("one", "two"), (), (), "why", (), "model", False)
+    assert [part.paragraphs for part in reply.growing()] == [(), ("one",), ("one", "two")]

@@ -1,0 +1,80 @@
+"""Releases as values."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ieim.knowledge import selectors
+from ieim.knowledge.bundle import Bundle
+from ieim.knowledge.models import Publication, Release, Service
+from ieim.knowledge.services import import_bundle, publish
+
+pytestmark = pytest.mark.django_db
+
+
+def publish_fees(fees: str) -> None:
+    Service.objects.filter(key="return").update(fees=fees)
+    publish(note="", by=None)
+
+
+def test_it_has_no_release_before_the_first() -> None:
+    assert selectors.current_number() is None
+    assert selectors.current_release() is None
+    with pytest.raises(selectors.UnknownReleaseError, match="no release 1"):
+        selectors.release(1)
+
+
+def test_it_swaps_to_a_newer_publication_at_once(bundle: Bundle) -> None:
+    import_bundle(bundle=bundle, by=None)
+    publish(note="", by=None)
+    first = selectors.current_release()
+    publish_fees("free")
+    second = selectors.current_release()
+    assert first is not None
+    assert second is not None
+    assert (first.number, second.number, selectors.current_number()) == (1, 2, 2)
+    assert second.services["tax", "return"].fees == "free"
+    assert selectors.release(1) is first
+
+
+def test_it_goes_back_to_a_release_that_is_published_again(bundle: Bundle) -> None:
+    import_bundle(bundle=bundle, by=None)
+    publish(note="", by=None)
+    publish_fees("free")
+    Publication(release_id=1).save()
+    assert selectors.current_release() == bundle.release(1)
+    assert selectors.current_number() == 1
+
+
+def test_it_loads_a_release_once_and_then_asks_one_small_query(bundle: Bundle) -> None:
+    import_bundle(bundle=bundle, by=None)
+    publish(note="", by=None)
+    loaded = selectors.current_release()
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert selectors.current_release() is loaded
+        assert selectors.release(1) is loaded
+        assert selectors.current_number() == 1
+    assert len(queries) == 3
+    assert not any("content" in query["sql"] for query in queries)
+
+
+def test_it_keeps_only_the_last_few_releases(bundle: Bundle) -> None:
+    import_bundle(bundle=bundle, by=None)
+    publish(note="", by=None)
+    first = selectors.release(1)
+    for fees in "abcd":
+        publish_fees(fees)
+        selectors.current_release()
+    again = selectors.release(1)
+    assert again is not first
+    assert again == first
+
+
+def test_it_refuses_a_release_that_is_not_what_its_digest_says(bundle: Bundle) -> None:
+    Release(number=1, sha256="0" * 64, content=bundle.content).save()
+    with pytest.raises(selectors.CorruptReleaseError, match="release 1"):
+        selectors.release(1)

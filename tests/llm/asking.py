@@ -1,0 +1,53 @@
+"""Requests as the pipeline builds them, for the tests of the adapters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ieim.llm.openai_client import Format, OpenAIModel
+from ieim.pipeline.ports import Message, ModelRequest
+
+KEY = "sk-secret-0123456789"
+
+
+def request(text: str = "I want to extend my tourist visa", **changes: Any) -> ModelRequest:
+    """Return a judgement_v1 request; ``changes`` replace fields of it."""
+    asked = {
+        "contract": "judgement_v1",
+        "attempt": 1,
+        "user_prompt": text,
+        "chat_context_summary": [],
+    }
+    messages = (
+        Message("system", "persona"),
+        Message("system", "directive"),
+        Message("user", json.dumps(asked, ensure_ascii=False)),
+    )
+    fields: dict[str, Any] = {
+        "contract": "judgement_v1",
+        "attempt": 1,
+        "messages": messages,
+        "temperature": 0.2,
+        "max_output_tokens": 512,
+    }
+    return ModelRequest(**{**fields, **changes})
+
+
+def client(
+    base_url: str,
+    *,
+    model: str = "ieim-offline",
+    response_format: Format = "none",
+    store: bool = False,
+    overrides: dict[str, dict[str, Any]] | None = None,
+) -> OpenAIModel:
+    """Return the real client for ``base_url``."""
+    return OpenAIModel(
+        base_url,
+        KEY,
+        model,
+        response_format=response_format,
+        store=store,
+        overrides=overrides or {},
+    )

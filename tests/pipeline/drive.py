@@ -1,0 +1,121 @@
+"""A scripted model and a store in memory: enough to drive the runner without a database."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from ieim.pipeline.runner import AttemptRecord, Outcome, Output, Runner, Turn
+from ieim.search import index_for
+from tests.pipeline.build import RELEASE, SESSION, TEXT, valid
+
+
+class ScriptedModel:
+    """Gives the scripted answers of each contract in order, its right answer after them."""
+
+    name = "scripted"
+
+    def __init__(self, script: Mapping[str, Sequence[Any]] | None = None) -> None:
+        self.script = {contract: list(answers) for contract, answers in (script or {}).items()}
+        self.requests: list[ModelRequest] = []
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        self.requests.append(request)
+        waiting = self.script.get(request.contract)
+        answer = waiting.pop(0) if waiting else right_answer(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, ModelAnswer) else ModelAnswer(json.dumps(answer))
+
+    def asked(self) -> list[tuple[str, int]]:
+        return [(request.contract, request.attempt) for request in self.requests]
+
+
+def payload(request: ModelRequest) -> dict[str, Any]:
+    """Return the per-call JSON."""
+    read: dict[str, Any] = json.loads(request.messages[2].content)
+    return read
+
+
+def right_answer(request: ModelRequest) -> dict[str, Any]:
+    """Return the valid answer for a request, with its own response_id and notes."""
+    return mended(request.contract, payload(request), request.attempt)
+
+
+def mended(contract: str, asked: Mapping[str, Any], attempt: int) -> dict[str, Any]:
+    answer = valid(contract)
+    if "request_id" in asked:
+        answer["response_id"] = asked["request_id"]
+    if attempt == 2 and "telemetry" in answer:
+        answer["telemetry"]["notes"] = "mended"
+    return answer
+
+
+class MemoryStore:
+    """The runner's store as plain lists."""
+
+    def __init__(self) -> None:
+        self.records: list[tuple[str, AttemptRecord]] = []
+        self.failed: list[str] = []
+
+    def done(self, stage: str) -> tuple[Output, Output] | None:
+        for name, record in self.records:
+            output, merge = record.judgement.output, record.judgement.state_merge
+            if name == stage and output is not None and merge is not None:
+                return output, merge
+        return None
+
+    def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
+        return [record.judgement.findings for name, record in self.records if name == stage]
+
+    def used_response_ids(self) -> frozenset[str]:
+        outputs = [record.judgement.output or {} for _, record in self.records]
+        return frozenset(o["response_id"] for o in outputs if "response_id" in o)
+
+    def begin(self, stage: str) -> None:
+        pass
+
+    def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
+        self.records.append((stage, attempt))
+        if final:
+            self.failed.append(stage)
+
+
+def run(
+    model: ScriptedModel, store: MemoryStore | None = None, **turn: Any
+) -> tuple[Outcome, MemoryStore]:
+    """Run one turn over the test release."""
+    store = store or MemoryStore()
+    ticks = itertools.count()
+    runner = Runner(
+        model=model,
+        shortlist=index_for(RELEASE),
+        release=RELEASE,
+        clock=lambda: float(next(ticks)),
+    )
+    message = Turn(**{"id": "t-1", "session_id": SESSION, "text": TEXT, **turn})
+    return runner.run(message, store), store
+
+
+def high_script() -> dict[str, list[Any]]:
+    """Return the script that leads down the high branch."""
+    detect = valid("agency_detect_v1")
+    parks = RELEASE.agencies["parks"]
+    detect["judgements"]["agencyDetected"].append("parks")
+    detect["judgements"]["agencyInfo"].append(
+        {
+            "agencyId": parks.id,
+            "name": parks.name,
+            "path": parks.path,
+            "description": parks.description,
+        }
+    )
+    detect["judgements"].update(agencyCount=2, complexity="high")
+    detect.update(nextStep="semantic_analysis_v1", response_id="h-1")
+    select = valid("service_select_v1")
+    select.update(nextStep="multi_agency_service_answer_v1", response_id="h-2")
+    return {"agency_detect_v1": [detect], "service_select_v1": [select]}

@@ -1,0 +1,98 @@
+"""The runner: order, branches, attempts, resuming."""
+
+from __future__ import annotations
+
+import pytest
+
+from ieim.pipeline.findings import Code
+from ieim.pipeline.ports import ModelAnswer, ModelUnavailable
+from ieim.pipeline.runner import Answered, NeedsReview
+from tests.pipeline.build import REPLACE, valid
+from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, payload, run
+
+LOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
+HIGH = [
+    "judgement_v1",
+    "agency_detect_v1",
+    "semantic_analysis_v1",
+    "service_select_v1",
+    "multi_agency_service_answer_v1",
+]
+
+
+def test_it_answers_on_the_low_branch_from_the_index() -> None:
+    model = ScriptedModel()
+    outcome, _ = run(model)
+    assert model.asked() == [(stage, 1) for stage in LOW]
+    assert isinstance(outcome, Answered)
+    assert outcome.reply.title == REPLACE.name
+    assert [source.service_key for source in outcome.reply.sources] == [REPLACE.key]
+
+
+def test_it_answers_on_the_high_branch_with_every_source() -> None:
+    model = ScriptedModel(high_script())
+    outcome, _ = run(model)
+    assert model.asked() == [(stage, 1) for stage in HIGH]
+    assert isinstance(outcome, Answered)
+    assert {source.agency_id for source in outcome.reply.sources} == {"passports", "parks"}
+
+
+def test_it_ends_after_the_judgement_when_it_is_no_inquiry() -> None:
+    answer = valid("judgement_v1")
+    answer.update(
+        judgements={"inquiry": False},
+        assistantReply="What would you like to know?",
+        nextStep="session_end",
+    )
+    model = ScriptedModel({"judgement_v1": [answer]})
+    outcome, _ = run(model)
+    assert model.asked() == [("judgement_v1", 1)]
+    assert isinstance(outcome, Answered)
+    assert outcome.reply.kind == "guidance"
+    assert "What would you like to know?" in outcome.reply.as_text()
+
+
+def test_it_stops_at_the_stage_that_fails_closed() -> None:
+    model = ScriptedModel({"category_select_v1": ["not json", {}]})
+    outcome, store = run(model)
+    assert isinstance(outcome, NeedsReview)
+    assert outcome.stage == "category_select_v1"
+    assert store.failed == ["category_select_v1"]
+    assert model.asked()[-2:] == [("category_select_v1", 1), ("category_select_v1", 2)]
+
+
+def test_it_never_asks_again_for_a_stage_that_passed() -> None:
+    store = MemoryStore()
+    first = ScriptedModel({"category_select_v1": [ModelUnavailable("gone")]})
+    with pytest.raises(ModelUnavailable):
+        run(first, store)
+    second = ScriptedModel()
+    outcome, _ = run(second, store)
+    assert isinstance(outcome, Answered)
+    assert [contract for contract, _ in second.asked()] == LOW[2:]
+
+
+def test_it_goes_on_with_the_second_attempt_when_the_first_is_stored() -> None:
+    store = MemoryStore()
+    first = ScriptedModel({"category_select_v1": ["{}", ModelUnavailable("gone")]})
+    with pytest.raises(ModelUnavailable):
+        run(first, store)
+    second = ScriptedModel()
+    run(second, store)
+    assert second.asked()[0] == ("category_select_v1", 2)
+    assert payload(second.requests[0])["previous_findings"]
+
+
+def test_it_gives_each_stage_a_fresh_response_id() -> None:
+    model = ScriptedModel()
+    run(model)
+    ids = [payload(request)["request_id"] for request in model.requests[1:]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_it_tells_a_refusal_from_a_failure() -> None:
+    model = ScriptedModel({"judgement_v1": [ModelAnswer("", refusal="No.")]})
+    outcome, _ = run(model)
+    assert isinstance(outcome, NeedsReview)
+    assert [finding.code for finding in outcome.findings] == [Code.MODEL_REFUSAL]
+    assert len(model.requests) == 1

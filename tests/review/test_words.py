@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from conversations.states import StageStatus
+from ieim.pipeline.findings import Code
+from ieim.pipeline.topology import STAGES
+from review import words
+from review.states import ReviewState
+
+
+def test_it_has_words_for_every_code_stage_status_and_state() -> None:
+    assert set(words.REASONS) == set(Code)
+    assert set(words.STAGES) == {*STAGES, "reply"}
+    assert set(words.STATUSES) == set(StageStatus)
+    assert set(words.STATES) == set(ReviewState)
+
+
+@pytest.mark.parametrize("code", Code)
+def test_it_says_each_reason_in_a_sentence_without_codes(code: Code) -> None:
+    sentence = words.reason(code.value)
+    assert sentence[0].isupper()
+    assert sentence.endswith(".")
+    assert code.value not in sentence
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        (["json.syntax"], "The model's answer was not in the form it must have."),
+        (
+            ["json.syntax", "json.not_object"],
+            "The model's answer was not in the form it must have.",
+        ),
+        (["reply.empty", "schema"], "The answer has no words. (1 more reason)"),
+        (["reply.empty", "schema", "new.code"], "The answer has no words. (2 more reasons)"),
+        (["new.code"], "new.code"),
+        ([], "A person has to look at this."),
+    ],
+)
+def test_it_says_the_first_reason_and_how_many_more(codes: list[str], expected: str) -> None:
+    assert words.reasons(codes) == expected
+
+
+def test_it_shows_a_stage_without_words_by_its_id() -> None:
+    assert words.stage_words("new_v1") == "new_v1"

@@ -1,0 +1,142 @@
+"""PostgreSQL and Redis of one's own, for as long as a command runs.
+
+    python -m tests.services COMMAND [ARGUMENT...]
+
+Both listen on free loopback ports, keep their files in a temporary directory, and are stopped
+whatever happens. The command finds them in ``DATABASE_URL`` and ``REDIS_URL``; its exit code is
+ours.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+START_SECONDS = 20.0
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def postgres_bin() -> Path | None:
+    """The folder of PostgreSQL's server programs: on PATH, or where Debian puts them."""
+    if program := shutil.which("initdb"):
+        return Path(program).resolve().parent
+    found = Path("/usr/lib/postgresql").glob("*/bin/initdb")
+    newest = max(found, key=lambda path: int(path.parts[-3]), default=None)
+    return newest.parent if newest else None
+
+
+@contextmanager
+def postgres(folder: Path) -> Iterator[str]:
+    """Run a new PostgreSQL cluster in ``folder``; yields the address of an empty database."""
+    bin_dir = postgres_bin()
+    if bin_dir is None:
+        raise RuntimeError(
+            "PostgreSQL's server is not installed (Debian: apt-get install postgresql)."
+        )
+    port = free_port()
+    data = folder / "postgres"
+    data.mkdir()
+    prefix: list[str] = []
+    if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+        shutil.chown(data, "postgres", "postgres")
+        prefix = ["runuser", "-u", "postgres", "--"]
+
+    def run(program: str, *arguments: str) -> None:
+        command = [*prefix, str(bin_dir / program), *arguments]
+        done = subprocess.run(
+            command, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        if done.returncode:
+            raise RuntimeError(f"PostgreSQL's {program} failed:\n{done.stdout}")
+
+    cluster = str(data / "cluster")
+    options = f"-c listen_addresses=127.0.0.1 -p {port} -c unix_socket_directories={data}"
+    encoding = ["-E", "UTF8", "--locale=C.UTF-8"]
+    run("initdb", "-D", cluster, "-U", "postgres", "-A", "trust", "-N", *encoding)
+    # The log goes to a file: a pipe would stay open for as long as the server runs.
+    start = ["-D", cluster, "-w", "-l", str(data / "log"), "-o", f"{options} -c fsync=off"]
+    try:
+        run("pg_ctl", *start, "start")
+        run("createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "ieim")
+        yield f"postgresql://postgres@127.0.0.1:{port}/ieim"
+    finally:
+        if (data / "cluster" / "postmaster.pid").exists():
+            run("pg_ctl", "-D", cluster, "-m", "immediate", "stop")
+
+
+@contextmanager
+def redis(folder: Path) -> Iterator[str]:
+    """Run a new Redis in ``folder``; yields its address."""
+    program = shutil.which("redis-server")
+    if program is None:
+        raise RuntimeError("Redis is not installed (Debian: apt-get install redis-server).")
+    port = free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+    log = (folder / "redis.log").open("wb")
+    process = subprocess.Popen([*command, "--save", "", "--appendonly", "no"], stdout=log)
+    try:
+        wait_for_port(port, process)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        process.wait(timeout=START_SECONDS)
+        log.close()
+
+
+def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Return once ``port`` takes connections.
+
+    RuntimeError when ``process`` ends first or takes too long.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.02)  # between two looks
+        else:
+            return
+    raise RuntimeError(f"Nothing answers on port {port}: {process.args!r}")
+
+
+@contextmanager
+def services() -> Iterator[dict[str, str]]:
+    """Run both; yields the environment variables that name them."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ieim-")))
+        folder.chmod(0o755)  # the postgres user has to get to its own folder in it
+        yield {
+            "DATABASE_URL": stack.enter_context(postgres(folder)),
+            "REDIS_URL": stack.enter_context(redis(folder)),
+        }
+
+
+def main(command: list[str]) -> int:
+    """Run ``command`` with both; returns its exit code."""
+    if not command:
+        sys.exit(__doc__)
+    # Ended by SIGTERM as by Ctrl-C: the servers are stopped on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        with services() as variables:
+            return subprocess.run(command, env=os.environ | variables).returncode
+    except RuntimeError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
