@@ -127,12 +127,12 @@ def suggestions() -> tuple[str, ...]:
 @cache
 def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
     path = Path(ieim.knowledge.__file__).parent / "demo" / "questions.jsonl"
-    cases = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return tuple(
-        (case["text"], frozenset(case["expected"]["acceptable_services"]))
-        for case in cases
-        if "suggestion" in case["tags"]
-    )
+    with path.open(encoding="utf-8") as lines:
+        return tuple(
+            (case["text"], frozenset(case["expected"]["acceptable_services"]))
+            for case in map(json.loads, lines)
+            if "suggestion" in case["tags"]
+        )
 
 
 def _turns() -> Any:
@@ -191,7 +191,7 @@ def _reply_view(stored: Reply, turn: Turn) -> ReplyView:
         lead=said.lead,
         paragraphs=said.paragraphs,
         facts=tuple(
-            FactView(HEADINGS.get(s.field, s.field), s.items, s.field in ORDERED)
+            FactView(HEADINGS.get(s.field, "From your message"), s.items, s.field in ORDERED)
             for s in said.sections
         ),
         sources=tuple(SourceView(s.agency_name, s.service_name, s.url) for s in said.sources),

@@ -18,7 +18,6 @@ from conversations import services, states
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit import services as audit
-from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import SOURCE
 from ieim.pipeline.runner import AttemptRecord, Output
@@ -126,7 +125,7 @@ def _store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
         round=row.round,
         number=attempt.number,
         model=answer.model,
-        temperature=two_decimals(Decimal(str(asked.temperature))),
+        temperature=round(Decimal(str(asked.temperature)), 2),
         request_sha256=hashlib.sha256(_bytes(sent)).hexdigest(),
         contract_sha256=attempt.contract.schema_sha256,
         prompt_sha256=attempt.contract.prompt_sha256,

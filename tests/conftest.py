@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from tests import live
+from tests.audit.owner import flushable
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -50,6 +51,13 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     if connection.vendor == "sqlite":
         folder = tmp_path_factory.mktemp("database")
         connection.settings_dict["TEST"]["NAME"] = str(folder / "test.sqlite3")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _flushable() -> Iterator[None]:
+    """Let Django empty append-only tables after a transactional test."""
+    with flushable():
+        yield
 
 
 @pytest.fixture(scope="session")

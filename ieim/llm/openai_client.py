@@ -81,13 +81,15 @@ class OpenAIModel:
         self._response_format = response_format
         self._store = store
         self._overrides = overrides
-        self._client = openai.OpenAI(
+        client = openai.OpenAI(
             base_url=base_url,
             # A server that wants no key takes any; an empty one would be no legal header.
             api_key=api_key or "none",
             max_retries=0,
             http_client=httpx.Client(transport=DeadlineTransport(), trust_env=False),
         )
+        # Looked up here: the package imports this part at first use, and a call's time is short.
+        self._completions = client.chat.completions.with_streaming_response
 
     @property
     def name(self) -> str:
@@ -128,7 +130,7 @@ class OpenAIModel:
         left = seconds_left()
         if left <= 0:
             raise httpcore.ConnectTimeout(_TIMED_OUT)
-        with self._client.chat.completions.with_streaming_response.create(
+        with self._completions.create(
             model=model,
             messages=[_message(message) for message in request.messages],
             temperature=request.temperature,

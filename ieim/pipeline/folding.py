@@ -105,7 +105,7 @@ def _end_of_run(text: str, at: int) -> int:
     end = run.end()
     # What follows may be a mark, which takes the last character into its unit.
     if end < len(text) and fold_char(text[end])[1] in (JOINS, NOTHING):
-        return end if text[end - 1] in _SIMPLE_SPACES else end - 1
+        return end - 1
     return end
 
 

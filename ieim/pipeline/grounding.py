@@ -50,12 +50,13 @@ def check(
         found.append(Finding(Code.SOURCES_MISSING, path, "The reply cites no source."))
     currencies = _currencies(release)
     known = _known(cited, release, currencies)
+    values = {(fact.kind, fact.value) for fact in known}
     return found + [
         Finding(
             Code.REPLY_UNGROUNDED, path, f"The reply states what no cited source gives, {what}."
         )
         for fact, what in _stated(reply, currencies)
-        if not matches(fact, known)
+        if (fact.kind, fact.value) not in values and not matches(fact, known)
     ]
 
 

@@ -110,8 +110,8 @@ class Release:
 
     @cached_property
     def urls(self) -> frozenset[str]:
-        """Every URL that a reply may link to."""
+        """Every URL that a reply may link to; a path may be plain words, which are none."""
         found = {service.url for service in self.services.values()}
         found |= {service.path for service in self.services.values()}
         found |= {agency.path for agency in self.agencies.values()}
-        return frozenset(url for url in found if url)
+        return frozenset(u for u in found if u.lower().startswith(("http://", "https://")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import TypeVar
@@ -12,15 +12,9 @@ import pytest
 from django.db import connections, transaction
 
 from ieim.audit.services import record
-from tests.audit.owner import flushable, triggers_lifted
+from tests.audit.owner import triggers_lifted
 
 T = TypeVar("T")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _flush_append_only_tables() -> Iterator[None]:
-    with flushable():
-        yield
 
 
 @pytest.fixture

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import assert_accessible, assert_fits
+from tests.browser.steps import (
+    PASSPORT,
+    VISA,
+    ask,
+    assert_accessible,
+    assert_fits,
+    connected,
+    expect_answer,
+    hold_back_the_answer,
+)
 
 pytestmark = pytest.mark.browser
 
-VISA = "I want to extend my tourist visa"
 HELD = "xylophone quark zzz blorp?"
-
-
-def ask(page: Page, text: str = VISA) -> None:
-    page.get_by_role("textbox").fill(text)
-    page.get_by_role("button", name="Ask", exact=True).click()
-
-
-def expect_answer(page: Page, number: int = 1) -> None:
-    # What comes last of an answer that builds up.
-    expect(page.get_by_text("Why this answer")).to_have_count(number)
-
-
-def connected(page: Page) -> None:
-    expect(page.locator("html")).to_have_class(re.compile("app-live"))
 
 
 @pytest.mark.parametrize("width", [1280, 375, 320])
@@ -59,64 +52,6 @@ def test_it_answers_an_example_at_one_click(quiet_page: Page) -> None:
     expect(page.locator(".message__text")).to_have_text(VISA)
     # The button that had the focus is gone: the focus is at the question, not lost.
     expect(page.locator(".turn")).to_be_focused()
-
-
-def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
-    context = browser.new_context(base_url=live_site, java_script_enabled=False)
-    page = context.new_page()
-    page.goto("/")
-    page.get_by_role("button", name=VISA).click()
-    expect(page).to_have_url(re.compile("/#turn-"))
-    # No click: the page looks again by itself.
-    expect_answer(page)
-    ask(page, "I lost my passport. How do I get a new one?")
-    expect_answer(page, 2)
-    ask(page, " ")
-    expect(page).to_have_title(re.compile("^Error: "))
-    context.close()
-
-
-def test_it_works_where_sockets_are_blocked(page: Page) -> None:
-    page.route_web_socket("**/ws/chat/**", lambda socket: socket.close(code=1011))
-    page.goto("/")
-    ask(page)
-    expect(page).to_have_url(re.compile("/#turn-"))
-    expect_answer(page)
-
-
-def test_it_is_readable_in_the_dark(browser: Browser, live_site: str) -> None:
-    context = browser.new_context(base_url=live_site, color_scheme="dark")
-    page = context.new_page()
-    page.goto("/")
-    assert_accessible(page)
-    ask(page)
-    expect_answer(page)
-    page.get_by_text("Why this answer").click()
-    assert_accessible(page)
-    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert sum(map(int, re.findall(r"\d+", ground))) < 150
-    context.close()
-
-
-def hold_back_the_answer(page: Page) -> Callable[[], None]:
-    """Let everything through but answers, so that the page goes on waiting; returns the release."""
-    released = False
-
-    def release() -> None:
-        nonlocal released
-        released = True
-
-    def route(socket: WebSocketRoute) -> None:
-        server = socket.connect_to_server()
-
-        def forward(frame: str | bytes) -> None:
-            if released or 'data-state="answered"' not in str(frame):
-                socket.send(frame)
-
-        server.on_message(forward)
-
-    page.route_web_socket("**/ws/chat/**", route)
-    return release
 
 
 def test_it_shows_the_steps_while_it_works(quiet_page: Page) -> None:
@@ -157,33 +92,9 @@ def test_it_shows_the_same_in_two_tabs(quiet_page: Page) -> None:
     other = page.context.new_page()
     other.goto("/")
     connected(other)
-    ask(other, "I lost my passport. How do I get a new one?")
+    ask(other, PASSPORT)
     expect_answer(other, 2)
     expect_answer(page, 2)
-
-
-def test_it_says_that_the_connection_is_lost_and_comes_back(page: Page) -> None:
-    routes: list[WebSocketRoute] = []
-    refused = True
-
-    def route(socket: WebSocketRoute) -> None:
-        routes.append(socket)
-        if len(routes) > 1 and refused:
-            socket.close(code=1011)
-        else:
-            socket.connect_to_server()
-
-    page.route_web_socket("**/ws/chat/**", route)
-    page.goto("/")
-    connected(page)
-    page.locator("#question").fill("a draft")
-    routes[0].close(code=1011)
-    expect(page.locator("#connection")).to_contain_text("Connection lost. Trying again")
-    assert_accessible(page)
-    refused = False
-    expect(page.locator("#connection")).to_be_empty()
-    connected(page)
-    expect(page.locator("#question")).to_have_value("a draft")
 
 
 def test_it_can_be_used_with_the_keyboard_alone(quiet_page: Page) -> None:
@@ -274,24 +185,9 @@ def test_it_keeps_an_open_explanation_open(quiet_page: Page) -> None:
     ask(page)
     expect_answer(page)
     page.get_by_text("Why this answer").click()
-    ask(page, "I lost my passport. How do I get a new one?")
+    ask(page, PASSPORT)
     expect_answer(page, 2)
     expect(page.locator(".answer__why").first).to_have_attribute("open", "")
-
-
-@pytest.mark.parametrize("path", ["/", "/help/", "/accessibility/", "/privacy/", "/no-such-page"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, scheme: str) -> None:
-    context = browser.new_context(
-        base_url=live_site,
-        color_scheme="dark" if scheme == "dark" else "light",
-        viewport={"width": 320, "height": 640},
-    )
-    page = context.new_page()
-    page.goto(path)
-    assert_accessible(page)
-    assert_fits(page)
-    context.close()
 
 
 WATCH = """

@@ -44,9 +44,9 @@ OWN = [
 def strings() -> Iterator[tuple[str, str]]:
     yield from ((f"own-{i}", text) for i, text in enumerate(OWN))
     if CORPUS.exists():
-        for line in CORPUS.read_text(encoding="utf-8").splitlines():
-            case = json.loads(line)
-            yield case["id"], case["text"]
+        with CORPUS.open(encoding="utf-8") as lines:
+            for case in map(json.loads, lines):
+                yield case["id"], case["text"]
 
 
 def outcome_of(turn: Turn) -> str:
@@ -91,6 +91,7 @@ def _corpus_is_here() -> None:
         pytest.skip("the adversarial corpus is not here (../shared/data); only our own strings run")
 
 
+@pytest.mark.timeout(900)  # more than a thousand whole turns
 def test_it_takes_every_string_through_ask_and_the_form_alike(published: None) -> None:
     outcomes = {}
     for name, text in strings():

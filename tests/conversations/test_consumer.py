@@ -18,9 +18,8 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 
 from conversations import consumers, cookies, notify, running, selectors, services
-from conversations.consumers import FrameError, announcement, parse_frame
 from conversations.models import Turn
-from conversations.presenters import ChatView, ReplyView
+from conversations.presenters import ChatView
 from conversations.routing import websocket_urlpatterns
 from tests.conversations.conftest import VISA
 from tests.model_server import scripted_model
@@ -222,35 +221,6 @@ async def test_it_is_brought_up_to_date_when_a_hint_was_lost(
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "no json",
-        "[]",
-        "null",
-        '"visa"',
-        "{}",
-        '{"text": 7}',
-        '{"text": null}',
-        '{"text": ["visa"]}',
-        '{"sync": 1}',
-        "[" * 5000,
-        '{"text": "' + "x" * consumers.MAX_FRAME + '"}',
-        '{"text": "' + "é" * consumers.MAX_FRAME + '"}',
-    ],
-    ids=lambda text: text[:16] or "empty",
-)
-def test_it_reads_no_question_out_of_a_bad_frame(text: str) -> None:
-    with pytest.raises(FrameError, match="question"):
-        parse_frame(text, None)
-
-
-def test_it_reads_no_question_out_of_bytes() -> None:
-    with pytest.raises(FrameError, match="question"):
-        parse_frame(None, b'{"text": "visa"}')
-
-
-@pytest.mark.parametrize(
     "send",
     [
         {"bytes_data": b"\xff\x00"},
@@ -325,15 +295,3 @@ async def test_it_survives_a_hint_that_makes_no_sense(secret: str, event: dict[s
         await layer.group_send(notify.group_name(session.pk), {"type": "turn.changed", **event})
         await run_newest()
         await page.read_until("Why this answer")
-
-
-def test_it_announces_nothing_for_a_page_that_is_only_loaded(published: None) -> None:
-    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
-    shown = selectors.turn_view(turn.pk)
-    assert announcement((shown,), (shown,)) == ""
-    assert announcement((), (shown,)) == "Reading your question"
-
-
-def test_it_grows_a_reply_without_its_sources() -> None:
-    reply = ReplyView("answer", "", "lead", ("one", "two"), (), (), "why", (), "model", False)
-    assert [part.paragraphs for part in reply.growing()] == [(), ("one",), ("one", "two")]

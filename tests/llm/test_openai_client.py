@@ -51,8 +51,10 @@ def test_it_reads_a_whole_answer(offline_endpoint: str) -> None:
 
 def test_it_sends_the_messages_unchanged_and_in_order() -> None:
     texts = ("persona\u2028\u00e9", '{"a": "\\u0000"}', "  \U0001f600\r\n</s> ")
-    messages = tuple(
-        Message(role, text) for role, text in zip(("system", "system", "user"), texts, strict=True)
+    messages = (
+        Message("system", texts[0]),
+        Message("system", texts[1]),
+        Message("user", texts[2]),
     )
     body = sent(changes={"messages": messages})
     assert [(m["role"], m["content"]) for m in body["messages"]] == [

@@ -6,8 +6,6 @@ import gzip
 import socket
 import struct
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from email.utils import formatdate
 
 import pytest
@@ -28,18 +26,14 @@ GRACE = 1.0
 """Seconds that a busy machine may add."""
 
 
-@contextmanager
-def within_the_deadline() -> Iterator[None]:
-    started = time.monotonic()
-    yield
-    assert time.monotonic() - started < DEADLINE + GRACE
-
-
 def unavailable(misbehave: Misbehaviour, *, deadline: float = 5) -> ModelUnavailable:
     """Return what the client raises; nothing that it tells or carries along holds the key."""
     with raw_server(misbehave) as server:
+        model = client(server.base_url)
+        started = time.monotonic()
         with pytest.raises(ModelUnavailable) as caught:
-            client(server.base_url).complete(request(), deadline=deadline)
+            model.complete(request(), deadline=deadline)
+        assert time.monotonic() - started < deadline + GRACE
         assert len(server.requests) <= 1, "the client must not retry on its own"
     error = caught.value
     assert KEY not in str(error)
@@ -88,8 +82,7 @@ CHUNKED = b"HTTP/1.1 %s\r\nTransfer-Encoding: chunked\r\n\r\n"
     ids=["silence", "slow body", "slow head"],
 )
 def test_it_gives_up_at_the_deadline(misbehave: Misbehaviour) -> None:
-    with within_the_deadline():
-        error = unavailable(misbehave, deadline=DEADLINE)
+    error = unavailable(misbehave, deadline=DEADLINE)
     assert error.timed_out
 
 
@@ -100,8 +93,7 @@ def test_it_gives_up_at_the_deadline_on_an_error_that_drips() -> None:
         connection.sendall(http(b"", status="503 Busy", headers="Retry-After: 3\r\n", length=500))
         slow(connection, server)
 
-    with within_the_deadline():
-        error = unavailable(fast_head, deadline=DEADLINE)
+    error = unavailable(fast_head, deadline=DEADLINE)
     assert "503" in str(error)
     assert error.retry_after == 3
 

@@ -24,7 +24,7 @@ EXTEND = Service(
     requirements=("Proof of at least MRK 70.00 for each day",),
     fees="MRK 45.00 for each person, 15% less for groups",
     processing_time="5 working days",
-    contact="Visa desk, +999 20 555 0110, in an emergency 119, stay@visas.example",
+    contact="Visa desk, +999 20 555 0110, at night 119, stay@visas.example",
     url="https://www.visas.example/extend/",
 )
 PARKING = Service("city", "parking", "Pay for parking", fees="€12.50", contact="020 7946 0000")
@@ -69,6 +69,7 @@ def test_it_lets_pass_what_the_cited_service_or_its_agency_gives(reply: str) -> 
         "Groups pay 16% less.",
         "Call +999 20 555 0111.",
         "Call 911.",
+        "Call 112.",
         "Write to stay@visa.example.",
         "See https://visas.example/renew.",
         "See visas.example.org.",

@@ -63,7 +63,13 @@ def test_it_finds_an_agency_whatever_the_case_and_space(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Immigration and Visa Services", "xImmigration and Visa Service", "Visa Service"]
+    "text",
+    [
+        "Immigration and Visa Services",
+        "xImmigration and Visa Service",
+        "Visa Service",
+        "Immigration and Visa Service\ufe20",
+    ],
 )
 def test_it_counts_whole_names_only(text: str) -> None:
     assert agencies(text) == []

@@ -99,7 +99,9 @@ def test_it_lets_an_empty_field_pass() -> None:
 
 
 def test_it_stops_each_token_of_the_rules_that_is_no_placeholder_once() -> None:
-    rules = "Open with {service_name}, {service_fees}, { service_url } and {service_fees}; {} ok."
+    rules = (
+        "Open with {service_name}, {service_fees}, { service_url } and {service_fees}; {} { } ok."
+    )
     assert (
         faults(template("service_name", rules=rules))
         == [(Code.TEMPLATE_UNRESOLVED, "/template/rules")] * 2

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from conversations.models import Session, Turn
 from conversations.services import new_reference
-from tests.audit.conftest import _flush_append_only_tables, in_threads  # noqa: F401
+from tests.audit.conftest import in_threads  # noqa: F401
 from tests.conversations.conftest import VISA, Ask, ask, published  # noqa: F401
 from tests.model_server import scripted_model
 

@@ -27,10 +27,10 @@ def test_it_says_each_reason_in_a_sentence_without_codes(code: Code) -> None:
 @pytest.mark.parametrize(
     ("codes", "expected"),
     [
-        (["json.syntax"], "The model's answer was not in the form it must have."),
+        (["json.syntax"], "The model’s answer was not in the form it must have."),
         (
             ["json.syntax", "json.not_object"],
-            "The model's answer was not in the form it must have.",
+            "The model’s answer was not in the form it must have.",
         ),
         (["reply.empty", "schema"], "The answer has no words. (1 more reason)"),
         (["reply.empty", "schema", "new.code"], "The answer has no words. (2 more reasons)"),

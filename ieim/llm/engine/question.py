@@ -23,7 +23,8 @@ _OWN_TOPIC = 2
 class Question:
     """``own``: the distinct stems of the message that carry a topic, in order. ``weights``: those
     and the history's, each with its weight (own ones 1.0). ``talk`` says that there is a history,
-    ``leans`` that the message has little topic of its own beside it; ``agency`` and ``service`` are the ids that the last answer was about.
+    ``leans`` that the message has little topic of its own beside it. ``agency`` and ``service`` are
+    the ids that the last answer was about.
     """
 
     own: tuple[str, ...]

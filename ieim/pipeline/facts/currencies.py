@@ -143,7 +143,7 @@ ADJECTIVES = {
     }.items()
 }
 
-_DOLLARS = {
+DOLLARS = {
     "A": "AUD",
     "AU": "AUD",
     "C": "CAD",
@@ -155,11 +155,7 @@ _DOLLARS = {
     "S": "SGD",
     "US": "USD",
 }
-
-
-def of_dollar_sign(letters: str) -> str:
-    """Return the currency of ``$`` with letters before it, such as US or NZ."""
-    return _DOLLARS.get(letters.upper(), "dollar")
+"""Whose dollars the letters before the sign say."""
 
 
 def compatible(one: str, other: str) -> bool:

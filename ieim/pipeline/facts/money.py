@@ -10,13 +10,13 @@ from typing import NamedTuple
 from ieim.pipeline.facts.currencies import (
     ABBREVIATIONS,
     ADJECTIVES,
+    DOLLARS,
     ENGLISH_WORDS,
     ISO_CODES,
     MINOR_UNITS,
     NEVER_BEFORE,
     SIGNS,
     WORDS,
-    of_dollar_sign,
 )
 from ieim.pipeline.facts.reading import SYMBOLS, Hit
 
@@ -26,7 +26,7 @@ _NUMBERS = tuple(
     map(
         re.compile,
         (
-            r"\d{1,3}(?:([.,' ])\d{3}(?!\d)(?:\1\d{3}(?!\d)){0,5})(?:[.,]\d{1,2}(?![.,]?\d))?",
+            r"\d{1,3}(?:([.,' ])\d{3}(?!\d)(?:\1\d{3}(?!\d)){0,5})(?:[.,]\d{1,3}(?![.,]?\d))?",
             r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?!\d)(?:\.\d{1,2}(?!\d))?",
             r"\d{1,15}(?!\d)(?:[.,]\d{1,9}(?!\d))?",
         ),
@@ -58,7 +58,7 @@ _WORDS_AFTER = re.compile(
 _PERCENT = re.compile(
     r"\s?(?:%|\u066a|(?:per\s?cent|percentage points?|pct)(?![^\W_]))", re.IGNORECASE
 )
-_UP_TO = re.compile(r"\s?(?:[-–](?=\d)|\s(?:to|or|and)\s)|\s(?:to|or|and)\s")
+_UP_TO = re.compile(r"[-–](?=\d)|\s(?:to|or|and)\s")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _NUMBER_NEXT = re.compile(r"\s\d")
 _ON_TO = re.compile(r"[-–]|\sto\s")
@@ -136,9 +136,9 @@ def _currency_before(text: str, start: int, currencies: Collection[str]) -> _Cur
     begin = max(0, start - _BEFORE)
     if sign := _SIGN_BEFORE.search(text, begin, start):
         letters, symbol = sign.groups()
-        if symbol != "$" or not letters:
-            return _Currency(SIGNS.get(symbol, symbol), sign.start(2))
-        return _Currency(of_dollar_sign(letters), sign.start())
+        if symbol == "$" and (name := DOLLARS.get(letters.upper())):
+            return _Currency(name, sign.start())
+        return _Currency(SIGNS.get(symbol, symbol), sign.start(2))
     word = _WORD_BEFORE.search(text, begin, start)
     if word is None:
         return None

@@ -36,6 +36,8 @@ _UNSEEN = re.compile(
 )
 _FULL_STOPS = "\u3002\uff61"
 _LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
+# Words that are read as they are, with single spaces between them.
+_WORDS = re.compile(r"[!-)+-_a-~]++(?: [!-)+-_a-~]++)*+")
 _NEEDS_WORK = re.compile(r"[\x00-\x1f\x7f*`]|  ")
 # A taller stack of marks is no text, and composing it takes quadratic time.
 _MAX_MARKS = 8
@@ -66,31 +68,41 @@ def read(text: str) -> Reading:
         return Reading(text, range(len(text)))
     out: list[str] = []
     where: list[int] = []
+    last = ""
     marks = 0
-    for at, character in enumerate(text):
-        if "!" <= character <= "~" and character not in "*`":
-            pieces = character
-        elif character.isspace():
-            pieces = "\n" if character in _LINE_ENDS else " "
-        elif character.isdigit() and not character.isdecimal() and out and out[-1].isdecimal():
-            pieces = " "  # the number of a footnote, not of the amount before it
-        elif character in _FULL_STOPS and out and out[-1].isalnum() and out[-1].isascii():
-            pieces = "."  # as browsers read it in a host
-        else:
-            pieces = _plain(character)
-        for piece in pieces:
-            if piece in " \n" and out and out[-1] in " \n":
-                out[-1] = min(piece, out[-1])
+    at = 0
+    while at < len(text):
+        if words := _WORDS.match(text, at):
+            out.append(words[0])
+            where += range(at, words.end())
+            last, marks, at = text[words.end() - 1], 0, words.end()
+            continue
+        for piece in _pieces(text[at], last):
+            if piece in " \n" and last in (" ", "\n"):
+                out[-1] = last = min(piece, last)
                 continue
             if piece > "~" and unicodedata.category(piece)[0] == "M":
                 marks += 1
-                if marks > _MAX_MARKS or not out or not (marks > 1 or out[-1].isalpha()):
+                if marks > _MAX_MARKS or not (marks > 1 or last.isalpha()):
                     continue
             else:
                 marks = 0
             out.append(piece)
             where.append(at)
+            last = piece
+        at += 1
     return Reading("".join(out), where)
+
+
+def _pieces(character: str, last: str) -> str:
+    """Return what is read for one character after ``last``."""
+    if character.isspace():
+        return "\n" if character in _LINE_ENDS else " "
+    if character.isdigit() and not character.isdecimal() and last.isdecimal():
+        return " "  # the number of a footnote, not of the amount before it
+    if character in _FULL_STOPS and last.isalnum() and last.isascii():
+        return "."  # as browsers read it in a host
+    return _plain(character)
 
 
 @lru_cache(maxsize=8192)

@@ -1,0 +1,70 @@
+"""What the browser tests do and look for, in a citizen's terms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from django.conf import settings
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+AXE = Path(settings.BASE_DIR) / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+VISA = "I want to extend my tourist visa"
+PASSPORT = "I lost my passport. How do I get a new one?"
+
+
+def ask(page: Page, text: str = VISA) -> None:
+    page.get_by_role("textbox").fill(text)
+    page.get_by_role("button", name="Ask", exact=True).click()
+
+
+def expect_answer(page: Page, number: int = 1) -> None:
+    # What comes last of an answer that builds up.
+    expect(page.get_by_text("Why this answer")).to_have_count(number)
+
+
+def connected(page: Page) -> None:
+    expect(page.locator("html")).to_have_class(re.compile("app-live"))
+
+
+def hold_back_the_answer(page: Page) -> Callable[[], None]:
+    """Let everything through but answers, so that the page goes on waiting; returns the release."""
+    released = False
+
+    def release() -> None:
+        nonlocal released
+        released = True
+
+    def route(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def forward(frame: str | bytes) -> None:
+            if released or 'data-state="answered"' not in str(frame):
+                socket.send(frame)
+
+        server.on_message(forward)
+
+    page.route_web_socket("**/ws/chat/**", route)
+    return release
+
+
+def assert_accessible(page: Page) -> None:
+    """Fail with what axe finds on the page as it is now."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    result = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
+    found = [
+        f"{violation['id']}: {node['html']} {node['failureSummary']}"
+        for violation in result["violations"]
+        for node in violation["nodes"]
+    ]
+    assert found == []
+
+
+def assert_fits(page: Page) -> None:
+    """Fail when the page scrolls sideways."""
+    wide, shown = page.evaluate(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    assert wide <= shown

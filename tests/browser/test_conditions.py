@@ -1,0 +1,96 @@
+"""The same journey with less: no JavaScript, no socket, no light, a connection that is lost."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+
+from tests.browser.steps import (
+    PASSPORT,
+    VISA,
+    ask,
+    assert_accessible,
+    assert_fits,
+    connected,
+    expect_answer,
+)
+
+pytestmark = pytest.mark.browser
+
+
+def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
+    context = browser.new_context(base_url=live_site, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_role("button", name=VISA).click()
+    expect(page).to_have_url(re.compile("/#turn-"))
+    # No click: the page looks again by itself.
+    expect_answer(page)
+    ask(page, PASSPORT)
+    expect_answer(page, 2)
+    ask(page, " ")
+    expect(page).to_have_title(re.compile("^Error: "))
+    context.close()
+
+
+def test_it_works_where_sockets_are_blocked(page: Page) -> None:
+    page.route_web_socket("**/ws/chat/**", lambda socket: socket.close(code=1011))
+    page.goto("/")
+    ask(page)
+    expect(page).to_have_url(re.compile("/#turn-"))
+    expect_answer(page)
+
+
+def test_it_is_readable_in_the_dark(browser: Browser, live_site: str) -> None:
+    context = browser.new_context(base_url=live_site, color_scheme="dark")
+    page = context.new_page()
+    page.goto("/")
+    assert_accessible(page)
+    ask(page)
+    expect_answer(page)
+    page.get_by_text("Why this answer").click()
+    assert_accessible(page)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert sum(map(int, re.findall(r"\d+", ground))) < 150
+    context.close()
+
+
+def test_it_says_that_the_connection_is_lost_and_comes_back(page: Page) -> None:
+    routes: list[WebSocketRoute] = []
+    refused = True
+
+    def route(socket: WebSocketRoute) -> None:
+        routes.append(socket)
+        if len(routes) > 1 and refused:
+            socket.close(code=1011)
+        else:
+            socket.connect_to_server()
+
+    page.route_web_socket("**/ws/chat/**", route)
+    page.goto("/")
+    connected(page)
+    page.locator("#question").fill("a draft")
+    routes[0].close(code=1011)
+    expect(page.locator("#connection")).to_contain_text("Connection lost. Trying again")
+    assert_accessible(page)
+    refused = False
+    expect(page.locator("#connection")).to_be_empty()
+    connected(page)
+    expect(page.locator("#question")).to_have_value("a draft")
+
+
+@pytest.mark.parametrize("path", ["/", "/help/", "/accessibility/", "/privacy/", "/no-such-page"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, scheme: str) -> None:
+    context = browser.new_context(
+        base_url=live_site,
+        color_scheme="dark" if scheme == "dark" else "light",
+        viewport={"width": 320, "height": 640},
+    )
+    page = context.new_page()
+    page.goto(path)
+    assert_accessible(page)
+    assert_fits(page)
+    context.close()
