@@ -24,8 +24,8 @@ run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
 test: setup ## Check everything: lint, types, contracts, settings, three test runs
 	@$(PY) -m tests.checks
 
-bench: setup ## Measure the gate, the evidence and the audit of one stage
-	@$(PY) benchmarks/stage.py
+bench: setup ## Measure what a stage costs beyond the model call, and what each part of it does
+	@for file in benchmarks/*.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done
 
 lock: $(VENV)/.installed ## Pin the newest allowed versions of every dependency
 	$(VENV)/bin/$(LOCK) requirements/base.in -o requirements/base.txt

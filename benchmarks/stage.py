@@ -31,7 +31,13 @@ def message() -> tuple[str, list[str]]:
     words = "My passport was stolen in the tram on Monday and I need a new one before I travel. "
     text = (words * 30)[: CHARACTERS - 40] + " Please tell me what the replacement costs."
     text = text[-CHARACTERS:]
-    quotes = ["replacement costs", "PASSPORT was  stolen", "tell me what", "before I travel", "tram"]
+    quotes = [
+        "replacement costs",
+        "PASSPORT was  stolen",
+        "tell me what",
+        "before I travel",
+        "tram",
+    ]
     return text, quotes
 
 
@@ -45,7 +51,7 @@ def classify_answer(quotes: list[str]) -> str:
         {
             "intents": [label("replace_lost", quotes[1]), label("fees_question", quotes[0])],
             "primary_intent": "replace_lost",
-            "product_line": label("identity_documents", quotes[4]),
+            "product_line": label("identity_documents", "in the tram"),
             "urgency": label("high", quotes[3]),
             "risk_flags": [label("fraud", quotes[2])],
         }
@@ -69,6 +75,7 @@ def measure() -> list[tuple[str, float, str, float]]:
     from django.db import connection, transaction
 
     from ieim.audit import services as audit
+    from ieim.audit.types import JSONValue
     from ieim.pipeline import contract as contracts
     from ieim.pipeline import gate
     from ieim.pipeline.knowledge import Release
@@ -95,7 +102,7 @@ def measure() -> list[tuple[str, float, str, float]]:
     counter = iter(range(10**9))
     chain = uuid.uuid4()
     digest = "0" * 64
-    payload = {
+    payload: dict[str, JSONValue] = {
         "turn": str(chain),
         "stage": "classify",
         "attempt": 1,
@@ -107,7 +114,7 @@ def measure() -> list[tuple[str, float, str, float]]:
 
     def judged() -> None:
         # A different text each time, so that no fold is reused between rounds.
-        varied = f"{text[:-6]}{next(counter):06d}"
+        varied = f"{next(counter):06d} {text[7:]}"
         judgement = gate.judge(
             contract,
             ModelAnswer(raw),

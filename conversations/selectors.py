@@ -25,6 +25,7 @@ from conversations.presenters import (
 from conversations.services import secret_digest
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from ieim.knowledge import selectors as knowledge
+from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
 from ieim.pipeline.screen import MAX_CHARS, screen
 from ieim.pipeline.stages.base import HISTORY_ITEMS
@@ -198,7 +199,7 @@ def _reply_view(stored: Reply, turn: Turn) -> ReplyView:
         why=_why(said),
         segments=_segments(turn.text, stored.marked),
         origin=stored.origin,
-        offline=stored.model == "offline",
+        offline=stored.model == OFFLINE,
     )
 
 

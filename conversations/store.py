@@ -115,6 +115,12 @@ def _bytes(text: str | None) -> bytes:
     return (text or "").encode("utf-8", "surrogatepass")
 
 
+def _name(text: str | None, longest: int) -> str:
+    """Return a server's own word for something, as every database can hold it."""
+    readable = (text or "").encode("utf-8", "replace").decode("utf-8")
+    return readable.replace("\0", "?")[:longest]
+
+
 def _store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
     answer, asked, judgement = attempt.answer, attempt.request, attempt.judgement
     sent = "\0".join(message.content for message in asked.messages)
@@ -124,14 +130,14 @@ def _store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
         stage=row,
         round=row.round,
         number=attempt.number,
-        model=answer.model,
+        model=_name(answer.model, 200),
         temperature=round(Decimal(str(asked.temperature)), 2),
         request_sha256=hashlib.sha256(_bytes(sent)).hexdigest(),
         contract_sha256=attempt.contract.schema_sha256,
         prompt_sha256=attempt.contract.prompt_sha256,
         request_bytes=asked.size,
         raw=_bytes(answer.raw),
-        finish_reason=(answer.finish_reason or "")[:64],
+        finish_reason=_name(answer.finish_reason, 64),
         refusal=_bytes(answer.refusal),
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,

@@ -9,13 +9,13 @@ from celery import shared_task
 from conversations import running, services
 
 
-@shared_task(name=services.RUN_TURN, queue=services.QUEUE, ignore_result=True)
+@shared_task(name=services.RUN_TURN, ignore_result=True)
 def run_turn(turn_id: str) -> None:
     """Run or resume a turn; returns at once when there is nothing to do."""
     running.run_turn(turn_id=UUID(turn_id))
 
 
-@shared_task(name="conversations.tasks.sweep", queue=services.QUEUE, ignore_result=True)
+@shared_task(name="conversations.tasks.sweep", ignore_result=True)
 def sweep() -> None:
     """Queue again what a broker or a worker forgot."""
     services.sweep()

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import cookies, selectors, services
 from conversations.presenters import ChatView
@@ -57,12 +57,20 @@ def start_again(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def resume(request: HttpRequest, secret: str) -> HttpResponse:
-    """Open a conversation by its private link: take it into the cookie and out of the address."""
-    if selectors.session_for_secret(secret) is None:
+    """Open a conversation by its private link: take it into the cookie and out of the address.
+
+    Only after a press of a button: a link that another site makes a browser follow must not put
+    that citizen's next question into somebody else's conversation.
+    """
+    session = selectors.session_for_secret(secret)
+    if session is None:
         raise Http404
+    if request.method != "POST":
+        return render(request, "conversations/resume.html", {"reference": session.reference})
     response = redirect("conversations:chat")
+    response.status_code = 303
     cookies.put(response, secret)
     return response
 
@@ -92,7 +100,8 @@ def _page(
     context = {
         "chat": chat,
         "base_url": settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}",
-        "look_again": _look_again(request, chat),
+        # Not beside an error: the draft would be gone before it is read.
+        "look_again": _look_again(request, chat) if chat.pending and not error else "",
     }
     return render(request, "conversations/chat.html", context, status=status)
 
@@ -100,4 +109,4 @@ def _page(
 def _look_again(request: HttpRequest, chat: ChatView) -> str:
     # Going to the same address with a #fragment only scrolls, so the address has to alternate.
     look = "2" if request.GET.get("look") == "1" else "1"
-    return f"/?look={look}#{chat.turns[-1].dom_id}" if chat.pending else ""
+    return f"/?look={look}#{chat.turns[-1].dom_id}"

@@ -73,14 +73,13 @@ def lock_head(chain: UUID) -> AuditHead:
     On SQLite the whole database is locked already, because transactions are IMMEDIATE.
     """
     heads = AuditHead.objects.select_for_update().filter(pk=chain)
-    head = heads.first()
-    if head is None:
-        # Two writers may start a chain at once: one inserts, the other waits here for it.
-        AuditHead.objects.bulk_create(
-            [AuditHead(chain=chain, seq=0, hash=GENESIS)], ignore_conflicts=True
-        )
-        head = heads.get()
-    return head
+    for head in heads:
+        return head
+    # Two writers may start a chain at once: one inserts, the other waits here for it.
+    AuditHead.objects.bulk_create(
+        [AuditHead(chain=chain, seq=0, hash=GENESIS)], ignore_conflicts=True
+    )
+    return heads.get()
 
 
 def _check(kind: str, actor: str) -> None:

@@ -216,7 +216,9 @@ def logging_config(level: str) -> dict[str, Any]:
     Addresses hold secrets (resume links) and exceptions of clients hold words: requests are named
     by their route, and chatty libraries are heard from WARNING up.
     """
-    quiet = ("asyncio", "httpcore", "httpx", "openai", "uvicorn.access", "uvicorn.error")
+    clients = ("asyncio", "httpcore", "httpx", "openai", "uvicorn.access", "uvicorn.error")
+    # These say that a sweep has come and gone, every few seconds.
+    sweeps = ("celery.app.trace", "celery.beat", "celery.worker.strategy")
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -240,6 +242,11 @@ def logging_config(level: str) -> dict[str, Any]:
             "django": {"handlers": [], "level": level, "propagate": True},
             # Of requests, only those that failed here are worth a line.
             "django.request": {"handlers": [], "level": "ERROR", "propagate": True},
+            # Anybody can send a wrong Host header; the answer is 400, and there is nothing to do.
+            "django.security.DisallowedHost": {"handlers": [], "propagate": False},
         }
-        | {name: {"handlers": [], "level": "WARNING", "propagate": True} for name in quiet},
+        | {
+            name: {"handlers": [], "level": "WARNING", "propagate": True}
+            for name in clients + sweeps
+        },
     }

@@ -133,7 +133,9 @@ warnings.filterwarnings(
 
 # --- Staff accounts ------------------------------------------------------------------------------
 
-LOGIN_URL = "admin:login"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "staff_home"
+LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

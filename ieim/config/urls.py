@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
+
+from ieim.config.views import staff_home
 
 urlpatterns = [
     path("", include("conversations.urls")),
-    path("staff/", include("review.urls")),
+    path("staff/login/", LoginView.as_view(), name="login"),
+    path("staff/logout/", LogoutView.as_view(), name="logout"),
+    path("staff/", staff_home, name="staff_home"),
+    path("review/", include("review.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -7,18 +7,16 @@ can say, knows no model and keeps no state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from typing import Any, TypedDict
 
-from jsonschema import ValidationError
-
-from ieim.pipeline import evidence, strict_json
+from ieim.pipeline import evidence, shape, strict_json
 from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.contract import Contract
-from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Claim, Context, Output, Score
 
@@ -142,42 +140,7 @@ def _model(answer: ModelAnswer) -> list[Finding]:
 def _schema(
     contract: Contract, output: Output, _context: Context, _located: list[Evidence]
 ) -> Iterable[Finding]:
-    errors = islice(contract.validator.iter_errors(output), MAX_FINDINGS)
-    for error in sorted(errors, key=lambda e: [str(part) for part in e.absolute_path]):
-        yield from _schema_findings(error)
-
-
-_PHRASES: Mapping[str, str] = {
-    "type": "has the wrong type; expected {0}",
-    "enum": "is not one of the values that the contract lists",
-    "const": "is not the value that the contract fixes",
-    "minLength": "is empty",
-    "maxLength": "is longer than {0} characters",
-    "minimum": "is below {0}",
-    "maximum": "is above {0}",
-    "minItems": "has fewer than {0} items",
-    "minProperties": "has no entry",
-}
-
-
-def _schema_findings(error: ValidationError) -> Iterable[Finding]:
-    path = list(error.absolute_path)
-    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        schema = error.schema if isinstance(error.schema, Mapping) else {}
-        for name in sorted(set(error.instance) - set(schema.get("properties", {}))):
-            yield Finding(
-                Code.SCHEMA, pointer(*path, name), "The contract does not know this field."
-            )
-        return
-    if error.validator == "required" and isinstance(error.instance, dict):
-        # One error a missing name: the message is jsonschema's, which quotes only that name.
-        yield Finding(Code.SCHEMA, pointer(*path), f"A field is missing: {error.message}.")
-        return
-    expected = error.validator_value
-    if isinstance(expected, list):
-        expected = " or ".join(str(item) for item in expected)
-    phrase = _PHRASES.get(str(error.validator), "does not fit the contract").format(expected)
-    yield Finding(Code.SCHEMA, pointer(*path), f"The value {phrase}.")
+    return shape.findings(contract.validator, output, limit=MAX_FINDINGS)
 
 
 def _session(

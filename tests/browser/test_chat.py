@@ -162,6 +162,8 @@ def test_it_says_what_happens_to_a_question_for_a_person(
     elsewhere = browser.new_context(base_url=live_site)
     other = elsewhere.new_page()
     other.goto(link)
+    assert_accessible(other)
+    other.get_by_role("button", name="Continue this conversation").click()
     expect(other).to_have_url(f"{live_site}/")
     expect(other.locator(".message__text")).to_have_text(HELD)
     elsewhere.close()
@@ -188,36 +190,3 @@ def test_it_keeps_an_open_explanation_open(quiet_page: Page) -> None:
     ask(page, PASSPORT)
     expect_answer(page, 2)
     expect(page.locator(".answer__why").first).to_have_attribute("open", "")
-
-
-WATCH = """
-() => {
-  const start = performance.now();
-  window.times = {};
-  const look = () => {
-    const now = performance.now() - start;
-    if (document.querySelector(".outcome[data-pending] .steps__item--running")) times.step ??= now;
-    if (document.querySelector(".turn:last-of-type .answer__sources")) times.answer ??= now;
-  };
-  new MutationObserver(look).observe(document.getElementById("chat"), {
-    childList: true, subtree: true,
-  });
-}
-"""
-
-
-def test_it_is_quick(quiet_page: Page) -> None:
-    page = quiet_page
-    best = {"step": 60_000.0, "answer": 60_000.0}
-    for _ in range(3):
-        page.goto("/")
-        connected(page)
-        page.locator("#question").fill(VISA)
-        page.evaluate(WATCH)
-        page.get_by_role("button", name="Ask", exact=True).click()
-        expect_answer(page)
-        times = page.evaluate("times")
-        best = {name: min(best[name], times[name]) for name in best}
-        page.get_by_role("button", name="Start again").click()
-    assert best["step"] < 500
-    assert best["answer"] < 2000

@@ -55,7 +55,7 @@ def test_it_takes_a_text_that_begins_with_a_dash(published: None) -> None:
     assert "Session" in ask("--", "--version")
 
 
-BUNDLE = {
+BUNDLE: dict[str, list[dict[str, Any]]] = {
     "agencies": [
         {
             "id": "passports",

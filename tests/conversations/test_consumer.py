@@ -3,92 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
-from channels.db import database_sync_to_async
-from channels.layers import get_channel_layer
-from channels.routing import URLRouter
-from channels.sessions import CookieMiddleware
-from channels.testing import WebsocketCommunicator
-from django.http import HttpResponse
 from django.template.loader import render_to_string
 
-from conversations import consumers, cookies, notify, running, selectors, services
+from conversations import consumers, services
 from conversations.models import Turn
-from conversations.presenters import ChatView
-from conversations.routing import websocket_urlpatterns
 from tests.conversations.conftest import VISA
+from tests.conversations.tabs import run_newest, tab, texts, view
 from tests.model_server import scripted_model
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-APPLICATION = CookieMiddleware(URLRouter(websocket_urlpatterns))
 BAD = ["no json", "no json"]
-
-
-class Tab:
-    """An open page: it keeps the latest fragment of each id, as htmx would."""
-
-    def __init__(self, socket: WebsocketCommunicator) -> None:
-        self.socket = socket
-        self.parts: dict[str, str] = {}
-        self.frames: list[str] = []
-        self.said: list[str] = []
-
-    async def send(self, frame: object) -> None:
-        await self.socket.send_to(text_data=json.dumps(frame))
-
-    async def read(self) -> str:
-        html = str(await self.socket.receive_from(timeout=5))
-        self.frames.append(html)
-        pieces = re.split(r'(?=<\w+[^>]*? id="([^"]+)"[^>]* hx-swap-oob)', html)
-        for name, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-            self.parts[name] = piece
-        if "status" in self.parts:
-            self.said.append(re.sub("<[^>]+>", "", self.parts.pop("status")).strip())
-        return html
-
-    async def read_until(self, words: str) -> str:
-        while words not in (html := await self.read()):
-            pass
-        return html
-
-
-@asynccontextmanager
-async def tab(secret: str | None, *, have: str = "") -> AsyncIterator[Tab]:
-    headers = [(b"host", b"ask.example.org")]
-    if secret is not None:
-        response = HttpResponse()
-        cookies.put(response, secret)
-        value = response.cookies[cookies.NAME].value
-        headers.append((b"cookie", f"{cookies.NAME}={value}".encode()))
-    socket = WebsocketCommunicator(APPLICATION, f"/ws/chat/?have={have}", headers=headers)
-    connected, _ = await socket.connect()
-    assert connected
-    yield Tab(socket)
-    await socket.disconnect()
-
-
-@database_sync_to_async
-def view(secret: str | None) -> ChatView:
-    return selectors.chat_view(secret=secret)
-
-
-@database_sync_to_async
-def run_newest(model: Any = None) -> Turn:
-    turn = Turn.objects.order_by("created_at").last()
-    assert turn is not None
-    running.run_turn(turn_id=turn.pk, model=model)
-    return turn
-
-
-@database_sync_to_async
-def texts() -> list[str]:
-    return list(Turn.objects.values_list("text", flat=True))
 
 
 @pytest.fixture
@@ -178,48 +106,6 @@ async def test_it_shows_what_is_true_after_a_reconnect(secret: str) -> None:
         assert not page.said
 
 
-async def test_it_shows_the_same_to_a_second_tab(secret: str) -> None:
-    async with AsyncExitStack() as stack:
-        first = await stack.enter_async_context(tab(secret))
-        await first.send({"text": VISA})
-        await first.read_until('data-state="queued"')
-        second = await stack.enter_async_context(tab(secret))
-        await second.read_until('data-state="queued"')
-        await run_newest()
-        for page in (first, second):
-            await page.read_until("Why this answer")
-        assert first.frames[-1] == second.frames[-1]
-
-
-async def test_it_shows_another_tabs_next_question(secret: str) -> None:
-    async with AsyncExitStack() as stack:
-        first = await stack.enter_async_context(tab(secret))
-        await first.send({"text": VISA})
-        await first.read_until('data-state="queued"')
-        await run_newest()
-        second = await stack.enter_async_context(tab(secret))
-        await second.send({"text": "And how much is it?"})
-        await second.read_until('data-state="queued"')
-        await run_newest()
-        await first.read_until("And how much is it?")
-
-
-async def test_it_is_brought_up_to_date_when_a_hint_was_lost(
-    secret: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(notify, "turn_changed", lambda **ids: None)
-    async with tab(secret) as page:
-        await page.send({"text": VISA})
-        await page.read_until('data-state="queued"')
-        await run_newest()
-        assert await page.socket.receive_nothing()
-        await page.send({"sync": True})
-        await page.read_until("Why this answer")
-        assert page.said[-1] == "Your answer is ready."
-        await page.send({"sync": True})
-        assert await page.socket.receive_nothing()
-
-
 @pytest.mark.parametrize(
     "send",
     [
@@ -280,18 +166,3 @@ async def test_it_goes_on_when_a_question_cannot_be_stored(
         await page.send({"text": VISA})
         await page.read_until('data-state="queued"')
     assert "the database is away" in caplog.text
-
-
-@pytest.mark.parametrize("event", [{}, {"turn": "no uuid"}, {"turn": None}])
-async def test_it_survives_a_hint_that_makes_no_sense(secret: str, event: dict[str, Any]) -> None:
-    async with tab(secret) as page:
-        await page.read()
-        await page.send({"text": VISA})
-        await page.read_until('data-state="queued"')
-        session = await database_sync_to_async(selectors.session_for_secret)(secret)
-        assert session is not None
-        layer = get_channel_layer()
-        assert layer is not None
-        await layer.group_send(notify.group_name(session.pk), {"type": "turn.changed", **event})
-        await run_newest()
-        await page.read_until("Why this answer")

@@ -133,6 +133,7 @@ def test_it_queues_a_turn_again_after_an_error_of_ours_and_then_asks_a_person(
 def test_it_stores_what_the_gate_made_of_scores_with_two_decimals(ask: Ask) -> None:
     turn = ask()
     stage = Stage.objects.get(turn=turn, contract="service_select_v1")
+    assert stage.output is not None
     score = stage.output["serviceSelection"]["score"]
     assert str(score) == f"{score:.2f}"
     attempt = stage.attempts.get()

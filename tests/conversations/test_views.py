@@ -177,6 +177,7 @@ def test_it_lets_the_next_question_wait(published: None) -> None:
     assert response.status_code == 422
     assert services.STILL_WORKING in page(response)
     assert "And how much is it?</textarea>" in page(response)
+    assert "http-equiv" not in page(response)
     assert Turn.objects.count() == 1
 
 
@@ -198,9 +199,21 @@ def test_it_opens_a_conversation_by_its_private_link(published: None) -> None:
     client = visitor()
     send(client)
     other = Client()
-    response = other.get(f"/c/{secret_of(client)}/")
-    assert (response.status_code, response["Location"]) == (302, "/")
+    link = f"/c/{secret_of(client)}/"
+    response = other.post(link)
+    assert (response.status_code, response["Location"]) == (303, "/")
     assert VISA in page(other.get("/"))
+
+
+def test_it_opens_no_conversation_without_a_press_of_a_button(published: None) -> None:
+    client = visitor()
+    send(client)
+    other = Client(enforce_csrf_checks=True)
+    link = f"/c/{secret_of(client)}/"
+    response = other.get(link)
+    assert "Continue this conversation" in page(response)
+    assert cookies.NAME not in response.cookies
+    assert other.post(link).status_code == 403
 
 
 def test_it_knows_no_conversation_by_a_made_up_link(published: None) -> None:
@@ -218,7 +231,7 @@ def test_it_starts_again_and_keeps_the_old_conversation(published: None) -> None
     assert (response.status_code, response["Location"]) == (303, "/")
     assert VISA not in page(client.get("/")).partition("suggestions")[0]
     assert secret_of(client) != secret
-    client.get(f"/c/{secret}/")
+    client.post(f"/c/{secret}/")
     assert 'class="message__text" dir="auto">' + VISA in page(client.get("/"))
 
 

@@ -149,3 +149,30 @@ def test_it_writes_no_reply_when_no_service_fits() -> None:
     given = said(contract, agencies=agencies, service_index=[], cached_state=cached)
     judgement = judged(contract, "I lost my passport", given, cached_state=cached)
     assert Code.REPLY_EMPTY in {finding.code for finding in judgement.findings}
+
+
+def test_it_stays_with_the_service_of_the_talk_when_the_message_says_little() -> None:
+    def service(key: str, name: str, rank: int) -> dict[str, Any]:
+        fields = {"overview": "", "applicability_summary": "", "path": "", "categories": []}
+        ids = {"agencyId": "passports", "serviceKey": key, "name": name}
+        return {**fields, **ids, "rank": rank, "fields": ["name"]}
+
+    history = [
+        {"role": "user", "text": "passport"},
+        {"role": "assistant", "text": "", "agency": "passports", "service": "passports.replace"},
+    ]
+    index = [
+        service("passports.renew", "Renew a passport", 1),
+        service("passports.replace", "Replace a lost passport", 2),
+    ]
+    slots = {"service_index": index, "KnowledgeBase_Dictionary": []}
+    chosen = {
+        text: json.loads(
+            said("service_select_v1", text, chat_context_summary=history, **slots).raw
+        )["serviceSelection"]["serviceKey"]
+        for text in ("and how long is it?", "renew my passport instead")
+    }
+    assert chosen == {
+        "and how long is it?": "passports.replace",
+        "renew my passport instead": "passports.renew",
+    }

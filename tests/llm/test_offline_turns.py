@@ -109,9 +109,10 @@ def test_it_answers_two_questions_to_two_agencies_with_both_sources() -> None:
     judgements = told.answers["agency_detect_v1"]["judgements"]
     assert judgements["complexity"] == "high"
     reply = told.answers["multi_agency_service_answer_v1"]["assistantReply"]
-    first, second = reply.split("\n\n")
-    assert first.startswith("National Civil Registry: Register a birth.")
-    assert second.startswith("Social Support Fund: Claim child benefit.")
+    paragraphs = reply.split("\n\n")
+    assert paragraphs[0].startswith("National Civil Registry: Register a birth.")
+    assert paragraphs[1].startswith("What to do: ")
+    assert paragraphs[4].startswith("Social Support Fund: Claim child benefit.")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_it_never_answers_a_demo_question_wrongly() -> None:
         answered += 1
         if not services(told) & set(case["expected"]["acceptable_services"]):
             wrong.append(case["text"])
-    assert len(wrong) <= 1, wrong
+    assert wrong == []
     assert answered >= 45
 
 

@@ -86,6 +86,15 @@ def test_it_gives_up_at_the_deadline(misbehave: Misbehaviour) -> None:
     assert error.timed_out
 
 
+def test_it_waits_no_longer_than_what_is_left_once_a_part_has_come() -> None:
+    def late_and_then_silent(connection: socket.socket, server: RawServer) -> None:
+        server.over.wait(1.4)
+        connection.sendall(http(b"{", length=500))
+        silence(connection, server)
+
+    assert unavailable(late_and_then_silent, deadline=1.5).timed_out
+
+
 def test_it_gives_up_at_the_deadline_on_an_error_that_drips() -> None:
     slow = drip(http(b"x" * 500, status="503 Service Unavailable", headers="Retry-After: 3\r\n"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -23,8 +22,7 @@ from tests.pipeline.build import (
     state,
     valid,
 )
-
-Change = Callable[[dict[str, Any]], Any]
+from tests.pipeline.damage import CASES, Change
 
 
 def changed(contract: str, change: Change) -> dict[str, Any]:
@@ -75,229 +73,6 @@ def test_it_judges_the_model_and_the_json_before_anything_else(
     assert found(judged("judgement_v1", answer))[0][0] is code
 
 
-CASES: list[tuple[str, Change, list[tuple[Code, str]]]] = [
-    # shape
-    ("judgement_v1", lambda a: a.update(stage="x"), [(Code.SCHEMA, "/stage")]),
-    ("judgement_v1", lambda a: a.update(assistantReply="Hi"), [(Code.SCHEMA, "/assistantReply")]),
-    ("agency_detect_v1", lambda a: a.update(response_id=""), [(Code.SCHEMA, "/response_id")]),
-    (
-        "agency_detect_v1",
-        lambda a: a["judgements"].update(complexity="medium"),
-        [(Code.SCHEMA, "/judgements/complexity")],
-    ),
-    (
-        "category_select_v1",
-        lambda a: a["categorySelection"].update(candidates={}),
-        [(Code.SCHEMA, "/categorySelection/candidates")],
-    ),
-    (
-        "category_select_v1",
-        lambda a: a["categorySelection"]["candidates"]["lost"].update(score=1.5),
-        [(Code.SCHEMA, "/categorySelection/candidates/lost/score")],
-    ),
-    (
-        "service_select_v1",
-        lambda a: a["template"].update(placeholders={}),
-        [(Code.SCHEMA, "/template/placeholders")],
-    ),
-    (
-        "semantic_analysis_v1",
-        lambda a: a["semanticAnalysis"]["primaryAgency"].update(reason=""),
-        [(Code.SCHEMA, "/semanticAnalysis/primaryAgency/reason")],
-    ),
-    (
-        "classify",
-        lambda a: a["urgency"]["evidence_snippets"].append("x" * 201),
-        [(Code.SCHEMA, "/urgency/evidence_snippets/1")],
-    ),
-    # session
-    (
-        "agency_detect_v1",
-        lambda a: a.update(session_id="other"),
-        [(Code.SESSION_MISMATCH, "/session_id")],
-    ),
-    (
-        "judgement_v1",
-        lambda a: a.update(session_id=SESSION),
-        [(Code.SESSION_MISMATCH, "/session_id")],
-    ),
-    # labels
-    (
-        "classify",
-        lambda a: a["urgency"].update(label="replace_lost"),
-        [(Code.LABEL_UNKNOWN, "/urgency/label")],
-    ),
-    (
-        "classify",
-        lambda a: a.update(primary_intent="other"),
-        [(Code.LABEL_UNKNOWN, "/primary_intent")],
-    ),
-    (
-        "classify",
-        lambda a: a["urgency"].update(label="high\n"),
-        [(Code.LABEL_UNKNOWN, "/urgency/label")],
-    ),
-    (
-        "extract",
-        lambda a: a["entities"][0].update(entity_type="Date"),
-        [(Code.LABEL_UNKNOWN, "/entities/0/entity_type")],
-    ),
-    (
-        "identity_assist",
-        lambda a: a["keys"][0].update(key_type="x"),
-        [(Code.LABEL_UNKNOWN, "/keys/0/key_type")],
-    ),
-    # knowledge
-    (
-        "agency_detect_v1",
-        lambda a: a["judgements"]["agencyInfo"][0].update(path="https://evil.example"),
-        [(Code.KNOWLEDGE_MISMATCH, "/judgements/agencyInfo/0/path")],
-    ),
-    (
-        "agency_detect_v1",
-        lambda a: a["judgements"].update(agencyDetected=["passport"]),
-        [
-            (Code.KNOWLEDGE_UNKNOWN, "/judgements/agencyDetected/0"),
-            (Code.KNOWLEDGE_UNKNOWN, "/judgements/agencyInfo/0/agencyId"),
-            (Code.KNOWLEDGE_MISMATCH, "/judgements/agencyInfo"),
-        ],
-    ),
-    (
-        "category_select_v1",
-        lambda a: a["categorySelection"]["candidates"].update(
-            rooms={"value": "Rooms and pavilions", "score": 0.9}
-        ),
-        [(Code.KNOWLEDGE_UNKNOWN, "/categorySelection/candidates/rooms")],
-    ),
-    (
-        "category_select_v1",
-        lambda a: a["categorySelection"]["candidates"]["lost"].update(value="lost passports"),
-        [(Code.KNOWLEDGE_MISMATCH, "/categorySelection/candidates/lost/value")],
-    ),
-    (
-        "semantic_analysis_v1",
-        lambda a: a["semanticAnalysis"]["primaryAgency"].update(agencyId="tax"),
-        [(Code.KNOWLEDGE_UNKNOWN, "/semanticAnalysis/primaryAgency/agencyId")],
-    ),
-    (
-        "semantic_analysis_v1",
-        lambda a: a["semanticAnalysis"]["agencies"][1].update(agencyName="Parks"),
-        [(Code.KNOWLEDGE_MISMATCH, "/semanticAnalysis/agencies/1/agencyName")],
-    ),
-    (
-        "service_select_v1",
-        lambda a: a["serviceSelection"].update(serviceKey="tax.return"),
-        [(Code.KNOWLEDGE_UNKNOWN, "/serviceSelection/serviceKey")],
-    ),
-    (
-        "service_select_v1",
-        lambda a: a["serviceSelection"].update(path="https://passports.example/other"),
-        [(Code.KNOWLEDGE_MISMATCH, "/serviceSelection/path")],
-    ),
-    (
-        "multi_agency_service_answer_v1",
-        lambda a: a["sourcesUsed"][0].update(serviceKey="passports.x"),
-        [(Code.SOURCES_UNKNOWN, "/sourcesUsed/0/serviceKey")],
-    ),
-    (
-        "multi_agency_service_answer_v1",
-        lambda a: a["sourcesUsed"][0].update(agencyId="tax"),
-        [(Code.SOURCES_UNKNOWN, "/sourcesUsed/0/agencyId")],
-    ),
-    (
-        "multi_agency_service_answer_v1",
-        lambda a: a["sourcesUsed"][1].update(path=""),
-        [(Code.KNOWLEDGE_MISMATCH, "/sourcesUsed/1/path")],
-    ),
-    # scores
-    (
-        "service_select_v1",
-        lambda a: a["serviceSelection"].update(score=0.455),
-        [
-            (Code.SCORE_PRECISION, "/serviceSelection/score"),
-            (Code.SCORE_MINIMUM, "/serviceSelection/score"),
-        ],
-    ),
-    (
-        "classify",
-        lambda a: a["urgency"].update(confidence=0.875),
-        [(Code.SCORE_PRECISION, "/urgency/confidence")],
-    ),
-    # evidence
-    (
-        "classify",
-        lambda a: a["urgency"].update(evidence_snippets=[]),
-        [(Code.EVIDENCE_MISSING, "/urgency/evidence_snippets")],
-    ),
-    (
-        "classify",
-        lambda a: a["urgency"].update(evidence_snippets=["..."]),
-        [(Code.EVIDENCE_TRIVIAL, "/urgency/evidence_snippets/0")],
-    ),
-    (
-        "classify",
-        lambda a: a["urgency"].update(evidence_snippets=["Please help tomorrow"]),
-        [(Code.EVIDENCE_NOT_FOUND, "/urgency/evidence_snippets/0")],
-    ),
-    (
-        "extract",
-        lambda a: a["entities"][0].update(value_redacted="4 May"),
-        [(Code.EVIDENCE_NOT_FOUND, "/entities/0/value_redacted")],
-    ),
-    (
-        "identity_assist",
-        lambda a: a["keys"][0].update(evidence_snippets=["was stolen on 3 May"]),
-        [(Code.EVIDENCE_NOT_FOUND, "/keys/0/key_value")],
-    ),
-    # semantics
-    (
-        "agency_detect_v1",
-        lambda a: a["judgements"].update(agencyCount=2),
-        [(Code.AGENCY_COUNT, "/judgements/agencyCount")],
-    ),
-    (
-        "agency_detect_v1",
-        lambda a: a.update(nextStep="session_end"),
-        [(Code.ROUTE_NEXT_STEP, "/nextStep")],
-    ),
-    (
-        "judgement_v1",
-        lambda a: a.update(nextStep="session_end"),
-        [(Code.ROUTE_NEXT_STEP, "/nextStep")],
-    ),
-    (
-        "service_select_v1",
-        lambda a: a.update(nextStep="multi_agency_service_answer_v1"),
-        [(Code.ROUTE_NEXT_STEP, "/nextStep")],
-    ),
-    (
-        "service_select_v1",
-        lambda a: a["template"].update(rules="Add {service_contact}."),
-        [(Code.TEMPLATE_UNRESOLVED, "/template/rules")],
-    ),
-    (
-        "service_select_v1",
-        lambda a: a["template"]["placeholders"].update(service_name="Passport"),
-        [(Code.TEMPLATE_UNRESOLVED, "/template/placeholders/service_name")],
-    ),
-    (
-        "multi_agency_service_answer_v1",
-        lambda a: a.update(assistantReply=" \n"),
-        [(Code.REPLY_EMPTY, "/assistantReply")],
-    ),
-    (
-        "multi_agency_service_answer_v1",
-        lambda a: a.update(assistantReply=a["assistantReply"] + " It costs MRK 46.00."),
-        [(Code.REPLY_UNGROUNDED, "/assistantReply")],
-    ),
-    (
-        "multi_agency_service_answer_v1",
-        lambda a: a.update(assistantReply=a["assistantReply"] + " Or File a tax return."),
-        [(Code.SOURCES_MISSING, "/assistantReply")],
-    ),
-]
-
-
 @pytest.mark.parametrize(("contract", "change", "expected"), CASES)
 def test_it_names_what_is_wrong(
     contract: str, change: Change, expected: list[tuple[Code, str]]
@@ -339,7 +114,12 @@ def test_it_refuses_a_stage_of_the_other_branch(contract: str, branch: str) -> N
 
 
 def test_it_never_fails_on_a_strange_cached_state() -> None:
-    for strange in ({}, {"agency_detect_v1": 3}, {"agency_detect_v1": {"agencyDetected": {}}}):
+    shapes: list[dict[str, Any]] = [
+        {},
+        {"agency_detect_v1": 3},
+        {"agency_detect_v1": {"agencyDetected": {}}},
+    ]
+    for strange in shapes:
         cached = {"session_id": SESSION, **strange}
         judgement = judged("category_select_v1", valid("category_select_v1"), cached_state=cached)
         assert found(judgement) == [(Code.ROUTE_BRANCH, "")]

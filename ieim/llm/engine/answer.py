@@ -1,4 +1,4 @@
-"""multi_agency_service_answer_v1: a paragraph for each agency, in the index's own words."""
+"""multi_agency_service_answer_v1: what each agency does and asks for, in the index's own words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PARTLY = (
     "in a message of its own."
 )
 _TOO_MUCH = ("sources.missing", "reply.ungrounded")
-"""After one of these the second attempt leaves out all free text: only names and links stay."""
+"""After one of these the second attempt leaves out all free text: only names stay."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
@@ -30,8 +30,9 @@ def compose(payload: Mapping[str, Any]) -> dict[str, Any]:
     foreign = _foreign_names(payload, names, used)
     terse = any(f["code"] in _TOO_MUCH for f in payload.get("previous_findings", ()))
     paragraphs = [
-        " ".join(_paragraph(names[service["agencyId"]], service, foreign, terse=terse))
+        paragraph
         for service in used
+        for paragraph in _paragraphs(names[service["agencyId"]], service, foreign, terse=terse)
     ]
     if used and len(used) < len(names):
         paragraphs.append(_PARTLY)
@@ -73,29 +74,28 @@ def _foreign_names(
     return services + [name for agency_id, name in names.items() if agency_id not in agencies]
 
 
-def _paragraph(agency: str, service: Slot, foreign: Sequence[str], *, terse: bool) -> Iterator[str]:
-    """Yield what the index says of ``service``, without what names something not cited."""
-    yield _sentence(f"{agency}: {service['name']}")
-    if not terse:
-        yield from _facts(service, foreign)
-    if service["url"]:
-        # No full stop: it would look like a part of the link.
-        yield f"More: {service['url']}"
+def _paragraphs(
+    agency: str, service: Slot, foreign: Sequence[str], *, terse: bool
+) -> Iterator[str]:
+    """Yield what the index says of ``service``, without what names something not cited.
 
-
-def _facts(service: Slot, foreign: Sequence[str]) -> Iterator[str]:
-    """Yield what comes first, and the rest briefly: the source has all of it."""
+    The rest, and the link, stand with the source below the reply.
+    """
+    heading = _sentence(f"{agency}: {service['name']}")
+    if terse:
+        yield heading
+        return
     steps = list(_list("What to do:", service["how_to_apply"], foreign))
     about = _own(_SENTENCE_END.split(service["overview"]), foreign)
+    yield " ".join([heading, *map(_sentence, about[:1] if steps else about)])
     yield from steps
-    yield from map(_sentence, about[:1] if steps else about)
     yield from _list("What it costs:", [service["fees"]], foreign)
     yield from _list("How long it takes:", [service["processing_time"]], foreign)
 
 
 def _list(label: str, texts: Sequence[str], foreign: Sequence[str]) -> Iterator[str]:
-    if kept := [text.rstrip(" .;") for text in _own(texts, foreign)]:
-        yield f"{label} {_sentence('; '.join(kept))}"
+    if kept := _own(texts, foreign):
+        yield " ".join([label, *map(_sentence, kept)])
 
 
 def _own(texts: Sequence[str], foreign: Sequence[str]) -> list[str]:

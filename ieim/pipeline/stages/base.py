@@ -195,6 +195,7 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
             "value": r.item.value,
             "keywords": list(r.item.keywords),
             "rank": r.rank,
+            "score": round(r.score, 3),
         }
         for r in ranked
     ]
@@ -223,6 +224,7 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
     if not detail:
         slot["fields"] = [n for n in SUMMARY_FIELDS + DETAIL_FIELDS if getattr(service, n)]
     slot["rank"] = ranked.rank
+    slot["score"] = round(ranked.score, 3)
     return slot
 
 

@@ -1,0 +1,57 @@
+"""The real processes, asked as a browser without JavaScript asks.
+
+On SQLite that is one process; on PostgreSQL and Redis it is a server, a worker and beat.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import urllib.parse
+import urllib.request
+from http.cookiejar import CookieJar
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin
+
+ANSWER_SECONDS = 30.0
+
+
+def test_it_answers_a_question(live_site: str) -> None:
+    visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+
+    def page(path: str, form: dict[str, str] | None = None) -> str:
+        body = urllib.parse.urlencode(form).encode() if form else None
+        with visitor.open(f"{live_site}{path}", body, timeout=30) as response:
+            return str(response.read().decode())
+
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page("/"))
+    assert token
+    question = {"csrfmiddlewaretoken": token[1], "text": "I want to extend my tourist visa"}
+    shown = page("/ask/", question)
+    deadline = time.monotonic() + ANSWER_SECONDS
+    while "Extend a tourist visa" not in shown and time.monotonic() < deadline:
+        time.sleep(0.1)  # between two looks
+        shown = page("/")
+    assert "Extend a tourist visa" in shown
+    assert "https://immigration.example/visit/extend" in shown
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example.org", "https://[", "null", None])
+def test_it_refuses_sockets_from_other_pages(live_site: str, origin: str | None) -> None:
+    address = live_site.replace("http", "ws") + "/ws/chat/"
+    with pytest.raises(InvalidStatus) as refused:
+        connect(address, origin=Origin(origin) if origin else None)
+    assert refused.value.response.status_code == 403
+
+
+def test_it_takes_no_frame_that_is_larger_than_any_message(live_site: str) -> None:
+    address = live_site.replace("http", "ws") + "/ws/chat/"
+    with connect(address, origin=Origin(live_site)) as socket:
+        socket.send("x" * 16_385)
+        with pytest.raises(ConnectionClosed) as closed:
+            list(socket)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1009
