@@ -79,6 +79,9 @@ def main() -> None:
     for name in ("DATABASE_URL", "REDIS_URL"):
         os.environ.pop(name, None)
     os.environ["DJANGO_SETTINGS_MODULE"] = "ieim.config.settings"
+    import django
+
+    django.setup()
     from tests.live import served
 
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as base_url:
