@@ -11,6 +11,9 @@ from channels.testing import WebsocketCommunicator
 from ieim.config.origins import StrictOriginValidator
 from ieim.config.parts import LOOPBACK
 
+# Channels looks after its threads' database connections whenever a socket opens or closes.
+pytestmark = pytest.mark.django_db
+
 SITE = ["https://ask.example.org"]
 
 

@@ -11,14 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from channels.db import database_sync_to_async
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
-from conversations import running
+from conversations import running, services
 from conversations.models import Turn
 from conversations.states import PENDING_TURN_STATES
+from tests.conversations.tabs import tab
 
 ROOT = Path(settings.BASE_DIR)
 CORPUS = ROOT.parent / "shared" / "data" / "cases" / "adversarial.jsonl"
@@ -99,6 +101,32 @@ def test_it_takes_every_string_through_ask_and_the_form_alike(published: None) -
         Path(os.environ["IEIM_TEST_OUTCOMES"]).write_text(json.dumps(outcomes), encoding="utf-8")
     elif connection.vendor == "postgresql":
         assert outcomes == on_sqlite()
+
+
+@database_sync_to_async
+def outcome_over_the_socket(before: int, text: str) -> str:
+    turns = Turn.objects.order_by("-created_at")
+    if len(turns) == before:
+        return "refused"
+    assert len(turns) == before + 1
+    assert turns[0].text == text.replace("\r\n", "\n")
+    running.run_turn(turn_id=turns[0].pk)
+    return outcome_of(turns[0])
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.django_db(transaction=True)
+async def test_it_takes_every_string_through_the_socket(published: None) -> None:
+    stored = 0
+    for name, text in strings():
+        async with tab(services.new_secret()) as page:
+            await page.send({"text": text})
+            await page.read_until('id="question-error"')
+            outcome = await outcome_over_the_socket(stored, text)
+            stored += outcome != "refused"
+            # A refusal says why at the question box; the page is never left without a word.
+            complains = "govuk-error-message" in page.parts["question-error"]
+            assert complains == (outcome == "refused"), name
 
 
 def on_sqlite() -> dict[str, str]:
