@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -56,44 +57,81 @@ def process(
                 child.wait()
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve the site with the demo knowledge; yields its base URL without a final slash.
+class Site:
+    """The running site: one server process and, where ``REDIS_URL`` is set, a worker with beat.
 
-    It has a database of its own: SQLite in ``folder``, or a new one on the PostgreSQL server of
-    ``DATABASE_URL``. Where ``REDIS_URL`` is set, a worker with beat runs beside it.
+    ``extra`` are further environment variables. It has a database of its own: SQLite in
+    ``folder``, or a new one on the PostgreSQL server of ``DATABASE_URL``.
     """
-    environment = base_environment(folder)
-    distributed = bool(environment.get("REDIS_URL"))
-    if database := environment.get("DATABASE_URL"):
-        environment["DATABASE_URL"] = _new_database(database)
-    if distributed:
-        # Not the queue that the suite's own code fills.
-        environment["REDIS_URL"] = environment["REDIS_URL"].rpartition("/")[0] + "/1"
-    port = free_port()
-    with ExitStack() as stack:
-        log = folder / "server.log"
-        server = stack.enter_context(
-            process(["django", "serve", "--port", str(port)], environment, log)
-        )
-        base_url = f"http://127.0.0.1:{port}"
+
+    def __init__(self, stack: ExitStack, folder: Path, extra: Mapping[str, str]) -> None:
+        self._stack = stack
+        self._folder = folder
+        self._environment = {**base_environment(folder), **extra}
+        self._port = free_port()
+        self.base_url = f"http://127.0.0.1:{self._port}"
+        if database := self._environment.get("DATABASE_URL"):
+            self._environment["DATABASE_URL"] = _new_database(database)
+        self._distributed = bool(self._environment.get("REDIS_URL"))
+        if self._distributed:
+            # Not the queue that the suite's own code fills.
+            broker = self._environment["REDIS_URL"].rpartition("/")[0]
+            self._environment["REDIS_URL"] = f"{broker}/1"
+
+    def start(self) -> None:
+        """Start the server, and the worker where it is a process of its own."""
+        self._runs_turns = self._start_server()
+        if self._distributed:
+            self._runs_turns = self._start_worker()
+
+    def kill_worker(self) -> None:
+        """End the process that runs turns at once, as a crash would."""
+        self._runs_turns.kill()
+        self._runs_turns.wait()
+
+    def start_again(self) -> None:
+        """Start that process again."""
+        start = self._start_worker if self._distributed else self._start_server
+        self._runs_turns = start()
+
+    def _start_server(self) -> subprocess.Popen[bytes]:
+        log = self._folder / "server.log"
+        arguments = ["django", "serve", "--port", str(self._port)]
+        server = self._stack.enter_context(process(arguments, self._environment, log))
         try:
             # The port is taken at once; the answer comes when everything is ready.
-            wait_for_port(port, server)
-            urllib.request.urlopen(f"{base_url}/admin/login/", timeout=READY_SECONDS).close()
+            wait_for_port(self._port, server)
+            urllib.request.urlopen(f"{self.base_url}/help/", timeout=READY_SECONDS).close()
         except (RuntimeError, OSError) as error:
             said = log.read_text(encoding="utf-8")
             raise RuntimeError(f"The server did not start ({error}):\n{said}") from error
-        if distributed:
-            worker = "celery -A ieim.config worker --beat --pool threads --concurrency 4 --schedule"
-            stack.enter_context(
-                process([*worker.split(), str(folder / "beat")], environment, folder / "worker.log")
-            )
-        yield base_url
+        return server
+
+    def _start_worker(self) -> subprocess.Popen[bytes]:
+        worker = "celery -A ieim.config worker --beat --pool threads --concurrency 4 --schedule"
+        arguments = [*worker.split(), str(self._folder / "beat")]
+        log = self._folder / "worker.log"
+        return self._stack.enter_context(process(arguments, self._environment, log))
+
+
+@contextmanager
+def site(folder: Path, **extra: str) -> Iterator[Site]:
+    """Run the site with the demo knowledge, its data and logs in ``folder``."""
+    with ExitStack() as stack:
+        running = Site(stack, folder, extra)
+        running.start()
+        yield running
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Run the site; yields its base URL without a final slash."""
+    with site(folder) as running:
+        yield running.base_url
 
 
 def _new_database(url: str) -> str:
-    name = f"site_{os.getpid()}"
+    name = f"site_{os.getpid()}_{secrets.token_hex(4)}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"'.encode())
     return f"{url.rpartition('/')[0]}/{name}"

@@ -20,8 +20,11 @@ from ieim.pipeline.ports import Message, ModelRequest
 class ScriptedServer:
     """``script`` holds, by contract, what is said instead of the engine's answer, in order.
 
-    A text is sent as the content, a mapping as JSON; an int is an HTTP status.
+    A text is sent as the content, a mapping as JSON; an int is an HTTP status; an event is waited
+    for, and then the engine's answer is sent.
     """
+
+    base_url = ""
 
     def __init__(self, script: Mapping[str, Sequence[Any]]) -> None:
         self.script = {contract: list(answers) for contract, answers in script.items()}
@@ -36,6 +39,9 @@ class ScriptedServer:
             self.asked.append((payload["contract"], payload["attempt"]))
             waiting = self.script.get(payload["contract"])
             scripted = waiting.pop(0) if waiting else None
+        if isinstance(scripted, threading.Event):
+            scripted.wait(60)
+            scripted = None
         if isinstance(scripted, int):
             return scripted, ""
         if scripted is not None:
@@ -88,9 +94,10 @@ def scripted_model(script: Mapping[str, Sequence[Any]]) -> Iterator[tuple[OpenAI
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=listener.serve_forever, daemon=True)
     thread.start()
+    server.base_url = f"http://127.0.0.1:{listener.server_port}/v1"
     try:
         model = OpenAIModel(
-            f"http://127.0.0.1:{listener.server_port}/v1",
+            server.base_url,
             "",
             "scripted",
             response_format="json_schema",
