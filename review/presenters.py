@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
+
+from django.utils import timezone
+from django.utils.timesince import timesince
 
 from conversations.models import Attempt, Stage
 from ieim.pipeline.findings import FindingDict
@@ -22,6 +25,13 @@ class QueueRow:
     agencies: str
     reference: str
     opened_at: datetime
+
+    @property
+    def waited(self) -> str:
+        """How long it has been open, in words."""
+        if timezone.now() - self.opened_at < timedelta(minutes=1):
+            return "less than a minute"
+        return timesince(self.opened_at)
 
 
 @dataclass(frozen=True, slots=True)
