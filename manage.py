@@ -13,6 +13,7 @@ def main() -> None:
     try:
         from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
+        from django.db import OperationalError, ProgrammingError
         from dotenv import load_dotenv
     except ImportError as error:
         sys.exit(f"{error}. Run `make setup` and use .venv/bin/python.")
@@ -22,6 +23,13 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(str(error))
+    except (OperationalError, ProgrammingError) as error:
+        if "--traceback" in sys.argv:
+            raise
+        sys.exit(
+            f"The database cannot be used: {str(error).strip()}\n"
+            "Check that it runs and that DATABASE_URL is right, then run `manage.py migrate`."
+        )
     except KeyboardInterrupt:
         sys.exit(130)
 

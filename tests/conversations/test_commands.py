@@ -51,6 +51,11 @@ def test_it_refuses_clearly(published: None, arguments: tuple[str, ...], says: s
     assert not Turn.objects.exists()
 
 
+def test_it_says_what_to_load_before_anything_is_published(db: None) -> None:
+    with pytest.raises(CommandError, match="load_knowledge"):
+        ask(VISA)
+
+
 def test_it_takes_a_text_that_begins_with_a_dash(published: None) -> None:
     assert "Session" in ask("--", "--version")
 

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from conversations import running, services
 from conversations.models import Session, Turn
 from conversations.states import TurnState
+from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import reply as replies
 
 FINISHED = {TurnState.ANSWERED.value, TurnState.NEEDS_REVIEW.value}
@@ -38,6 +39,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, text: str, **options: Any) -> None:
         """Take the message, run the turn here, print what came of it."""
+        if knowledge.current_number() is None:
+            raise CommandError(
+                "Nothing is published yet. Load a bundle first, for instance: "
+                "manage.py load_knowledge ieim/knowledge/demo --publish"
+            )
         try:
             if options["session"]:
                 session_id = _session_id(options["session"])
