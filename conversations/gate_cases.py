@@ -12,7 +12,7 @@ from ieim.knowledge.bundle import Bundle, BundleError, read_bundle
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import gate, policy
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.knowledge import LABEL_SETS
+from ieim.pipeline.knowledge import LABEL_SETS, Release
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import STAGES
@@ -47,8 +47,7 @@ def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
     Raises :class:`MalformedCase`.
     """
     case = _case(line)
-    bundle = _bundle(case["bundle"], folder)
-    release = bundle.release()
+    bundle, release = _bundle(case["bundle"], folder)
     contract = contracts.load(case["contract"])
     context = Context(
         attempt=case["attempt"],
@@ -116,7 +115,7 @@ def _check_values(case: Mapping[str, Any]) -> None:
             raise MalformedCase(f"labels: {name} is a list of codes")
 
 
-def _bundle(name: str, folder: Path) -> Bundle:
+def _bundle(name: str, folder: Path) -> tuple[Bundle, Release]:
     beside = folder / name
     path = beside if beside.exists() else Path(name)
     try:
@@ -131,5 +130,7 @@ def _bundle(name: str, folder: Path) -> Bundle:
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path) -> Bundle:
-    return read_bundle(path)
+def _read(path: Path) -> tuple[Bundle, Release]:
+    # The release too: hashing a large one, and what is kept for each, costs more than a case.
+    bundle = read_bundle(path)
+    return bundle, bundle.release()

@@ -34,7 +34,8 @@ class Session(models.Model):
 class Turn(models.Model):
     """One citizen message and all that came of it.
 
-    ``text`` is the message as sent: evidence offsets count its code points. ``lease`` names the
+    ``text`` is the message as sent: evidence offsets count its code points. ``risks`` are the flags
+    of the screen as :class:`ieim.pipeline.risk.RiskDict`. ``lease`` names the
     worker run that may write to the turn until ``leased_until``.
     """
 
@@ -48,6 +49,7 @@ class Turn(models.Model):
         default=TurnState.QUEUED.value,
     )
     release_number = models.PositiveIntegerField()
+    risks = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
     queued_at = models.DateTimeField()

@@ -92,6 +92,7 @@ class TurnView:
     state: str
     steps: tuple[StepView, ...]
     reply: ReplyView | None
+    contacts: tuple[str, ...] = ()
 
     @property
     def pending(self) -> bool:

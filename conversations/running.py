@@ -93,6 +93,9 @@ def _run(turn: Turn, model: Model) -> None:
         services.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
         return
     if isinstance(outcome, Answered):
+        if services.risk_holds(turn):
+            services.give_to_person(turn=turn, stage="reply", codes=[])
+            return
         deliver(turn=turn, outcome=outcome, release=release, model=model)
 
 

@@ -27,6 +27,7 @@ from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
+from ieim.pipeline import risk
 from ieim.pipeline.screen import MAX_CHARS, screen
 from ieim.pipeline.stages.base import HISTORY_ITEMS
 
@@ -149,7 +150,15 @@ def _turn_view(turn: Turn) -> TurnView:
         state=turn.state,
         steps=_steps(turn),
         reply=_reply_view(turn.reply, turn) if hasattr(turn, "reply") else None,
+        contacts=_contacts(turn),
     )
+
+
+def _contacts(turn: Turn) -> tuple[str, ...]:
+    if not turn.risks:
+        return ()
+    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    return risk.contacts([found["code"] for found in turn.risks], labels)
 
 
 def _steps(turn: Turn) -> tuple[StepView, ...]:

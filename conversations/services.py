@@ -1,4 +1,4 @@
-"""Writes: taking a citizen's message, finishing a turn, and finding what was forgotten."""
+"""Writes: taking a citizen's message, claiming its turn, and moving it on."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import logging
 import secrets
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from celery import current_app
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from conversations import notify, ports, states
@@ -21,7 +20,8 @@ from conversations.models import Session, Turn
 from conversations.states import PENDING_TURN_STATES, TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline.findings import Code
+from ieim.pipeline import risk
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.screen import refusal
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,6 @@ RUN_TURN = "conversations.tasks.run_turn"
 
 LEASE = timedelta(seconds=15)
 """How long a worker's claim on a turn holds without a heartbeat."""
-QUEUED_TOO_LONG = timedelta(seconds=5)
 RETRY_MODEL = timedelta(seconds=20)
 GIVE_UP_ON_MODEL = timedelta(minutes=30)
 MAX_RUNS = 5
@@ -115,12 +114,15 @@ def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool)
 def _store_turn(session: Session, text: str, release_number: int) -> Turn:
     if session.turns.filter(state__in=_PENDING).exists():
         raise Refused(STILL_WORKING)
+    # Before anything else looks at the message: a crisis flag shows its contacts at once.
+    risks = risk.find(text)
     last = session.turns.aggregate(last=Max("number"))["last"] or 0
     turn = Turn.objects.create(
         session=session,
         number=last + 1,
         text=text,
         release_number=release_number,
+        risks=[found.as_dict() for found in risks],
         queued_at=timezone.now(),
     )
     audit.record(
@@ -133,6 +135,7 @@ def _store_turn(session: Session, text: str, release_number: int) -> Turn:
             "characters": len(text),
             "text_sha256": hashlib.sha256(text.encode()).hexdigest(),
             "release": release_number,
+            "risk_flags": [found.code for found in risks],
         },
     )
     return turn
@@ -231,7 +234,11 @@ def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
 
 @transaction.atomic
 def give_to_person(*, turn: Turn, stage: str, codes: list[str]) -> None:
-    """Move a running turn to ``needs_review`` and open its review item."""
+    """Move a running turn to ``needs_review`` and open its review item.
+
+    A turn whose own words raise a risk carries that code as well, whatever else stopped it.
+    """
+    codes = [*codes, *(finding.code.value for finding in risk_holds(turn)[:1])]
     move_turn(turn, TurnState.NEEDS_REVIEW)
     ports.open_review(turn_id=turn.pk, stage=stage, codes=codes)
     audit.record(
@@ -242,6 +249,14 @@ def give_to_person(*, turn: Turn, stage: str, codes: list[str]) -> None:
     )
 
 
+def risk_holds(turn: Turn) -> list[Finding]:
+    """Return the holds that the screen's risk flags put on a turn, by its release's labels."""
+    if not turn.risks:
+        return []
+    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    return risk.holds([found["code"] for found in turn.risks], labels)
+
+
 @transaction.atomic
 def run_failed(*, turn: Turn) -> None:
     """Take note of a run that ended in an error of ours: queue it again, or give it to a person."""
@@ -249,48 +264,3 @@ def run_failed(*, turn: Turn) -> None:
         give_to_person(turn=turn, stage="reply", codes=[Code.PIPELINE_ERROR.value])
     else:
         move_turn(turn, TurnState.QUEUED, runs=turn.runs + 1, queued_at=timezone.now())
-
-
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """How many turns a sweep queued again."""
-
-    forgotten: int
-    abandoned: int
-    retried: int
-
-
-def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
-    """Queue again every turn that the broker forgot, a worker dropped, or a retry is due for.
-
-    ``at_start`` is for a process that is the only worker: every lease is then a dead one. Each turn
-    is moved by compare-and-set, so two sweepers at once do no harm.
-    """
-    now = now or timezone.now()
-    running = Turn.objects.filter(state=TurnState.RUNNING.value)
-    dead = running if at_start else running.filter(leased_until__lt=now)
-    abandoned = _requeue(dead, now)
-    stale = now if at_start else now - QUEUED_TOO_LONG
-    forgotten = _requeue(
-        Turn.objects.filter(state=TurnState.QUEUED.value, queued_at__lte=stale), now
-    )
-    due = list(
-        Turn.objects.filter(state=TurnState.AWAITING_MODEL.value, retry_at__lte=now).values_list(
-            "pk", flat=True
-        )
-    )
-    for turn_id in due:
-        queue(turn_id)
-    return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
-
-
-def _requeue(turns: QuerySet[Turn], now: datetime) -> int:
-    count = 0
-    for turn_id, queued_at, lease in list(turns.values_list("pk", "queued_at", "lease")):
-        mine = turns.filter(pk=turn_id, queued_at=queued_at, lease=lease).update(
-            state=TurnState.QUEUED.value, queued_at=now, lease=None, leased_until=None
-        )
-        if mine:
-            queue(turn_id)
-            count += 1
-    return count

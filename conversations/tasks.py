@@ -6,7 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from conversations import running, services
+from conversations import running, services, sweeper
 
 
 @shared_task(name=services.RUN_TURN, ignore_result=True)
@@ -18,4 +18,4 @@ def run_turn(turn_id: str) -> None:
 @shared_task(name="conversations.tasks.sweep", ignore_result=True)
 def sweep() -> None:
     """Queue again what a broker or a worker forgot."""
-    services.sweep()
+    sweeper.sweep()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -10,6 +11,7 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 
 from conversations.models import Attempt, Stage
+from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.findings import FindingDict
 from review import words
 from review.models import ReviewItem
@@ -57,13 +59,17 @@ class StageView:
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """One item with what a caseworker needs to see; ``reasons`` are (sentence, code)."""
+    """One item with what a caseworker needs to see.
+
+    ``reasons`` are (sentence, code), ``risks`` (name of the flag, the citizen's own words).
+    """
 
     row: QueueRow
     state: str
     message: str
     asked_at: datetime
     reasons: tuple[tuple[str, str], ...]
+    risks: tuple[tuple[str, str], ...]
     stages: tuple[StageView, ...]
 
 
@@ -87,8 +93,18 @@ def item_view(item: ReviewItem) -> ItemView:
         message=item.turn.text,
         asked_at=item.turn.created_at,
         reasons=tuple((words.reason(code), code) for code in item.reasons),
+        risks=tuple(_risks(item)),
         stages=tuple(_stage(stage, item.stage) for stage in item.turn.stages.all()),
     )
+
+
+def _risks(item: ReviewItem) -> Iterator[tuple[str, str]]:
+    if item.turn.risks:
+        labels = knowledge.release(item.turn.release_number).labels.get("risk_flags", {})
+        for risk in item.turn.risks:
+            label = labels.get(risk["code"])
+            quote = item.turn.text[risk["start"] : risk["end"]]
+            yield label.name if label else risk["code"], quote
 
 
 def _agencies(item: ReviewItem) -> str:

@@ -65,6 +65,7 @@ class Migration(migrations.Migration):
                 ('text', models.TextField()),
                 ('state', models.CharField(choices=[('queued', 'queued'), ('running', 'running'), ('answered', 'answered'), ('needs_review', 'needs_review'), ('awaiting_model', 'awaiting_model'), ('closed', 'closed')], default='queued', max_length=16)),
                 ('release_number', models.PositiveIntegerField()),
+                ('risks', models.JSONField(blank=True, default=list)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('queued_at', models.DateTimeField()),

@@ -16,7 +16,7 @@ from celery.worker import state as worker_state
 from django.conf import settings
 from django.db import close_old_connections
 
-from conversations import services
+from conversations import sweeper
 from ieim.config.celery import app
 
 CONCURRENCY = 8
@@ -59,7 +59,7 @@ class Embedded:
         while True:
             try:
                 # This process is the only worker, so at the start every lease is a dead one.
-                services.sweep(at_start=first)
+                sweeper.sweep(at_start=first)
                 first = False
             except Exception:
                 # Whatever one sweep met, the next one may find it mended.

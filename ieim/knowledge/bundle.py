@@ -23,7 +23,7 @@ __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_label
 Content: TypeAlias = dict[str, list[dict[str, Any]]]
 """A bundle as JSON: the four tables, every row with all its columns, in the bundle's order."""
 
-_DEFAULT_LABELS = Path(__file__).parent / "demo" / "labels.yaml"
+_DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
 
 _IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "agencies": ("id",),

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from conversations import services
+from conversations import services, sweeper
 from conversations.models import Session, Turn
 from conversations.services import Refused
 from conversations.states import TurnState
@@ -111,7 +111,7 @@ def test_it_refuses_writes_of_a_run_whose_lease_was_lost(published: None) -> Non
     turn = receive()
     claimed = services.take_lease(turn_id=turn.pk)
     assert claimed is not None
-    services.sweep(at_start=True)
+    sweeper.sweep(at_start=True)
     assert services.take_lease(turn_id=turn.pk) is not None
     with pytest.raises(services.LeaseLost):
         services.renew_lease(turn_id=turn.pk, lease=claimed.lease)
@@ -121,20 +121,20 @@ def test_it_refuses_writes_of_a_run_whose_lease_was_lost(published: None) -> Non
 
 def test_it_sweeps_a_turn_that_the_broker_forgot(published: None) -> None:
     turn = receive()
-    assert services.sweep().forgotten == 0
-    later = timezone.now() + services.QUEUED_TOO_LONG + timedelta(seconds=1)
-    assert services.sweep(now=later).forgotten == 1
+    assert sweeper.sweep().forgotten == 0
+    later = timezone.now() + sweeper.QUEUED_TOO_LONG + timedelta(seconds=1)
+    assert sweeper.sweep(now=later).forgotten == 1
     turn.refresh_from_db()
     assert turn.queued_at == later
-    assert services.sweep(now=later).forgotten == 0
+    assert sweeper.sweep(now=later).forgotten == 0
 
 
 def test_it_sweeps_a_turn_whose_worker_is_gone(published: None) -> None:
     turn = receive()
     services.take_lease(turn_id=turn.pk)
-    assert services.sweep().abandoned == 0
+    assert sweeper.sweep().abandoned == 0
     later = timezone.now() + services.LEASE + timedelta(seconds=1)
-    assert services.sweep(now=later).abandoned == 1
+    assert sweeper.sweep(now=later).abandoned == 1
     turn.refresh_from_db()
     assert (turn.state, turn.lease) == ("queued", None)
 

@@ -1,0 +1,60 @@
+"""The sweeper: finds the turns that a broker, a worker or a process forgot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from conversations import services
+from conversations.models import Turn
+from conversations.states import TurnState
+
+QUEUED_TOO_LONG = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """How many turns a sweep queued again."""
+
+    forgotten: int
+    abandoned: int
+    retried: int
+
+
+def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
+    """Queue again every turn that the broker forgot, a worker dropped, or a retry is due for.
+
+    ``at_start`` is for a process that is the only worker: every lease is then a dead one. Each turn
+    is moved by compare-and-set, so two sweepers at once do no harm.
+    """
+    now = now or timezone.now()
+    running = Turn.objects.filter(state=TurnState.RUNNING.value)
+    dead = running if at_start else running.filter(leased_until__lt=now)
+    abandoned = _requeue(dead, now)
+    stale = now if at_start else now - QUEUED_TOO_LONG
+    forgotten = _requeue(
+        Turn.objects.filter(state=TurnState.QUEUED.value, queued_at__lte=stale), now
+    )
+    due = list(
+        Turn.objects.filter(state=TurnState.AWAITING_MODEL.value, retry_at__lte=now).values_list(
+            "pk", flat=True
+        )
+    )
+    for turn_id in due:
+        services.queue(turn_id)
+    return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
+
+
+def _requeue(turns: QuerySet[Turn], now: datetime) -> int:
+    count = 0
+    for turn_id, queued_at, lease in list(turns.values_list("pk", "queued_at", "lease")):
+        mine = turns.filter(pk=turn_id, queued_at=queued_at, lease=lease).update(
+            state=TurnState.QUEUED.value, queued_at=now, lease=None, leased_until=None
+        )
+        if mine:
+            services.queue(turn_id)
+            count += 1
+    return count

@@ -1,0 +1,84 @@
+"""Risk phrases: deterministic flags that no model can take away.
+
+Part of the screen. The phrases stand in ``risk_phrases.yaml``, by flag and language; they are
+located like evidence, so a flag always points at the citizen's own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TypedDict
+
+import yaml
+
+from ieim.pipeline import evidence
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.knowledge import Label
+from ieim.pipeline.policy import HOLDING_EFFECTS
+
+ESCALATE = "escalate"
+
+
+class RiskDict(TypedDict):
+    """A risk as JSON."""
+
+    code: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """A flag and the words that raised it: half-open code point offsets into the text as sent."""
+
+    code: str
+    start: int
+    end: int
+
+    def as_dict(self) -> RiskDict:
+        """Return the risk as JSON."""
+        return {"code": self.code, "start": self.start, "end": self.end}
+
+
+def find(text: str) -> list[Risk]:
+    """Return the risk flags of a message, each once, at its first phrase in the text."""
+    first: dict[str, Risk] = {}
+    for code, phrase in _phrases():
+        span = evidence.locate(text, phrase)
+        if span is not None and (code not in first or span.start < first[code].start):
+            first[code] = Risk(code, span.start, span.end)
+    return sorted(first.values(), key=lambda risk: (risk.start, risk.code))
+
+
+def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
+    """Return a finding for each flag whose label asks for a person.
+
+    ``labels`` are the release's risk flags. A flag that they do not know holds as well: a phrase
+    list that is ahead of the labels must not open a gap.
+    """
+    return [
+        Finding(Code.POLICY_RISK, "", f"The risk flag {code} asks for a person.")
+        for code in codes
+        if code not in labels or labels[code].effect in HOLDING_EFFECTS
+    ]
+
+
+def contacts(codes: Sequence[str], labels: Mapping[str, Label]) -> tuple[str, ...]:
+    """Return what the citizen has to see at once: the text of each escalating flag's label."""
+    found = (labels[code] for code in codes if code in labels)
+    return tuple(label.description for label in found if label.effect == ESCALATE)
+
+
+@cache
+def _phrases() -> tuple[tuple[str, str], ...]:
+    path = Path(__file__).parent / "risk_phrases.yaml"
+    flags: dict[str, dict[str, list[str]]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return tuple(
+        (code, phrase)
+        for code, languages in flags.items()
+        for phrases in languages.values()
+        for phrase in phrases
+    )

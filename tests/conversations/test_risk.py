@@ -1,0 +1,67 @@
+"""A message in a crisis: contacts at once, a person before any reply, whatever the model says."""
+
+from __future__ import annotations
+
+import json
+
+from django.test import Client
+from django.urls import reverse
+
+from conversations import selectors, services
+from conversations.models import Reply
+from ieim.audit.models import AuditEvent
+from review.models import ReviewItem
+from tests.conversations.conftest import VISA, Ask
+from tests.conversations.test_views import page, send, visitor
+from tests.model_server import scripted_model
+
+CRISIS = f"{VISA}, if not I will kill myself"
+
+
+def test_it_shows_emergency_contacts_before_anything_has_run(published: None) -> None:
+    turn = services.receive_turn(secret="a", text=CRISIS, enqueue=False)
+    view = selectors.turn_view(turn.pk)
+    assert view.pending
+    assert "112" in view.contacts[0]
+
+
+def test_it_shows_them_on_the_page_without_javascript(published: None) -> None:
+    client = visitor()
+    send(client, CRISIS)
+    html = page(client.get("/"))
+    assert html.index("Please get help now") < html.index("Reading your question")
+
+
+def test_it_holds_the_reply_although_every_stage_passed(ask: Ask) -> None:
+    turn = ask(CRISIS)
+    assert turn.state == "needs_review"
+    assert not Reply.objects.exists()
+    item = ReviewItem.objects.get()
+    assert (item.stage, item.reasons, item.priority) == ("reply", ["policy.risk"], 1)
+    assert [stage.status for stage in turn.stages.all()][-1] == "passed"
+
+
+def test_it_shows_staff_the_words_that_raised_it(ask: Ask, admin_client: Client) -> None:
+    ask(CRISIS)
+    html = page(admin_client.get(reverse("review:item", args=[ReviewItem.objects.get().pk])))
+    assert '<strong>Self-harm or suicide</strong>: “<span dir="auto">kill myself</span>”' in html
+
+
+def test_it_keeps_the_risk_beside_another_reason(ask: Ask) -> None:
+    with scripted_model({"judgement_v1": ["no", "no"]}) as (model, _):
+        ask(CRISIS, model=model)
+    item = ReviewItem.objects.get()
+    assert (item.stage, item.priority) == ("judgement_v1", 1)
+    assert set(item.reasons) == {"json.syntax", "policy.risk"}
+
+
+def test_it_audits_the_flag_and_not_the_words(published: None) -> None:
+    turn = services.receive_turn(secret="a", text=CRISIS, enqueue=False)
+    event = AuditEvent.objects.get(chain=turn.session_id)
+    assert json.loads(event.payload)["risk_flags"] == ["self_harm"]
+    assert "kill" not in event.payload
+
+
+def test_it_leaves_plain_questions_alone(ask: Ask) -> None:
+    turn = ask(VISA)
+    assert (turn.state, turn.risks) == ("answered", [])

@@ -1,0 +1,94 @@
+"""Risk phrases: found as whole words in any spelling, with offsets, and never by accident."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.conf import settings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ieim.knowledge.bundle import default_labels
+from ieim.pipeline import risk
+from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Label
+
+DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "questions.jsonl"
+LABELS = {label.code: label for label in default_labels() if label.set == "risk_flags"}
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("I want to kill myself", ["self_harm"]),
+        ("I don’t want to live any more", ["self_harm"]),
+        ("I WANT  TO\nDIE", ["self_harm"]),
+        ("ich will sterben", ["self_harm"]),
+        ("Je veux mourir.", ["self_harm"]),
+        ("no quiero vivir", ["self_harm"]),
+        ("my husband hits me, and he hits my child", ["violence", "minor_at_risk"]),
+        ("he is unconscious, call an ambulance", ["medical_emergency"]),
+        ("My lawyer will write to you", ["legal_threat"]),
+        ("somebody used my identity", ["fraud"]),
+        ("I am a journalist", ["regulator_or_press"]),
+        ("Please delete my personal data", ["data_protection_request"]),
+        ("k\u00adill my\u200bself", ["self_harm"]),
+    ],
+)
+def test_it_finds_the_phrases(text: str, codes: list[str]) -> None:
+    assert [found.code for found in risk.find(text)] == codes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I want to diet",
+        "my skill myself taught",
+        "How do I report a death?",
+        "the press releases of the ministry",
+        "My son wants to study law in court city",
+        "Who overdoses the pool with chlorine?",
+    ],
+)
+def test_it_finds_nothing_in_plain_questions(text: str) -> None:
+    assert risk.find(text) == []
+
+
+def test_it_flags_no_demo_question() -> None:
+    with DEMO.open(encoding="utf-8") as lines:
+        texts = [json.loads(line)["text"] for line in lines]
+    assert [text for text in texts if risk.find(text)] == []
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_it_points_at_the_words_as_sent(before: str, after: str) -> None:
+    text = f"{before} . kill myself . {after}"
+    found = {item.code: item for item in risk.find(text)}["self_harm"]
+    assert 0 <= found.start < found.end <= len(text)
+    assert "self_harm" in {item.code for item in risk.find(text[found.start : found.end])}
+
+
+def test_it_holds_by_the_labels_effect() -> None:
+    labels = {
+        "a": Label("risk_flags", "a", "A", effect="none"),
+        "b": Label("risk_flags", "b", "B", effect="hold"),
+        "c": Label("risk_flags", "c", "C", "Call now.", effect="escalate"),
+    }
+    assert risk.holds(["a"], labels) == []
+    assert [finding.code for finding in risk.holds(["a", "b", "c"], labels)] == [
+        Code.POLICY_RISK,
+        Code.POLICY_RISK,
+    ]
+    assert risk.contacts(["a", "b", "c"], labels) == ("Call now.",)
+
+
+def test_it_holds_for_a_flag_that_the_labels_do_not_know() -> None:
+    assert len(risk.holds(["new_flag"], {})) == 1
+
+
+def test_it_has_a_default_label_for_every_flag() -> None:
+    codes = {code for code, _ in risk._phrases()}
+    assert codes <= set(LABELS)
+    assert risk.contacts(["self_harm"], LABELS)
