@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import random
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from conversations.states import TurnState
 from conversations.store import TurnStore
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
+from ieim.llm.breaker import BreakerModel
 from ieim.llm.factory import build_model
 from ieim.pipeline import runner
 from ieim.pipeline.canonical import digest
@@ -31,11 +33,22 @@ from ieim.search import index_for, matching_spans
 
 logger = logging.getLogger(__name__)
 
+STAGE_DEADLINES = 2.5
+"""How many calls' deadlines a stage may take with all its tries and pauses."""
+BACKOFF = (0.5, 2.0)
+"""Seconds before the second and the third try of a call, give or take a half."""
+
+
+def backoff(number: int) -> float:
+    """Return the seconds to wait after the ``number``-th try, with jitter."""
+    base = BACKOFF[min(number, len(BACKOFF)) - 1]
+    return base * random.uniform(0.5, 1.5)  # noqa: S311  # jitter, no secret
+
 
 @cache
 def configured_model() -> Model:
     """Return the deployment's model, built once a process."""
-    return build_model(settings.IEIM_MODEL)
+    return BreakerModel(build_model(settings.IEIM_MODEL), clock=time.monotonic)
 
 
 def options() -> runner.Options:
@@ -44,6 +57,7 @@ def options() -> runner.Options:
     return runner.Options(
         temperature=config["TEMPERATURE"],
         deadline=config["DEADLINE"],
+        stage_deadline=config["DEADLINE"] * STAGE_DEADLINES,
         overrides=config["OVERRIDES"],
     )
 
@@ -78,6 +92,8 @@ def _run(turn: Turn, model: Model) -> None:
         shortlist=index_for(release),
         release=release,
         clock=time.monotonic,
+        pause=time.sleep,
+        backoff=backoff,
         options=options(),
     )
     message = runner.Turn(

@@ -20,6 +20,7 @@ from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import SOURCE
+from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.runner import AttemptRecord, Output
 from ieim.pipeline.topology import ORDER
 
@@ -66,6 +67,24 @@ class TurnStore:
             )
             self._stages[stage] = row
         services.changed(self.turn)
+
+    @transaction.atomic
+    def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
+        """Audit a call to which no answer could be had."""
+        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        code = Code.MODEL_TIMEOUT if error.timed_out else Code.MODEL_UNAVAILABLE
+        audit.record(
+            chain=self.turn.session_id,
+            kind="stage.unanswered",
+            actor="system",
+            payload={
+                "turn": str(self.turn.pk),
+                "stage": stage,
+                "try": number,
+                "code": code.value,
+                "reason": str(error),
+            },
+        )
 
     @transaction.atomic
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:

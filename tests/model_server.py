@@ -29,6 +29,9 @@ class ScriptedServer:
     def __init__(self, script: Mapping[str, Sequence[Any]]) -> None:
         self.script = {contract: list(answers) for contract, answers in script.items()}
         self.asked: list[tuple[str, int]] = []
+        self.answered: list[tuple[str, int]] = []
+        self.down: bool | set[str] = False
+        """Whether every call, or those of some contracts, get a 503."""
         self.engine = OfflineModel()
         self.lock = threading.Lock()
 
@@ -39,6 +42,10 @@ class ScriptedServer:
             self.asked.append((payload["contract"], payload["attempt"]))
             waiting = self.script.get(payload["contract"])
             scripted = waiting.pop(0) if waiting else None
+        if self.down is True or (self.down and payload["contract"] in self.down):
+            return 503, ""
+        with self.lock:
+            self.answered.append((payload["contract"], payload["attempt"]))
         if isinstance(scripted, threading.Event):
             scripted.wait(60)
             scripted = None

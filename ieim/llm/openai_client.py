@@ -122,7 +122,7 @@ class OpenAIModel:
             except (openai.APIError, httpcore.NetworkError, httpcore.ProtocolError) as error:
                 failure = _of_connection(error)
             except NotACompletionError:
-                failure = ModelUnavailable(_NOT_A_COMPLETION)
+                failure = ModelUnavailable(_NOT_A_COMPLETION, passing=False)
         raise failure
 
     def _body(self, request: ModelRequest, model: str) -> bytes:
@@ -179,7 +179,11 @@ def _of_status(response: httpx.Response) -> ModelUnavailable:
     message = _REFUSED.get(status, f"The model server answered with status {status}.")
     if 300 <= status < 400:
         message = f"The model server redirects ({status}). Check IEIM_MODEL_BASE_URL."
-    return ModelUnavailable(message, retry_after=_retry_after(response.headers))
+    return ModelUnavailable(
+        message,
+        retry_after=_retry_after(response.headers),
+        passing=status == 429 or status >= 500,
+    )
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -65,16 +65,23 @@ class ModelAnswer:
 class ModelUnavailable(Exception):
     """No answer could be had: a timeout, a reset, 429 or 5xx. Not an attempt.
 
-    ``timed_out`` says whether the deadline passed; ``retry_after`` is the server's wish in seconds.
+    ``timed_out`` says whether the deadline passed; ``retry_after`` is the server's wish in seconds;
+    ``passing`` is False where asking again at once cannot help (a wrong key, an open circuit).
     The message is for staff and carries no citizen's words and no key.
     """
 
     def __init__(
-        self, message: str, *, timed_out: bool = False, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        timed_out: bool = False,
+        retry_after: float | None = None,
+        passing: bool = True,
     ) -> None:
         super().__init__(message)
         self.timed_out = timed_out
         self.retry_after = retry_after
+        self.passing = passing
 
 
 class Model(Protocol):

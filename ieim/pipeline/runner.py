@@ -17,13 +17,15 @@ from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import Judgement
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, Shortlist
+from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.screen import screen
 from ieim.pipeline.stages.base import Context, Inputs, selected_category
 from ieim.pipeline.stages.multi_agency_answer import cited_services
 from ieim.pipeline.topology import FIRST, SESSION_END, STAGES
 
 MAX_ATTEMPTS = 2
+MAX_TRIES = 3
+"""Calls for one attempt: a timeout, a reset, 429 or 5xx is tried again at most twice."""
 Output = Mapping[str, Any]
 
 
@@ -44,11 +46,16 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a deployment sets. ``deadline`` is in seconds a call; ``limits`` count candidates."""
+    """What a deployment sets.
+
+    ``deadline`` is in seconds for one call, ``stage_deadline`` for all calls and pauses of a stage;
+    ``limits`` count candidates.
+    """
 
     temperature: float = 0.2
     max_output_tokens: int = 2048
     deadline: float = 30.0
+    stage_deadline: float = 75.0
     limits: Mapping[str, int] = field(
         default_factory=lambda: {"agencies": 12, "categories": 40, "services": 12}
     )
@@ -91,6 +98,10 @@ class Store(Protocol):
         """Note that the stage is being worked on."""
         ...
 
+    def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
+        """Note a call (the ``number``-th try of an attempt) to which no answer could be had."""
+        ...
+
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
         """Store an attempt; it passed, or with ``final`` the stage has failed closed."""
         ...
@@ -116,12 +127,18 @@ Outcome = Answered | NeedsReview
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs turns over one release with one model. ``clock`` gives monotonic seconds."""
+    """Runs turns over one release with one model.
+
+    ``clock`` gives monotonic seconds; ``pause`` waits for some; ``backoff`` says how many before
+    the second and the third try, jitter included.
+    """
 
     model: Model
     shortlist: Shortlist
     release: Release
     clock: Callable[[], float]
+    pause: Callable[[float], None]
+    backoff: Callable[[int], float]
     options: Options = field(default_factory=Options)
 
     def run(self, turn: Turn, store: Store) -> Outcome:
@@ -158,10 +175,21 @@ class Runner:
         contract = contracts.load(stage_id)
         store.begin(stage_id)
         earlier = store.attempts(stage_id)
+        until = self.clock() + self.options.stage_deadline
         while True:
             number = len(earlier) + 1
             context = replace(context, attempt=number, used_response_ids=store.used_response_ids())
-            record = self._attempt(contract, turn, context, earlier[-1] if earlier else ())
+            asked = self._request(contract, turn, context, earlier[-1] if earlier else ())
+            started = self.clock()
+            answer = self._answer(asked, store, until)
+            record = AttemptRecord(
+                number=number,
+                contract=contract,
+                request=asked,
+                answer=answer,
+                judgement=gate.judge(contract, answer, context),
+                seconds=self.clock() - started,
+            )
             judgement = record.judgement
             final = not judgement.passed and (
                 number >= MAX_ATTEMPTS or any(is_refusal(f) for f in judgement.findings)
@@ -171,10 +199,10 @@ class Runner:
                 return judgement
             earlier = [*earlier, judgement.findings]
 
-    def _attempt(
+    def _request(
         self, contract: Contract, turn: Turn, context: Context, previous: Sequence[Finding]
-    ) -> AttemptRecord:
-        asked = request.build(
+    ) -> ModelRequest:
+        return request.build(
             contract,
             Inputs(
                 text=screen(turn.text).text,
@@ -189,11 +217,21 @@ class Runner:
             max_output_tokens=self.options.of(contract.id, "max_output_tokens"),
             previous=previous,
         )
-        started = self.clock()
-        answer = self.model.complete(asked, deadline=self.options.deadline)
-        seconds = self.clock() - started
-        judgement = gate.judge(contract, answer, context)
-        return AttemptRecord(context.attempt, contract, asked, answer, judgement, seconds)
+
+    def _answer(self, asked: ModelRequest, store: Store, until: float) -> ModelAnswer:
+        """Call the model, again where that may help, and not beyond ``until``."""
+        number = 0
+        while True:
+            number += 1
+            try:
+                left = until - self.clock()
+                return self.model.complete(asked, deadline=min(self.options.deadline, left))
+            except ModelUnavailable as error:
+                store.unanswered(asked.contract, number, error)
+                wait = max(self.backoff(number), error.retry_after or 0.0)
+                if number == MAX_TRIES or not error.passing or self.clock() + wait >= until:
+                    raise
+            self.pause(wait)
 
 
 def is_refusal(finding: Finding) -> bool:

@@ -20,6 +20,12 @@ VISA = "I want to extend my tourist visa"
 Ask = Callable[..., Turn]
 
 
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a call be tried again at once."""
+    monkeypatch.setattr(running, "BACKOFF", (0.0, 0.0))
+
+
 @pytest.fixture
 def published(db: None) -> None:
     """The demo knowledge as release 1."""

@@ -61,7 +61,7 @@ def test_it_stores_whatever_a_model_says(ask: Ask, raw: str) -> None:
 
 
 def test_it_resumes_without_asking_for_what_passed(ask: Ask) -> None:
-    with scripted_model({"service_select_v1": [503]}) as (model, _):
+    with scripted_model({"service_select_v1": [503] * 3}) as (model, _):
         turn = ask(model=model)
     assert turn.state == "awaiting_model"
     Turn.objects.filter(pk=turn.pk).update(retry_at=turn.created_at)

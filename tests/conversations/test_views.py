@@ -138,7 +138,7 @@ def test_it_says_what_happens_to_a_held_question(ask: Ask) -> None:
 
 def test_it_looks_less_often_while_the_model_is_away(ask: Ask) -> None:
     secret = services.new_secret()
-    with scripted_model({"judgement_v1": [503]}) as (model, _):
+    with scripted_model({"judgement_v1": [503] * 3}) as (model, _):
         ask(secret=secret, model=model)
     html = page(browser_with(secret).get("/"))
     assert "Your question is waiting" in html

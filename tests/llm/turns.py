@@ -46,7 +46,12 @@ def ask(
     """Run one turn."""
     store = MemoryStore()
     runner = Runner(
-        model or OfflineModel(), index_for(release(bundle)), release(bundle), time.monotonic
+        model or OfflineModel(),
+        index_for(release(bundle)),
+        release(bundle),
+        clock=time.monotonic,
+        pause=lambda _seconds: None,
+        backoff=lambda _number: 0.0,
     )
     outcome = runner.run(Turn("turn", "session", text, history), store)
     answers = {name: dict(record.judgement.output or {}) for name, record in store.records}

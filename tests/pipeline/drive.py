@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.runner import AttemptRecord, Outcome, Output, Runner, Turn
 from ieim.search import index_for
 from tests.pipeline.build import RELEASE, SESSION, TEXT, valid
@@ -22,6 +22,7 @@ class ScriptedModel:
     def __init__(self, script: Mapping[str, Sequence[Any]] | None = None) -> None:
         self.script = {contract: list(answers) for contract, answers in (script or {}).items()}
         self.requests: list[ModelRequest] = []
+        self.pauses: list[float] = []
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         self.requests.append(request)
@@ -61,6 +62,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self.records: list[tuple[str, AttemptRecord]] = []
         self.failed: list[str] = []
+        self.tries: list[tuple[str, int]] = []
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         for name, record in self.records:
@@ -79,6 +81,9 @@ class MemoryStore:
     def begin(self, stage: str) -> None:
         pass
 
+    def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
+        self.tries.append((stage, number))
+
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
         self.records.append((stage, attempt))
         if final:
@@ -91,11 +96,14 @@ def run(
     """Run one turn over the test release."""
     store = store or MemoryStore()
     ticks = itertools.count()
+    pauses: list[float] = model.pauses
     runner = Runner(
         model=model,
         shortlist=index_for(RELEASE),
         release=RELEASE,
         clock=lambda: float(next(ticks)),
+        pause=pauses.append,
+        backoff=float,
     )
     message = Turn(**{"id": "t-1", "session_id": SESSION, "text": TEXT, **turn})
     return runner.run(message, store), store

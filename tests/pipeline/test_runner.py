@@ -63,7 +63,7 @@ def test_it_stops_at_the_stage_that_fails_closed() -> None:
 
 def test_it_never_asks_again_for_a_stage_that_passed() -> None:
     store = MemoryStore()
-    first = ScriptedModel({"category_select_v1": [ModelUnavailable("gone")]})
+    first = ScriptedModel({"category_select_v1": [ModelUnavailable("gone", passing=False)]})
     with pytest.raises(ModelUnavailable):
         run(first, store)
     second = ScriptedModel()
@@ -74,13 +74,45 @@ def test_it_never_asks_again_for_a_stage_that_passed() -> None:
 
 def test_it_goes_on_with_the_second_attempt_when_the_first_is_stored() -> None:
     store = MemoryStore()
-    first = ScriptedModel({"category_select_v1": ["{}", ModelUnavailable("gone")]})
+    first = ScriptedModel({"category_select_v1": ["{}", ModelUnavailable("gone", passing=False)]})
     with pytest.raises(ModelUnavailable):
         run(first, store)
     second = ScriptedModel()
     run(second, store)
     assert second.asked()[0] == ("category_select_v1", 2)
     assert payload(second.requests[0])["previous_findings"]
+
+
+def test_it_holds_decision_3_a_broken_call_is_tried_again_twice_and_is_no_attempt() -> None:
+    broken = [ModelUnavailable("reset"), ModelUnavailable("503", retry_after=7.0)]
+    model = ScriptedModel({"agency_detect_v1": broken})
+    outcome, store = run(model)
+    assert isinstance(outcome, Answered)
+    assert model.asked()[1:4] == [("agency_detect_v1", 1)] * 3
+    assert store.tries == [("agency_detect_v1", 1), ("agency_detect_v1", 2)]
+    assert model.pauses == [1.0, 7.0]
+
+
+def test_it_holds_decision_3_it_gives_up_after_three_tries() -> None:
+    store = MemoryStore()
+    model = ScriptedModel({"judgement_v1": [ModelUnavailable("reset")] * 5})
+    with pytest.raises(ModelUnavailable):
+        run(model, store)
+    assert len(model.requests) == 3
+    assert store.records == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ModelUnavailable("401", passing=False), ModelUnavailable("429", retry_after=3600.0)],
+    ids=["a wrong key", "longer than the stage may take"],
+)
+def test_it_holds_decision_3_it_does_not_wait_in_vain(error: ModelUnavailable) -> None:
+    model = ScriptedModel({"judgement_v1": [error]})
+    with pytest.raises(ModelUnavailable):
+        run(model)
+    assert len(model.requests) == 1
+    assert model.pauses == []
 
 
 def test_it_gives_each_stage_a_fresh_response_id() -> None:
