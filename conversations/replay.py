@@ -1,0 +1,137 @@
+"""Replay: a turn's stored answers through today's gate, and whether the decisions are the same.
+
+Every attempt is kept as it was said, so the gate can judge it again: with the same release, the
+same state and the same words. A decision hash has no clock and no run id in it: two databases that
+hold the same conversation have the same hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conversations.models import Attempt, Stage, Turn
+from conversations.states import DONE_STAGE_STATUSES, StageStatus
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import contract as contracts
+from ieim.pipeline import gate
+from ieim.pipeline.canonical import digest
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.runner import compose
+from ieim.pipeline.stages.base import Context
+
+Decision = dict[str, Any]
+RUN_IDS = frozenset({"session_id", "response_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What was decided and what would be decided now; equal hashes mean nothing has changed.
+
+    ``changes`` are sentences, in the order of the turn. Hashes are lower-case hex SHA-256 over RFC
+    8785 bytes.
+    """
+
+    stored_sha256: str
+    replayed_sha256: str
+    changes: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether every decision is what it was."""
+        return self.stored_sha256 == self.replayed_sha256
+
+
+def replay(turn: Turn) -> Replay:
+    """Judge every stored attempt of ``turn`` again. Reads only."""
+    release = knowledge.release(turn.release_number)
+    stored: list[Decision] = []
+    again: list[Decision] = []
+    changes: list[str] = []
+    state: dict[str, Any] = {"session_id": str(turn.session_id)}
+    outputs: dict[str, Mapping[str, Any]] = {}
+    for stage in turn.stages.prefetch_related("attempts"):
+        for attempt in stage.attempts.all():
+            context = _context(turn, release, state, attempt)
+            before, after = _stored(stage, attempt), _judged(stage, attempt, context)
+            stored.append(before)
+            again.append(after)
+            changes += _differences(before, after, attempt)
+        if StageStatus(stage.status) in DONE_STAGE_STATUSES and stage.state_merge is not None:
+            state |= stage.state_merge
+            outputs[stage.contract] = stage.output or {}
+    if hasattr(turn, "reply"):
+        # The reply is not the model's to say: it is made again from the stages' own outputs.
+        context = Context(1, turn.text, state, release)
+        stored.append({"reply": turn.reply.body})
+        again.append({"reply": compose(outputs, context).as_dict()})
+        if stored[-1] != again[-1]:
+            changes.append("The reply would be another one.")
+    return Replay(digest(stored), digest(again), tuple(changes))
+
+
+def _context(turn: Turn, release: Release, state: Mapping[str, Any], attempt: Attempt) -> Context:
+    earlier = Attempt.objects.filter(stage__turn__session_id=turn.session_id, pk__lt=attempt.pk)
+    used = earlier.exclude(response_id="").values_list("response_id", flat=True)
+    return Context(
+        attempt=attempt.number,
+        user_prompt=turn.text,
+        cached_state=dict(state),
+        release=release,
+        labels={name: frozenset(codes) for name, codes in release.labels.items()},
+        used_response_ids=frozenset(used),
+    )
+
+
+def _stored(stage: Stage, attempt: Attempt) -> Decision:
+    return _decision(stage, attempt, attempt.findings, None if attempt.findings else stage.output)
+
+
+def _judged(stage: Stage, attempt: Attempt, context: Context) -> Decision:
+    answer = ModelAnswer(
+        raw=bytes(attempt.raw).decode("utf-8", "surrogatepass"),
+        finish_reason=attempt.finish_reason or None,
+        refusal=bytes(attempt.refusal).decode("utf-8", "surrogatepass") or None,
+    )
+    judgement = gate.judge(contracts.load(stage.contract), answer, context)
+    findings = [finding.as_dict() for finding in judgement.findings]
+    return _decision(stage, attempt, findings, judgement.output if judgement.passed else None)
+
+
+def _decision(
+    stage: Stage, attempt: Attempt, findings: list[Any], output: Mapping[str, Any] | None
+) -> Decision:
+    # A stage that a person overrode keeps their output, not this attempt's.
+    by_model = stage.status in (StageStatus.PASSED.value, StageStatus.NEEDS_REVIEW.value)
+    return {
+        "stage": stage.contract,
+        "round": attempt.round,
+        "attempt": attempt.number,
+        "findings": [[finding["code"], finding["path"]] for finding in findings],
+        "output": _without_run_ids(output) if by_model and output is not None else None,
+    }
+
+
+def _without_run_ids(output: Mapping[str, Any]) -> Decision:
+    return {name: value for name, value in output.items() if name not in RUN_IDS}
+
+
+def _differences(before: Decision, after: Decision, attempt: Attempt) -> list[str]:
+    name = f"{before['stage']}, attempt {before['attempt']}"
+    contract = contracts.load(before["stage"])
+    found = []
+    if attempt.contract_sha256 != contract.schema_sha256:
+        found.append(f"{name}: the contract has changed since.")
+    if attempt.prompt_sha256 != contract.prompt_sha256:
+        found.append(f"{name}: the prompt has changed since.")
+    if before["findings"] != after["findings"]:
+        found.append(f"{name}: was {_codes(before)}, is now {_codes(after)}.")
+    elif before != after:
+        found.append(f"{name}: the answer is read otherwise.")
+    return found
+
+
+def _codes(decision: Decision) -> str:
+    return ", ".join(f"{code} at {path or '/'}" for code, path in decision["findings"]) or "passed"
