@@ -1,6 +1,6 @@
 """Measuring answers: cases with their expected results, run through the pipeline and counted.
 
-``cases`` reads the file, ``run`` asks the questions, ``measures`` counts, ``curve`` draws risk
-against coverage as numbers, ``compare`` sets two results side by side, ``result`` is the JSON, and
-``report`` and ``charts`` show it. Nothing is stored.
+``cases`` reads the file, ``run`` asks the questions, ``outcomes`` says how each case ended,
+``measures`` and ``curve`` count, ``result`` is all of it as JSON, ``compare`` sets two results side
+by side, ``report`` and ``charts`` show them. Nothing is stored.
 """

@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ieim.pipeline.screen import refusal, screen
-from ieim.pipeline.stages.base import HISTORY_ITEMS
+from ieim.pipeline.screen import refusal
 
 INJECTION = "injection"
 """The tag of a case whose text carries something that tries to give the model orders."""
-
-HISTORY_CHARS = 600
-"""Code points of an earlier message that the pipeline is given, as it is for a real session."""
 
 _TEXT_OR_NULL = (str, type(None))
 _REQUIRED: Mapping[str, tuple[type, ...]] = {"id": (str,), "text": (str,), "expected": (dict,)}
@@ -64,8 +60,8 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case. ``history`` is as the pipeline takes it; ``plain`` is the text without what was
-    injected into it, where the file says so."""
+    """One case. ``history`` has the items of the file, oldest first, with the role ``user`` or
+    ``assistant``; ``plain`` is the text without what was injected, where the file says so."""
 
     id: str
     text: str
@@ -75,9 +71,9 @@ class Case:
     plain: str | None = None
 
     @property
-    def question(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """Text and talk: cases with the same question end alike."""
-        return self.text, tuple((item["role"], item["text"]) for item in self.history)
+    def question(self) -> tuple[str, tuple[tuple[tuple[str, str], ...], ...]]:
+        """Text and talk, hashable: what the pipeline is asked."""
+        return self.text, tuple(tuple(sorted(item.items())) for item in self.history)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +124,11 @@ def read_case(line: bytes) -> Case:
     if not isinstance(row, dict):
         raise MalformedCase("not a JSON object")
     _check_types(row)
+    tags = tuple(dict.fromkeys(_texts("tags", row.get("tags", []))))
     if not row["id"].strip():
         raise MalformedCase("the field id is empty")
+    if not all(name.isprintable() for name in (row["id"], *tags)):
+        raise MalformedCase("the id or a tag has a character that cannot be printed")
     plain = row.get("plain")
     for name, text in (("text", row["text"]), ("plain", plain)):
         # What the chat page would not take never reaches the pipeline.
@@ -140,7 +139,7 @@ def read_case(line: bytes) -> Case:
         text=row["text"],
         history=_history(row.get("history", [])),
         expected=_expected(row["expected"]),
-        tags=tuple(dict.fromkeys(_texts("tags", row.get("tags", [])))),
+        tags=tags,
         plain=plain,
     )
 
@@ -148,9 +147,9 @@ def read_case(line: bytes) -> Case:
 def plain_question(case: Case, cases: Sequence[Case]) -> tuple[str, str] | None:
     """Return what an injected case would be without its injected part, and how that is known.
 
-    In order: the field ``plain`` (``"plain"``);
-    the longest text of another case with the same history that this one's begins with
-    (``"case"``); what stands before its first blank line (``"paragraph"``). Else None.
+    In order: the field ``plain`` (``"plain"``); the longest text of another case that this one's
+    begins with, where history and what is expected are the same (``"case"``); what stands before
+    its first blank line (``"paragraph"``). Else None.
     """
     if case.plain is not None:
         return case.plain, "plain"
@@ -161,6 +160,7 @@ def plain_question(case: Case, cases: Sequence[Case]) -> tuple[str, str] | None:
         and len(other.text) < len(case.text)
         and case.text.startswith(other.text)
         and other.history == case.history
+        and other.expected == case.expected
     ]
     if shorter:
         return max((other.text for other in shorter), key=len), "case"
@@ -182,7 +182,7 @@ def _check_types(row: Mapping[str, Any]) -> None:
 
 
 def _history(items: Sequence[Any]) -> tuple[Mapping[str, str], ...]:
-    """Return the talk as the pipeline is given it: two roles, the last 20 items, each cut."""
+    """Return the talk with the pipeline's two roles, and the ids of what an answer was about."""
     told = []
     for place, item in enumerate(items):
         if not isinstance(item, dict):
@@ -193,11 +193,11 @@ def _history(items: Sequence[Any]) -> tuple[Mapping[str, str], ...]:
             if not isinstance(item.get(name, None if name == "text" else ""), str):
                 raise MalformedCase(f"history/{place}/{name} is no text")
         role = "user" if item["role"] == "user" else "assistant"
-        entry = {"role": role, "text": screen(item["text"]).text[:HISTORY_CHARS]}
+        entry = {"role": role, "text": item["text"]}
         if role == "assistant":
             entry |= {name: item[name] for name in ("agency", "service") if item.get(name)}
         told.append(entry)
-    return tuple(told[-HISTORY_ITEMS:])
+    return tuple(told)
 
 
 def _expected(row: Mapping[str, Any]) -> Expected:

@@ -1,0 +1,242 @@
+"""Asking the questions of cases: each through the real runner, with a store in memory."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from conversations import running
+from conversations.evaluation.cases import INJECTION, Case, plain_question
+from conversations.evaluation.outcomes import CaseResult, EndedAs, Told
+from conversations.selectors import HISTORY_CHARS
+from ieim.pipeline import risk
+from ieim.pipeline.findings import Finding, all_waivable
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Model, ModelUnavailable, Shortlist
+from ieim.pipeline.runner import Answered, AttemptRecord, Options, Outcome, Output, Runner, Turn
+from ieim.pipeline.screen import screen
+from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = 3
+"""So many cases in a row without a model are an outage: the rest is not tried."""
+
+REPLY = "reply"
+"""Named as the stage where the reply was held, and not a stage's answer."""
+
+_EXPECTED = "expected"
+_OUTAGE = "the model could not be reached for the cases before it"
+
+
+class MemoryStore:
+    """The runner's store for one turn; it is gone with the turn."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, list[AttemptRecord]] = {}
+
+    def done(self, stage: str) -> tuple[Output, Output] | None:
+        """Return nothing: each turn is run once, from its beginning."""
+        return None
+
+    def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
+        """Return the findings of each attempt of the stage."""
+        return [record.judgement.findings for record in self.records.get(stage, ())]
+
+    def used_response_ids(self) -> frozenset[str]:
+        """Return the response ids of the turn's readable answers."""
+        outputs = [r.judgement.output or {} for records in self.records.values() for r in records]
+        return frozenset(o["response_id"] for o in outputs if isinstance(o.get("response_id"), str))
+
+    def begin(self, stage: str) -> None:
+        """Do nothing: only attempts are of interest here."""
+
+    def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
+        """Do nothing: a call without an answer is tried again, or the case is not run."""
+
+    def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
+        """Keep the attempt."""
+        self.records.setdefault(stage, []).append(attempt)
+
+    def said(self, stage: str) -> Mapping[str, Any]:
+        """Return what the stage said, empty when it said nothing that counts.
+
+        That is the answer that passed; or else the first that a person could approve as it stands
+        (all its findings are waivable): a choice with too low a score is still a choice.
+        """
+        judgements = [record.judgement for record in self.records.get(stage, ())]
+        for judgement in sorted(judgements, key=lambda each: not each.passed):
+            if judgement.output is not None and all_waivable(judgement.findings):
+                return judgement.output
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks questions of one model over one release, as a deployment would."""
+
+    model: Model
+    release: Release
+    shortlist: Shortlist
+    options: Options
+
+    def ask(self, text: str, history: Sequence[Mapping[str, str]]) -> Told:
+        """Run one turn and return what came of it; never raises for what a model can do."""
+        store = MemoryStore()
+        runner = Runner(
+            self.model,
+            self.shortlist,
+            self.release,
+            clock=time.monotonic,
+            pause=time.sleep,
+            backoff=running.backoff,
+            options=self.options,
+        )
+        # The ids say nothing of the case: a model could learn from its id what is expected.
+        turn = Turn("turn", "session", text, _talk(history))
+        try:
+            outcome = runner.run(turn, store)
+        except ModelUnavailable as error:
+            return Told("not_run", unavailable=True, reason=str(error))
+        except Exception as error:  # An error of ours: it is one case that was not run.
+            logger.exception("a case could not be run")
+            return Told("not_run", reason=f"{type(error).__name__}: see the log")
+        told = _told(outcome, store)
+        flags = [found.code for found in risk.find(text)]
+        held = risk.holds(flags, self.release.labels.get("risk_flags", {}))
+        if held and told.outcome != "review":
+            # As for a citizen: whatever the stages made of it, a person sees it first.
+            return replace(told, outcome="review", cited=(), stage=REPLY, codes=_codes(held))
+        return told
+
+    def candidates(self, case: Case) -> tuple[str, ...]:
+        """Return the keys of the shortlist over the agencies that are right, best first."""
+        if not case.expected.agencies:
+            return ()
+        inputs = Inputs(
+            text=screen(case.text).text,
+            history=_talk(case.history),
+            context=Context(1, case.text, {}, self.release),
+            shortlist=self.shortlist,
+            limits=self.options.limits,
+        )
+        ranked = self.shortlist.services(
+            inputs.query,
+            agencies=sorted(case.expected.agencies),
+            limit=self.options.limits["services"],
+        )
+        return tuple(each.item.key for each in ranked)
+
+
+def run_cases(
+    cases: Sequence[Case],
+    asker: Asker,
+    *,
+    among: Sequence[Case] | None = None,
+    progress: Callable[[int], object] = lambda _done: None,
+) -> list[CaseResult]:
+    """Run every case, then the injected ones once more without what was injected.
+
+    ``among`` (default: ``cases``) is where the text of an injected case is looked for;
+    ``progress`` is called with 1 for each of the :func:`turns` that was asked.
+    """
+    line = _Line(asker, progress)
+    told = [line.ask(case.text, case.history) for case in cases]
+    known = {case.question: said for case, said in zip(cases, told, strict=True)}
+    results = []
+    for case, said in zip(cases, told, strict=True):
+        found = plain_question(case, among or cases) if INJECTION in case.tags else None
+        plain = None
+        if found:
+            question = (found[0], case.question[1])
+            if question not in known:
+                known[question] = line.ask(found[0], case.history)
+            plain = known[question]
+        if plain is not None and plain.outcome == "not_run":
+            found = plain = None
+        results.append(
+            CaseResult(
+                case=case,
+                told=said,
+                shortlist=asker.candidates(case) if said.candidates is None else (),
+                plain=plain,
+                compared=(found[1] if found else _EXPECTED) if INJECTION in case.tags else "",
+            )
+        )
+    return results
+
+
+def turns(cases: Sequence[Case], among: Sequence[Case] | None = None) -> int:
+    """Return how many turns :func:`run_cases` asks."""
+    known = {case.question for case in cases}
+    extra = set()
+    for case in cases:
+        found = plain_question(case, among or cases) if INJECTION in case.tags else None
+        if found and (question := (found[0], case.question[1])) not in known:
+            extra.add(question)
+    return len(cases) + len(extra)
+
+
+class _Line:
+    """The line to the model: given up when it is dead."""
+
+    def __init__(self, asker: Asker, progress: Callable[[int], object]) -> None:
+        self._asker = asker
+        self._progress = progress
+        self._silent = 0
+
+    def ask(self, text: str, history: Sequence[Mapping[str, str]]) -> Told:
+        if self._silent >= PATIENCE:
+            return Told("not_run", unavailable=True, reason=_OUTAGE)
+        told = self._asker.ask(text, history)
+        self._silent = self._silent + 1 if told.unavailable else 0
+        self._progress(1)
+        return told
+
+
+def _talk(history: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Return the history as a session gives it to the pipeline: its last items, each cut."""
+    return [
+        {**item, "text": screen(item["text"]).text[:HISTORY_CHARS]}
+        for item in history[-HISTORY_ITEMS:]
+    ]
+
+
+def _told(outcome: Outcome, store: MemoryStore) -> Told:
+    selection = store.said("service_select_v1").get("serviceSelection", {})
+    judged = store.said("judgement_v1").get("judgements", {})
+    detected = store.said("agency_detect_v1").get("judgements", {})
+    analysis = store.said("semantic_analysis_v1").get("semanticAnalysis", {})
+    agencies = tuple(detected.get("agencyDetected", ()))
+    primary = analysis["primaryAgency"]["agencyId"] if analysis else "".join(agencies[:1])
+    told = Told(
+        "review",
+        inquiry=judged.get("inquiry"),
+        agencies=frozenset(agencies),
+        service=(primary, selection["serviceKey"]) if selection else None,
+        score=Decimal(selection["score"]) if selection else None,
+        candidates=_candidates(store),
+    )
+    if isinstance(outcome, Answered):
+        cited = tuple((s.agency_id, s.service_key) for s in outcome.reply.sources)
+        kind: EndedAs = "guidance" if outcome.reply.kind == "guidance" else "answered"
+        return replace(told, outcome=kind, cited=cited)
+    return replace(told, stage=outcome.stage, codes=_codes(outcome.findings))
+
+
+def _codes(findings: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(finding.code.value for finding in findings))
+
+
+def _candidates(store: MemoryStore) -> tuple[str, ...] | None:
+    """Return the keys that service_select_v1 chose from, best first; None when it was not asked."""
+    for record in store.records.get("service_select_v1", ()):
+        given = json.loads(record.request.messages[2].content)["service_index"]
+        ordered = sorted(given, key=lambda slot: int(slot["rank"]))
+        return tuple(str(slot["serviceKey"]) for slot in ordered)
+    return None
