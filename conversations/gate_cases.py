@@ -79,7 +79,7 @@ def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
 
 def _case(line: bytes) -> dict[str, Any]:
     try:
-        case = json.loads(line.decode("utf-8"))
+        case = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise MalformedCase(f"not UTF-8 at byte {error.start}") from error
     except (ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ieim.pipeline.facts.reading import SYMBOLS
 from ieim.pipeline.folding import JOINS, SPACE, fold_char
 
 # As far as any rule looks: eight letters and an apostrophe before; after, a space, three digits and
@@ -21,6 +22,14 @@ _INSIDE_NUMBERS = frozenset(".,'\u066b\u066c\u00b7/:\u2044")
 _SIGNS = "-+±"
 _PERCENT = "%‰"
 _APOSTROPHES = "'`´′"
+_AMOUNT_SO_FAR = re.compile(
+    rf"(?P<currency>(?:[{SYMBOLS}]|\b[A-Z]{{3}})\s?)?"
+    r"(?<!\d)(?<!\d[ .,])[1-9]\d{0,2}(?: \d{3})*\Z"
+)
+_REST_OF_AMOUNT = re.compile(
+    rf"(?: \d{{3}}(?!\d)){{1,6}}+(?:[.,]\d{{1,2}}(?!\d))?\s?(?P<currency>[{SYMBOLS}]|[A-Z]{{3}}\b)?"
+)
+_LONGEST_AMOUNT = 24
 _KHMER_AND_MYANMAR_STACKERS = "\u17d2\u1039"
 _JOINER = "\u200d"
 _UNSPACED = re.compile(
@@ -54,14 +63,14 @@ def whole(text: str, start: int, end: int) -> bool:
 def may_begin(text: str, at: int) -> bool:
     """Whether a quote may begin before ``text[at]``, a visible character."""
     if at == 0 or text[at - 1] in " \n":
-        return True
+        return not _cuts_spaced_amount(text, at - 1)
     return not _cuts(text, at, begins=True)
 
 
 def may_end(text: str, at: int) -> bool:
     """Whether a quote may end before ``text[at]``, having ended with a visible character."""
     if at == len(text) or text[at] in " \n":
-        return True
+        return not _cuts_spaced_amount(text, at)
     return not _cuts(text, at, begins=False)
 
 
@@ -116,6 +125,18 @@ def _cuts_number(before: str, after: str) -> bool:
         # ".5" without its point is ten times as much; after a word or "..." it is punctuation.
         return left in _POINTS and not further.isalpha() and further not in tuple(_POINTS)
     return False
+
+
+def _cuts_spaced_amount(text: str, space: int) -> bool:
+    """Whether the character at ``space`` groups the digits of an amount, as in "£1 250".
+
+    An ordinary space does so only beside a currency: "in room 1 250 people" is two numbers.
+    """
+    if space < 1 or not (text[space - 1].isdigit() and text[space + 1 : space + 2].isdigit()):
+        return False
+    before = _AMOUNT_SO_FAR.search(text, max(0, space - _LONGEST_AMOUNT), space)
+    after = _REST_OF_AMOUNT.match(text, space)
+    return bool(before and after and (before["currency"] or after["currency"]))
 
 
 def _is_group_of_three(after: str) -> bool:

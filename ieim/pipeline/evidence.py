@@ -13,11 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ieim.pipeline.edges import may_begin, may_end, whole
+from ieim.pipeline.facts.reading import MARKS
 from ieim.pipeline.folding import Folded, fold, fold_cached, fold_quote
 
 # Screening strips these, and people see them as white space: a quote may have it either way.
 _CONTROL_SPACES = {ord(c): " " for c in "\x0b\x0c\x1c\x1d\x1e\x1f\x85"}
 _CONTROL_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+
+# A word with its marks: without them the i and the d of a folded "İd" were the i and d of "I'd".
+_WORD = re.compile(rf"(?:[^\W_][{MARKS}]*+)++")
 
 _SPACES_AND_DASHES = " -‐‑‒–—―−"
 _HIDDEN = "redacted|masked|hidden|removed|name|e-?mail|phone|address|number|date|account|card|id"
@@ -34,10 +38,12 @@ _MASK = re.compile(
 _STOP_WORDS = tuple(
     frozenset(words.split())
     for words in (
-        """a about all am an and any are as at be been being but by can could d did do does for from
-        had has have he her him his how i if in into is it its just ll m me my of on or our re s she
-        should so some such than that the their them then there these they this those to too ve was
-        we were what which will with would you your""",
+        """a about after again all also am an and any are as at be because been before being between
+        both but by can could d did do does during each few for from further had has have he her
+        here him his how i if in into is it its just ll m me more most my of on only or other our
+        out over own re s same she should so some such than that the their them then there these
+        they this those through to too under until up ve very was we were what when where which
+        while who whom whose why will with would you your""",
         """aber als am an auch auf aus bei bin bist das dass dem den der des die du ein eine einem
         einen einer eines er es für habe haben ich ihr ihre im in ist kann mein meine meinen meiner
         mich mir mit nach oder sich sie sind so um und unser uns vom von was wenn wie wir zu zum
@@ -101,7 +107,7 @@ def is_trivial(snippet: str) -> bool:
     folded = fold_quote(snippet)
     if sum(character.isalnum() for character in folded) < 2:
         return True
-    words = set(re.findall(r"[^\W_]+", folded))
+    words = set(_WORD.findall(folded))
     return any(words <= stop_words for stop_words in _STOP_WORDS)
 
 
@@ -111,16 +117,17 @@ def snippet_sha256(text: str, span: Span) -> str:
     return hashlib.sha256(piece.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def contains_value(quote: str, value: str) -> bool:
+def contains_value(quote: str, value: str, *, masks: bool = True) -> bool:
     """Whether ``value`` stands in ``quote``, spaces and hyphens aside (DESIGN decision 16).
 
     It may not be cut out of a longer number or word. Of a masked value (``****1234``, ``[EMAIL]``)
     only the unmasked parts must stand there, in order, and may be cut where the mask adjoins; a
-    wholly masked one stands anywhere. A blank value stands nowhere.
+    wholly masked one stands anywhere. Without ``masks`` such a value is taken as it is written. A
+    blank value stands nowhere.
     """
     if locate(quote, value) is not None:
         return True
-    parts = _MASK.split(value)
+    parts = _MASK.split(value) if masks else [value]
     if len(parts) > 1:
         # Beside a mask a hyphen joins: the one of ****-1234 is no minus.
         parts = [parts[0], *(part.lstrip(_SPACES_AND_DASHES) for part in parts[1:])]

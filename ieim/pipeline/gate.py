@@ -214,7 +214,6 @@ def _check_claim(claim: Claim, text: str, located: list[Evidence]) -> Iterable[F
     base = f"{claim.path}/evidence_snippets"
     if not claim.snippets:
         yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
-        return
     standing = []
     for i, span in enumerate(evidence.locate_each(text, claim.snippets)):
         quote = claim.snippets[i]
@@ -234,14 +233,23 @@ def _check_claim(claim: Claim, text: str, located: list[Evidence]) -> Iterable[F
             located.append(
                 Evidence(f"{base}/{i}", span.start, span.end, quote, digest, span.occurrences)
             )
-    if claim.value is not None and not any(
-        evidence.contains_value(quote, claim.value) for quote in standing
-    ):
+    if claim.value is not None and not _value_stands(claim, claim.value, text, standing):
         yield Finding(
             Code.EVIDENCE_NOT_FOUND,
             claim.value_path,
             "The value does not stand in the quotes from the citizen's text.",
         )
+
+
+def _value_stands(claim: Claim, value: str, text: str, standing: Iterable[str]) -> bool:
+    def stands_in(quote: str) -> bool:
+        return evidence.contains_value(quote, value, masks=claim.may_be_masked)
+
+    if any(map(stands_in, standing)):
+        return True
+    # A quote that is missing, filler or not in the text has a finding of its own: the value is at
+    # fault only where the text does not have it, or none of its quotes as they were given.
+    return stands_in(text) and (not claim.snippets or any(map(stands_in, claim.snippets)))
 
 
 def _semantics(

@@ -12,12 +12,18 @@ from functools import lru_cache
 from typing import TypeVar
 
 from ieim.pipeline.facts import Fact, Kind, facts, matches, url_value
+from ieim.pipeline.facts.currencies import UNSAID
+from ieim.pipeline.facts.money import amounts
+from ieim.pipeline.facts.reading import read
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.names import Name, named, per_release
 from ieim.pipeline.reply import paragraphs
 
 T = TypeVar("T")
+
+REPLY, SOURCES = "/assistantReply", "/sourcesUsed"
+"""Where multi_agency_service_answer_v1 has what is checked here."""
 
 EXCERPT = 80
 """How much of an offending text a message shows, in characters."""
@@ -34,26 +40,24 @@ _CURRENCY = re.compile(r"\b([A-Z]{3})\s?(?=\d)|(?<=\d)\s?([A-Z]{3})\b")
 _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
 
 
-def check(
-    reply: str, cited: Sequence[Service], release: Release, *, path: str = "/assistantReply"
-) -> list[Finding]:
+def check(reply: str, cited: Sequence[Service], release: Release) -> list[Finding]:
     """Return what is wrong with the reply of a turn whose sources are ``cited``.
 
-    ``reply.empty`` when it has no letter or digit; ``sources.missing`` when nothing is cited, or an
-    agency or service is named that is not; ``reply.ungrounded`` for every fact that no cited
-    service, nor its agency, gives.
+    ``reply.empty`` when it has no letter or digit; ``sources.missing`` when nothing is cited (at
+    the list of sources), or an agency or service is named that is not; ``reply.ungrounded`` for
+    every fact that no cited service, nor its agency, gives.
     """
-    found = list(_blank(reply, path))
+    found = list(_blank(reply, REPLY))
     if cited:
-        found += _uncited_names(reply, cited, release, path)
+        found += _uncited_names(reply, cited, release)
     else:
-        found.append(Finding(Code.SOURCES_MISSING, path, "The reply cites no source."))
+        found.append(Finding(Code.SOURCES_MISSING, SOURCES, "The reply cites no source."))
     currencies = _currencies(release)
     known = _known(cited, release, currencies)
     values = {(fact.kind, fact.value) for fact in known}
     return found + [
         Finding(
-            Code.REPLY_UNGROUNDED, path, f"The reply states what no cited source gives, {what}."
+            Code.REPLY_UNGROUNDED, REPLY, f"The reply states what no cited source gives, {what}."
         )
         for fact, what in _stated(reply, currencies)
         if (fact.kind, fact.value) not in values and not matches(fact, known)
@@ -86,7 +90,7 @@ def _views(reply: str) -> Iterator[tuple[str, str]]:
     """
     yield reply, ""
     shown = "\n\n".join(paragraphs(reply))
-    if shown != reply:
+    if shown != reply.strip():
         yield shown, " as shown"
 
 
@@ -102,9 +106,7 @@ def _stated(reply: str, currencies: frozenset[str]) -> Iterator[tuple[Fact, str]
         written = {(fact.kind, fact.value) for fact in found}
 
 
-def _uncited_names(
-    reply: str, cited: Sequence[Service], release: Release, path: str
-) -> Iterator[Finding]:
+def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> Iterator[Finding]:
     """Yield a finding for each name that no cited service bears, where it stands first."""
     agencies = {service.agency for service in cited}
     services = {(service.agency, service.key) for service in cited}
@@ -117,7 +119,7 @@ def _uncited_names(
         ):
             messages.setdefault(bearers, message)
     for message in messages.values():
-        yield Finding(Code.SOURCES_MISSING, path, message)
+        yield Finding(Code.SOURCES_MISSING, REPLY, message)
 
 
 def _uncited(
@@ -149,12 +151,12 @@ def _service_facts(service: Service, currencies: frozenset[str]) -> tuple[Fact, 
         service.overview,
         service.applicability_summary,
         *service.requirements,
-        service.fees,
         service.processing_time,
         *service.how_to_apply,
     )
     return (
         *_text_facts(texts, currencies),
+        *_fee_facts(service.fees, currencies),
         *_contact_facts(service.contact, currencies),
         *_addresses(service.url, service.path),
     )
@@ -171,6 +173,15 @@ def _agency_facts(agency: Agency, currencies: frozenset[str]) -> tuple[Fact, ...
 def _text_facts(texts: Iterable[str], currencies: frozenset[str]) -> Iterator[Fact]:
     for text in texts:
         yield from facts(text, currencies=currencies)
+
+
+def _fee_facts(fees: str, currencies: frozenset[str]) -> Iterator[Fact]:
+    """Yield the facts of a fees field; where it names no currency every number is an amount."""
+    found = facts(fees, currencies=currencies)
+    yield from found
+    if all(fact.kind != "money" or fact.value.startswith(UNSAID) for fact in found):
+        for value in amounts(read(fees).text):
+            yield Fact("money", 0, len(fees), fees, value)
 
 
 def _contact_facts(contact: str, currencies: frozenset[str]) -> Iterator[Fact]:

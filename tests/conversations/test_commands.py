@@ -192,6 +192,23 @@ def test_it_names_a_malformed_case_by_its_line_and_judges_the_others(
     assert says in str(caught.value)
 
 
+def test_it_gives_one_line_a_case_whatever_stands_in_it(bundle: Path) -> None:
+    strange = "My passport was stolen\u2028on 3 May \ud800"
+    extract = valid("extract")
+    extract["entities"][0]["evidence_snippets"] = ["stolen\u2028on 3 May"]
+    line = case("extract", user_prompt=strange, raw=json.dumps(extract), id="a\ud800\u2029b")
+    path = bundle.parent / "strange.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(line).encode())
+    out = io.StringIO()
+    call_command("gate", str(path), stdout=out)
+    (printed,) = out.getvalue().splitlines()
+    told = json.loads(printed)
+    assert (told["id"], told["verdict"]) == ("a\ud800\u2029b", "pass")
+    assert strange[told["evidence"][0]["start"] : told["evidence"][0]["end"]] == (
+        "stolen\u2028on 3 May"
+    )
+
+
 def test_it_says_when_the_cases_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("gate", str(tmp_path / "none.jsonl"))

@@ -14,6 +14,22 @@ CASES: list[tuple[str, Change, list[tuple[Code, str]]]] = [
     # shape
     ("judgement_v1", lambda a: a.update(stage="x"), [(Code.SCHEMA, "/stage")]),
     ("judgement_v1", lambda a: a.update(assistantReply="Hi"), [(Code.SCHEMA, "/assistantReply")]),
+    # What the type of inquiry says is said once: nothing follows for the reply.
+    (
+        "judgement_v1",
+        lambda a: a["judgements"].update(inquiry="yes"),
+        [(Code.SCHEMA, "/judgements/inquiry")],
+    ),
+    (
+        "judgement_v1",
+        lambda a: a.update(judgements={}, assistantReply="Hi"),
+        [(Code.SCHEMA, "/judgements")],
+    ),
+    (
+        "judgement_v1",
+        lambda a: a["judgements"].update(inquiry=False),
+        [(Code.SCHEMA, "/assistantReply")],
+    ),
     ("agency_detect_v1", lambda a: a.update(response_id=""), [(Code.SCHEMA, "/response_id")]),
     (
         "agency_detect_v1",
@@ -183,6 +199,51 @@ CASES: list[tuple[str, Change, list[tuple[Code, str]]]] = [
         "identity_assist",
         lambda a: a["keys"][0].update(evidence_snippets=["was stolen on 3 May"]),
         [(Code.EVIDENCE_NOT_FOUND, "/keys/0/key_value")],
+    ),
+    # Only an entity's value may be masked (decision 16).
+    (
+        "identity_assist",
+        lambda a: a["keys"][0].update(key_value="AB-****56"),
+        [(Code.EVIDENCE_NOT_FOUND, "/keys/0/key_value")],
+    ),
+    (
+        "identity_assist",
+        lambda a: a["keys"][0].update(key_value="[NUMBER]"),
+        [(Code.EVIDENCE_NOT_FOUND, "/keys/0/key_value")],
+    ),
+    # One fault, one finding: a bad quote does not make a good value a bad one.
+    (
+        "identity_assist",
+        lambda a: a["keys"][0].update(evidence_snippets=["pasport AB-123456"]),
+        [(Code.EVIDENCE_NOT_FOUND, "/keys/0/evidence_snippets/0")],
+    ),
+    (
+        "extract",
+        lambda a: a["entities"][0].update(value_redacted="3", evidence_snippets=["3"]),
+        [(Code.EVIDENCE_TRIVIAL, "/entities/0/evidence_snippets/0")],
+    ),
+    (
+        "extract",
+        lambda a: a["entities"][0].update(evidence_snippets=[]),
+        [(Code.EVIDENCE_MISSING, "/entities/0/evidence_snippets")],
+    ),
+    (
+        "extract",
+        lambda a: a["entities"][0].update(value_redacted="4 May", evidence_snippets=[]),
+        [
+            (Code.EVIDENCE_MISSING, "/entities/0/evidence_snippets"),
+            (Code.EVIDENCE_NOT_FOUND, "/entities/0/value_redacted"),
+        ],
+    ),
+    (
+        "extract",
+        lambda a: a["entities"][0].update(
+            value_redacted="4 May", evidence_snippets=["stolen on 4 May"]
+        ),
+        [
+            (Code.EVIDENCE_NOT_FOUND, "/entities/0/evidence_snippets/0"),
+            (Code.EVIDENCE_NOT_FOUND, "/entities/0/value_redacted"),
+        ],
     ),
     # semantics
     (

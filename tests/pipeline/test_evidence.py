@@ -93,6 +93,10 @@ CUT = [
     ("10\u00a0000 euros", "10"),
     ("10\u202f000 euros", "000 euros"),
     ("10\u2009000 euros", "\u2009000 euros"),
+    ("costs £1 250 now", "£1"),
+    ("costs £1 250 now", "250 now"),
+    ("costs 1 250 EUR", "250 EUR"),
+    ("costs 1 250 000,50 € now", "1 250"),
     ("costs .5 mg", "5 mg"),
     ("costs £.50", "50"),
     ("費用は3万円", "3"),
@@ -148,6 +152,10 @@ WHOLE = [
     ("£5-£10", "£10", "£10"),
     ("at -5 degrees", "-5", "-5"),
     ("10\u00a0days", "10", "10"),
+    ("costs £1 250 now", "£1 250", "£1 250"),
+    ("in room 1 250 people", "room 1", "room 1"),
+    ("call 020 7946 0018", "7946 0018", "7946 0018"),
+    ("on 3 May 2026 250 EUR", "250 EUR", "250 EUR"),
     ("room 10\u00a02024", "10", "10"),
     ("room 10\u00a02024", "2024", "2024"),
     ("ba a a", "a a", "a a"),
@@ -176,8 +184,9 @@ WHOLE = [
 
 FILLER = ["", " ", "?!", "a", "5", "the", "And THE", "of the", "I'm", "how do I", "x \u200b", "税"]
 FILLER += ["der die", "de la", "c'est", "el la", "per la", "o que"]
+FILLER += ["where is the", "why", "when"]
 CONTENT = ["visa", "ID", "12", "No", "can't", "do not", "my son", "if I die", "税金", "the visa"]
-CONTENT += ["US", "nicht", "n'ai pas", "a car", "of war", "two hats", "é5"]
+CONTENT += ["US", "nicht", "n'ai pas", "a car", "of war", "two hats", "é5", "my İd"]
 
 
 def slice_of(text: str, quote: str) -> str | None:

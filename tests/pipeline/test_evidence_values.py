@@ -63,6 +63,22 @@ def test_it_finds_a_value_spaces_hyphens_and_masks_aside(quote: str, value: str)
     assert contains_value(quote, value)
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "stands"),
+    [
+        ("card 4111111111111234", "****1234", False),
+        ("card ending ****1234", "****1234", True),
+        ("card ending **** 1234", "****1234", True),
+        ("card 4111 1111", "41111111", True),
+        ("anything", "****", False),
+    ],
+)
+def test_it_takes_a_mask_as_it_is_written_where_none_is_allowed(
+    text: str, value: str, stands: bool
+) -> None:
+    assert contains_value(text, value, masks=False) is stands
+
+
 @pytest.mark.parametrize(("quote", "value"), DOES_NOT_STAND, ids=ascii)
 def test_it_misses_a_value_that_is_cut_or_different(quote: str, value: str) -> None:
     assert not contains_value(quote, value)

@@ -60,6 +60,7 @@ def covers(known: str, stated: str) -> bool:
         ("KWD 1,250.500", "KWD 1250.5"),
         ("in 2026 EUR 40 is due", "EUR 40"),
         ("the fee is €40²", "EUR 40"),
+        ("Kshs. 1,500", "KES 1500"),
     ],
 )
 def test_it_finds_money(text: str, value: str) -> None:
@@ -141,6 +142,7 @@ def test_it_finds_every_day_of_a_row() -> None:
     days = [("date", "2026-03-01"), ("date", "2026-03-08"), ("date", "2026-03-15")]
     assert values("1, 8 and 15 March 2026") == days
     assert values("March 1-15, 2026") == [("date", "--03-01"), days[2]]
+    assert values("Jan 1 - Mar 31") == [("date", "--01-01"), ("date", "--03-31")]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from tests.pipeline.build import (
     SESSION,
     STAGE_CONTRACTS,
     TEXT,
+    context,
     found,
     judged,
     state,
@@ -123,6 +124,44 @@ def test_it_never_fails_on_a_strange_cached_state() -> None:
         cached = {"session_id": SESSION, **strange}
         judgement = judged("category_select_v1", valid("category_select_v1"), cached_state=cached)
         assert found(judgement) == [(Code.ROUTE_BRANCH, "")]
+
+
+@pytest.mark.parametrize(
+    "contract", [c for c in STAGE_CONTRACTS if c not in ("judgement_v1", "agency_detect_v1")]
+)
+def test_it_knows_no_branch_for_what_is_no_inquiry(contract: str) -> None:
+    cached = {**context(contract).cached_state, "judgement_v1": {"inquiry": False}}
+    judgement = judged(contract, valid(contract), cached_state=cached)
+    assert found(judgement) == [(Code.ROUTE_BRANCH, "")]
+
+
+@pytest.mark.parametrize("score", ["0.9", None, True, [], {}])
+def test_it_takes_no_category_without_a_score_from_a_strange_cached_state(score: Any) -> None:
+    answer = valid("service_select_v1")
+    answer["template"]["placeholders"]["category_value"] = "{category_value}"
+    candidates: dict[str, Any] = {"lost": {"value": "Lost passports", "score": 0.9}}
+    cached = state() | {"category_select_v1": {"candidates": candidates}}
+    assert judged("service_select_v1", answer, cached_state=cached).passed
+    candidates["new"] = {"value": "New passports", "score": score}
+    assert judged("service_select_v1", answer, cached_state=cached).passed
+    candidates["lost"]["score"] = score
+    judgement = judged("service_select_v1", answer, cached_state=cached)
+    unresolved = (Code.TEMPLATE_UNRESOLVED, "/template/placeholders/category_value")
+    assert found(judgement) == [unresolved]
+
+
+@pytest.mark.parametrize("selection", [None, "x", ["x"], {}, {"candidates": ["x"]}])
+def test_it_takes_no_category_from_a_strange_analysis(selection: Any) -> None:
+    answer = valid("service_select_v1")
+    answer["nextStep"] = "multi_agency_service_answer_v1"
+    cached = state("high", "service_select_v1")
+    assert judged("service_select_v1", answer, cached_state=cached).passed
+    cached["semantic_analysis_v1"]["agencies"][0]["categorySelection"] = selection
+    assert judged("service_select_v1", answer, cached_state=cached).passed
+    answer["template"]["placeholders"]["category_value"] = "{category_value}"
+    judgement = judged("service_select_v1", answer, cached_state=cached)
+    unresolved = (Code.TEMPLATE_UNRESOLVED, "/template/placeholders/category_value")
+    assert found(judgement) == [unresolved]
 
 
 def test_it_refuses_a_response_id_that_was_used() -> None:

@@ -90,6 +90,16 @@ def test_it_takes_facts_from_every_cited_source() -> None:
     assert codes(reply, EXTEND, PERMIT) == [Code.REPLY_UNGROUNDED] * 2
 
 
+def test_it_compares_an_amount_without_a_currency() -> None:
+    assert codes("The fee is 45.00 for each person.", EXTEND) == []
+    assert codes("The fee is 46.00 for each person.", EXTEND) == [Code.REPLY_UNGROUNDED]
+    plain = Service("city", "plain", "Plain fee", fees="45 for adults, 1,250.00 for groups")
+    assert codes("It costs 45, for groups the fee is 1250.", plain) == []
+    assert codes("It costs 46.", plain) == [Code.REPLY_UNGROUNDED]
+    assert codes("It costs 250.", plain) == [Code.REPLY_UNGROUNDED]
+    assert codes("It costs €45.", plain) == [Code.REPLY_UNGROUNDED]
+
+
 def test_it_says_where_the_text_is_and_shortens_it() -> None:
     reply = "See https://evil.example/" + "a" * 200
     (finding,) = check(reply, [EXTEND], RELEASE)
@@ -138,7 +148,8 @@ def test_it_takes_any_cited_bearer_of_a_shared_name() -> None:
 
 
 def test_it_stops_a_reply_without_a_source() -> None:
-    assert codes("Somebody will help you.") == [Code.SOURCES_MISSING]
+    (finding,) = check("Somebody will help you.", [], RELEASE)
+    assert (finding.code, finding.path) == (Code.SOURCES_MISSING, "/sourcesUsed")
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "—!? \u200b", "🙂"])

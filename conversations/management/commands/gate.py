@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations.gate_cases import MalformedCase, judge_line
-from ieim.pipeline.canonical import dumps
+from ieim.pipeline.canonical import DecimalEncoder
 
 EPILOG = """\
 A case is one JSON object a line:
@@ -69,7 +70,6 @@ class Command(BaseCommand):
         except MalformedCase as error:
             self.stderr.write(f"{path}:{number}: {error}")
             return False
-        # A lone surrogate in an id or a quote cannot be printed: it is shown as a question mark.
-        text = dumps(result).encode("utf-8", "replace").decode("utf-8")
-        self.stdout.write(text)
+        # As ASCII: a quote may hold a line separator or a lone surrogate, which would break the line.
+        self.stdout.write(json.dumps(result, cls=DecimalEncoder))
         return True

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ieim.pipeline.facts import currencies as money_names
-from ieim.pipeline.facts import dates, money, phones, web
+from ieim.pipeline.facts import dates, money, phones, web, written
 from ieim.pipeline.facts.reading import Hit, Kind, read
 from ieim.pipeline.facts.web import url_value
 
@@ -26,9 +26,9 @@ class Fact:
     """One fact: ``text`` stands at code points ``start`` to ``end`` (half-open) of what was read.
 
     ``value`` is the normalised form: for a URL :func:`url_value`; an e-mail address in lower case;
-    for money ``"EUR 12.5"``; for a percentage ``"12.5"``; for a date see
-    :mod:`ieim.pipeline.facts.dates`; for a telephone number its digits, after ``+`` when it is
-    international. Values are compared with :func:`matches`.
+    for money ``"EUR 12.5"``, or ``"? 12.5"`` when no currency is said; for a percentage
+    ``"12.5"``; for a date see :mod:`ieim.pipeline.facts.dates`; for a telephone number its digits,
+    after ``+`` when it is international. Values are compared with :func:`matches`.
     """
 
     kind: Kind
@@ -45,7 +45,7 @@ def facts(text: str, *, currencies: Collection[str] = ()) -> list[Fact]:
     """
     reading = read(text)
     groups = [match.span() for match in _DIGITS.finditer(reading.text)]
-    found = list(web.hits(reading.text))
+    found = [*web.hits(reading.text), *written.hits(reading.text)]
     if groups:
         starts = [start for start, _ in groups]
         found += money.hits(reading.text, starts, currencies)

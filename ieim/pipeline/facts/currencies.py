@@ -122,13 +122,18 @@ ABBREVIATIONS = {
     "KSH": "KES",
     "KSh": "KES",
     "Ksh": "KES",
+    "KShs": "KES",
+    "Kshs": "KES",
     "Kr": "krone",
     "kr": "krone",
     "RM": "MYR",
     "Rp": "IDR",
     "Rs": "rupee",
+    "Sh": "shilling",
+    "Shs": "shilling",
     "TSh": "TZS",
     "USh": "UGX",
+    "zł": "PLN",
 }
 """What may stand before a number, in this case only."""
 
@@ -158,8 +163,17 @@ DOLLARS = {
 """Whose dollars the letters before the sign say."""
 
 
+UNSAID = "?"
+"""The name for a currency that is not said: "The fee is 46." """
+
+
 def compatible(one: str, other: str) -> bool:
-    """Whether two names may mean the same currency."""
+    """Whether two names may mean the same currency.
+
+    Where the first is not said the second gives it, never the other way round.
+    """
+    if one == UNSAID:
+        return True
     return (
         one == other
         or other in FAMILIES.get(one, frozenset())

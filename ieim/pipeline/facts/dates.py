@@ -23,7 +23,7 @@ _FIGURES = re.compile(
     r"(\d{1,2})(?:\s?([./-])\s?)(\d{1,2})\s?\2\s?(?:(\d{4})|(\d{2}))(?!\d)(?![./-]\d)"
 )
 _DAY_MONTH = re.compile(
-    rf"(\d{{1,2}}){_NTH}\s?(?:of\s)?[-/.]?\s?({_MONTH})(?:\.?[\s,/-]{{0,2}}(?:of\s)?(\d{{4}})(?!\d))?"
+    rf"(\d{{1,2}}){_NTH}(?:\s?(?:of\s)?|[-/.]\s?)({_MONTH})(?:\.?[\s,/-]{{0,2}}(?:of\s)?(\d{{4}})(?!\d))?"
 )
 # Minutes, decimals, the number of a list's item.
 _NO_DAY = re.compile(r"\d[:.,]\d|(?:\A|\n)\d{1,2}\.")

@@ -16,6 +16,7 @@ from ieim.pipeline.facts.currencies import (
     MINOR_UNITS,
     NEVER_BEFORE,
     SIGNS,
+    UNSAID,
     WORDS,
 )
 from ieim.pipeline.facts.reading import SYMBOLS, Hit
@@ -60,6 +61,21 @@ _PERCENT = re.compile(
 )
 _UP_TO = re.compile(r"[-–](?=\d)|\s(?:to|or|and)\s")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+# What says that a number without a currency is an amount: "The fee is 46."
+_COST_BEFORE = re.compile(
+    r"(?<![^\W\d_])(?:costs?|fees?|prices?|charges?)"
+    r"(?: (?:is|are|of|was|only|now|just|about)){0,2}(?: | ?[:=] ?)\Z",
+    re.IGNORECASE,
+)
+_LONGEST_COST = 40
+# What may follow such an amount: no thing that it counts, as in "it costs 2 visits".
+_NOTHING_COUNTED = re.compile(
+    r"\s?(?:[.,;:!?)|]|\Z|\n|\s?(?:[-–]\d|(?:for|per|each|plus|if|when|in|to|and|or|at)(?!\w)))",
+    re.IGNORECASE,
+)
+# The number of an item, as in "Fees: 1. Visas 2. Passports".
+_ITEM = re.compile(r"\d{1,2}[.)]\s")
+_DIGITS = re.compile(r"\d+")
 _NUMBER_NEXT = re.compile(r"\s\d")
 _ON_TO = re.compile(r"[-–]|\sto\s")
 
@@ -80,6 +96,31 @@ def hits(text: str, starts: Iterable[int], currencies: Collection[str]) -> Itera
     for start in starts:
         yield from _before(text, start, currencies)
         yield from _after(text, start, currencies)
+        yield from _bare(text, start)
+
+
+def amounts(text: str) -> set[str]:
+    """Return the values of all numbers of a reading that is known to give amounts only."""
+    found = set()
+    at = 0
+    while digits := _DIGITS.search(text, at):
+        number = _number(text, digits.start())
+        if number:
+            found.add(_value(_Currency(UNSAID, 0), number[0], 0))
+        at = (number or digits).end()
+    return found
+
+
+def _bare(text: str, start: int) -> Iterator[Hit]:
+    """Yield the amount that is called one and does not say its currency, unless it is nothing."""
+    cost = _COST_BEFORE.search(text, max(0, start - _LONGEST_COST), start)
+    if cost is None or (":" in cost[0] and _ITEM.match(text, start)):
+        return
+    number = _number(text, start)
+    if number is None or _YEAR.fullmatch(number[0]):
+        return
+    if number[0].strip("0.,") and _NOTHING_COUNTED.match(text, number.end()):
+        yield Hit("money", start, number.end(), _value(_Currency(UNSAID, 0), number[0], 0))
 
 
 def _before(text: str, start: int, currencies: Collection[str]) -> Iterator[Hit]:

@@ -53,7 +53,9 @@ class Context:
 
     @property
     def complexity(self) -> str | None:
-        """``low`` or ``high`` once agency_detect_v1 has passed."""
+        """``low`` or ``high`` once agency_detect_v1 has passed, for an inquiry."""
+        if self.cached("judgement_v1", "inquiry") is False:
+            return None  # what is no inquiry ends the session: it has no branch
         value = self.cached("agency_detect_v1", "complexity")
         return value if value in ("low", "high") else None
 
@@ -102,12 +104,16 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An element of the answer that must stand in the citizen's own words."""
+    """An element of the answer that must stand in the citizen's own words.
+
+    ``may_be_masked`` says whether the value may hide characters, of which nothing is then asked.
+    """
 
     path: str
     snippets: Sequence[str]
     value: str | None = None
     value_path: str = ""
+    may_be_masked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +166,23 @@ def candidate_scores(candidates: Mapping[str, Any], *path: str | int) -> Iterabl
 
 
 def best_category(candidates: Any) -> str | None:
-    """Return the value of the best scored candidate, None when there is none."""
+    """Return the value of the best scored candidate, None when there is none.
+
+    ``candidates`` come out of a state that a case may have written by hand: what has no text or no
+    number is none.
+    """
     if not isinstance(candidates, Mapping):
         return None
     scored = [
         (c["score"], key, c["value"])
         for key, c in candidates.items()
-        if isinstance(c, Mapping) and isinstance(c.get("value"), str) and "score" in c
+        if isinstance(c, Mapping) and isinstance(c.get("value"), str) and _is_number(c.get("score"))
     ]
     return max(scored, key=lambda s: (s[0], s[1]))[2] if scored else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def selected_category(context: Context) -> str | None:
@@ -179,7 +193,9 @@ def selected_category(context: Context) -> str | None:
     for entry in agencies if isinstance(agencies, list) else []:
         if isinstance(entry, Mapping) and entry.get("agencyId") == context.answering_agency:
             selection = entry.get("categorySelection")
-            return best_category(selection.get("candidates") if selection else None)
+            if isinstance(selection, Mapping):
+                return best_category(selection.get("candidates"))
+            return None
     return None
 
 

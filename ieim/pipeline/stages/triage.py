@@ -104,7 +104,11 @@ def _extract_claims(output: Output) -> Iterable[Claim]:
     for i, entity in enumerate(output["entities"]):
         path = pointer("entities", i)
         yield Claim(
-            path, entity["evidence_snippets"], entity["value_redacted"], f"{path}/value_redacted"
+            path,
+            entity["evidence_snippets"],
+            entity["value_redacted"],
+            f"{path}/value_redacted",
+            may_be_masked=True,
         )
 
 
