@@ -70,6 +70,6 @@ class Command(BaseCommand):
         except MalformedCase as error:
             self.stderr.write(f"{path}:{number}: {error}")
             return False
-        # As ASCII: a quote may hold a line separator or a lone surrogate, which would break the line.
+        # As ASCII: a quote may hold a line separator or a lone surrogate, which would break it.
         self.stdout.write(json.dumps(result, cls=DecimalEncoder))
         return True
