@@ -13,7 +13,7 @@ from functools import cache
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from conversations import selectors, services
 from conversations.models import Reply, ReplyOrigin, Turn
@@ -169,7 +169,12 @@ def _heartbeat(turn: Turn) -> Iterator[None]:
     def beat() -> None:
         try:
             while not stop.wait(services.LEASE.total_seconds() / 3):
-                services.renew_lease(turn_id=turn.pk, lease=turn.lease)
+                try:
+                    services.renew_lease(turn_id=turn.pk, lease=turn.lease)
+                except DatabaseError:
+                    # Two more beats fit into a lease: one that fails is no reason to give it up.
+                    logger.warning("turn %s: a heartbeat failed", turn.pk, exc_info=True)
+                    connection.close()
         except LeaseLost:
             pass  # The run notices at its next write.
         finally:

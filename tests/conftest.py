@@ -16,6 +16,8 @@ from tests.audit.owner import flushable
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytest_plugins = ["tests.fixtures"]
+
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",

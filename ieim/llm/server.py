@@ -17,6 +17,7 @@ from typing import Any
 
 import uvicorn
 
+from ieim.llm.connection import OfferingProtocol
 from ieim.llm.offline import OfflineInputError, OfflineModel
 from ieim.llm.protocol import ProtocolError, completion, models, read_request
 
@@ -104,6 +105,7 @@ def _server(app: App) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
+            http=OfferingProtocol,
             lifespan="off",
             ws="none",
             log_config=None,

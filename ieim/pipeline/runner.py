@@ -26,6 +26,8 @@ from ieim.pipeline.topology import FIRST, SESSION_END, STAGES
 MAX_ATTEMPTS = 2
 MAX_TRIES = 3
 """Calls for one attempt: a timeout, a reset, 429 or 5xx is tried again at most twice."""
+LONGEST_PAUSE = 5.0
+"""Seconds that a worker waits for the next try; a longer wish of the server's parks the turn."""
 Output = Mapping[str, Any]
 
 
@@ -229,7 +231,8 @@ class Runner:
             except ModelUnavailable as error:
                 store.unanswered(asked.contract, number, error)
                 wait = max(self.backoff(number), error.retry_after or 0.0)
-                if number == MAX_TRIES or not error.passing or self.clock() + wait >= until:
+                late = wait > LONGEST_PAUSE or self.clock() + wait >= until
+                if number == MAX_TRIES or not error.passing or late:
                     raise
             self.pause(wait)
 

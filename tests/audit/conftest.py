@@ -1,20 +1,16 @@
-"""What the audit tests share: chains, an owner's powers, threads."""
+"""What the audit tests share: chains, and an owner's powers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import TypeVar
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connections, transaction
+from django.db import transaction
 
 from ieim.audit.services import record
 from tests.audit.owner import triggers_lifted
-
-T = TypeVar("T")
 
 
 @pytest.fixture
@@ -46,20 +42,3 @@ def _five_events() -> UUID:
                 actor="system",
             )
     return chain
-
-
-@pytest.fixture
-def in_threads(transactional_db: None) -> Callable[[list[Callable[[], T]]], list[T]]:
-    """Run functions at once, each on a connection of its own; returns what they return."""
-
-    def closing(function: Callable[[], T]) -> T:
-        try:
-            return function()
-        finally:
-            connections.close_all()
-
-    def run(functions: list[Callable[[], T]]) -> list[T]:
-        with ThreadPoolExecutor(len(functions)) as pool:
-            return list(pool.map(closing, functions))
-
-    return run

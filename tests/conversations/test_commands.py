@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from conversations.models import Turn
-from tests.conversations.conftest import DEMO, VISA
+from tests.fixtures import DEMO, VISA
 from tests.pipeline.build import TEXT, state, valid
 
 

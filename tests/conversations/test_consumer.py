@@ -10,8 +10,8 @@ from django.template.loader import render_to_string
 
 from conversations import consumers, services
 from conversations.models import Turn
-from tests.conversations.conftest import VISA
 from tests.conversations.tabs import run_newest, tab, texts, view
+from tests.fixtures import VISA
 from tests.model_server import scripted_model
 
 pytestmark = pytest.mark.django_db(transaction=True)

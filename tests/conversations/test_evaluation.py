@@ -15,7 +15,6 @@ from django.core.management import CommandError, call_command
 from conversations import running
 from conversations.models import Session, Turn
 from ieim.audit.models import AuditEvent
-from tests.conversations.conftest import DEMO
 from tests.conversations.evaluating import (
     NOTHING_ANSWERS,
     ORDER,
@@ -25,6 +24,7 @@ from tests.conversations.evaluating import (
     line,
     write,
 )
+from tests.fixtures import DEMO
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 FEW = [line(), line(id="s", **SMALL_TALK), line(id="n", **NOTHING_ANSWERS)]

@@ -13,7 +13,6 @@ from ieim.knowledge.bundle import read_bundle
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import Model
 from ieim.search import index_for
-from tests.conversations.conftest import DEMO
 from tests.conversations.evaluating import (
     NOTHING_ANSWERS,
     ORDER,
@@ -23,6 +22,7 @@ from tests.conversations.evaluating import (
     Silent,
     case,
 )
+from tests.fixtures import DEMO
 
 
 def asker(model: Model | None = None) -> Asker:

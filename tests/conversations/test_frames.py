@@ -7,7 +7,7 @@ import pytest
 from conversations import consumers, selectors, services
 from conversations.consumers import FrameError, announcement, parse_frame
 from conversations.presenters import ReplyView
-from tests.conversations.conftest import VISA
+from tests.fixtures import VISA
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from conversations import notify, selectors, services
-from tests.conversations.conftest import VISA
 from tests.conversations.tabs import run_newest, tab
+from tests.fixtures import VISA
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from conversations.models import Attempt, Turn
 from conversations.replay import replay
 from ieim.pipeline import gate
-from tests.conversations.conftest import VISA, Ask
+from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
 BABY = "We had a baby. How do we register the birth and claim child benefit?"

@@ -11,8 +11,8 @@ from conversations import selectors, services
 from conversations.models import Reply
 from ieim.audit.models import AuditEvent
 from review.models import ReviewItem
-from tests.conversations.conftest import VISA, Ask
 from tests.conversations.test_views import page, send, visitor
+from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
 CRISIS = f"{VISA}, if not I will kill myself"

@@ -13,7 +13,7 @@ from conversations.models import Attempt, Reply, Stage, Turn
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from review.models import ReviewItem
-from tests.conversations.conftest import VISA, Ask
+from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
 LOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]

@@ -14,7 +14,7 @@ from conversations.models import Session, Turn
 from conversations.services import Refused
 from conversations.states import TurnState
 from ieim.audit.models import AuditEvent
-from tests.conversations.conftest import VISA, Ask
+from tests.fixtures import VISA, Ask
 
 
 def receive(text: str = VISA, secret: str = "a") -> Turn:

@@ -15,7 +15,7 @@ from django.test import Client
 
 from conversations import cookies, running, services
 from conversations.models import Session, Turn
-from tests.conversations.conftest import VISA, Ask
+from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
 TEMPLATES = sorted((Path(settings.BASE_DIR) / "templates").rglob("*.html"))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from http.cookiejar import CookieJar
 from pathlib import Path
 
-from tests.conversations.conftest import VISA
+from tests.fixtures import VISA
 from tests.live import site
 from tests.model_server import scripted_model
 

@@ -11,7 +11,7 @@ from conversations import running, services
 from conversations.models import Reply, Turn
 from ieim.audit.verify import verify_all
 from review.models import ReviewItem
-from tests.conversations.conftest import VISA, _no_pauses, published  # noqa: F401
+from tests.fixtures import VISA
 from tests.model_server import scripted_model
 
 TURNS = 200
@@ -20,7 +20,7 @@ PER_TURN = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_s
 
 
 @pytest.mark.timeout(300)  # eight hundred calls over a socket
-@pytest.mark.usefixtures("published", "_no_pauses")
+@pytest.mark.usefixtures("published")
 def test_it_loses_and_doubles_no_turn_in_an_outage() -> None:
     with scripted_model({}) as (model, server):
         for number in range(TURNS):

@@ -11,13 +11,12 @@ from django.utils import timezone
 
 from conversations.models import Session, Turn
 from conversations.services import new_reference
-from tests.audit.conftest import in_threads  # noqa: F401
-from tests.conversations.conftest import VISA, Ask, ask, published  # noqa: F401
+from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
 
 @pytest.fixture
-def stopped(ask: Ask) -> Turn:  # noqa: F811
+def stopped(ask: Ask) -> Turn:
     """A turn that failed closed when it looked for a topic: the agency is known."""
     with scripted_model({"category_select_v1": ["no json", "```{}```"]}) as (model, _):
         return ask(VISA, model=model)

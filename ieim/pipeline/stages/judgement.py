@@ -17,9 +17,9 @@ def _build_input(_inputs: Inputs) -> dict[str, Any]:
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     # Guidance is free text without sources: it may state no fact that would need one.
     if not output["judgements"]["inquiry"]:
-        yield from grounding.check_guidance(
-            output["assistantReply"], context.release, path="/assistantReply"
-        )
+        reply: str = output["assistantReply"]
+        yield from grounding.check_guidance(reply, context.release, path="/assistantReply")
+        yield from grounding.check_echo(reply, context.user_prompt, path="/assistantReply")
 
 
 def _legal_next(output: Output, _context: Context) -> str:

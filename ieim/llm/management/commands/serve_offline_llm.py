@@ -3,26 +3,48 @@
 from __future__ import annotations
 
 import math
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from textwrap import fill
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from ieim.llm.faults.app import CONTRACT_HEADER, FAULT_HEADER, with_faults
+from ieim.llm.faults.pages import listing
+from ieim.llm.faults.table import ALL, FAULTS
 from ieim.llm.server import offline_app, serve
 
 DEFAULT_PORT = 8011
 _LAST_PORT = 65_535
+_EPILOG = f"""\
+faults, for trying what becomes of a bad answer (docs/faults.md says what has to):
+
+{{faults}}
+
+A single request can ask for one by the headers {FAULT_HEADER} and {CONTRACT_HEADER}.
+"""
 
 
 class Command(BaseCommand):
     """Serves until Ctrl-C."""
 
-    help = (
+    help = fill(
         "Serve the offline engine as an OpenAI-compatible endpoint: set IEIM_MODEL_BASE_URL to the "
         "address that is printed and IEIM_MODEL_NAME to ieim-offline. Any key is accepted. Ctrl-C "
-        "ends it."
+        "ends it.",
+        width=78,
     )
     requires_system_checks = ()
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Keep the line breaks of the epilog."""
+        return super().create_parser(
+            prog_name,
+            subcommand,
+            epilog=_EPILOG.format(faults=listing()),
+            formatter_class=RawDescriptionHelpFormatter,
+            **kwargs,
+        )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
@@ -42,12 +64,27 @@ class Command(BaseCommand):
             metavar="SECONDS",
             help="wait this long before each answer (default: 0)",
         )
+        parser.add_argument(
+            "--fault",
+            choices=FAULTS,
+            metavar="NAME",
+            help="give every answer this fault; the names are below",
+        )
+        parser.add_argument(
+            "--fault-contract",
+            choices=ALL,
+            metavar="CONTRACT",
+            help=f"only the answers to this contract: {', '.join(ALL)}",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Serve; an address that cannot be had is a CommandError."""
+        """Serve; an address that cannot be had is a CommandError, as is a fault without effect."""
         host, port = options["host"], options["port"]
+        fault, contract = options["fault"], options["fault_contract"]
+        _check_fault(fault, contract)
+        app = with_faults(offline_app(delay=options["delay"]), fault=fault, contract=contract)
         try:
-            serve(offline_app(delay=options["delay"]), host=host, port=port, ready=self._ready)
+            serve(app, host=host, port=port, ready=self._ready)
         except OSError as error:
             raise CommandError(
                 f"Cannot listen on {host}, port {port}: {error.strerror or error}. Choose another "
@@ -57,6 +94,16 @@ class Command(BaseCommand):
     def _ready(self, base_url: str) -> None:
         self.stdout.write(f"listening on {base_url}")
         self.stdout.flush()
+
+
+def _check_fault(fault: str | None, contract: str | None) -> None:
+    if contract is None:
+        return
+    if fault is None:
+        raise CommandError("--fault-contract says where a fault is: name it with --fault.")
+    if contract not in FAULTS[fault].contracts:
+        applies = ", ".join(FAULTS[fault].contracts)
+        raise CommandError(f"{fault} does not apply to {contract}. It applies to {applies}.")
 
 
 def _port(text: str) -> int:

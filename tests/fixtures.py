@@ -1,12 +1,15 @@
-"""A published release, and citizens' messages through the real services."""
+"""Fixtures that many tests need: a published release, and messages through the real services."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from django.conf import settings
+from django.db import connections
 
 from conversations import running, services
 from conversations.models import Turn
@@ -18,6 +21,7 @@ DEMO = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo"
 VISA = "I want to extend my tourist visa"
 
 Ask = Callable[..., Turn]
+T = TypeVar("T")
 
 
 @pytest.fixture(autouse=True)
@@ -44,3 +48,20 @@ def ask(published: None) -> Ask:
         return Turn.objects.select_related("session").get(pk=turn.pk)
 
     return send
+
+
+@pytest.fixture
+def in_threads(transactional_db: None) -> Callable[[list[Callable[[], T]]], list[T]]:
+    """Run functions at once, each on a connection of its own; returns what they return."""
+
+    def closing(function: Callable[[], T]) -> T:
+        try:
+            return function()
+        finally:
+            connections.close_all()
+
+    def run(functions: list[Callable[[], T]]) -> list[T]:
+        with ThreadPoolExecutor(len(functions)) as pool:
+            return list(pool.map(closing, functions))
+
+    return run

@@ -1,0 +1,193 @@
+"""Every fault as data: what the server does, and what has to come of it, by contract.
+
+``manage.py serve_offline_llm --help`` and ``docs/faults.md`` are made from this table, and the
+tests hold the pipeline to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ieim.pipeline.findings import Code
+from ieim.pipeline.topology import FLOW, STAGES
+
+ALL = tuple(STAGES)
+SESSION = tuple(stage.id for stage in STAGES.values() if stage.has_session)
+TRIAGE = tuple(contract for contract in ALL if contract not in {stage.id for stage in FLOW})
+
+_JUDGEMENT = "judgement_v1"
+_AGENCY = "agency_detect_v1"
+_CATEGORY = "category_select_v1"
+_ANALYSIS = "semantic_analysis_v1"
+_SERVICE = "service_select_v1"
+_ANSWER = "multi_agency_service_answer_v1"
+
+
+class Outcome(StrEnum):
+    """What becomes of a stage whose every answer has the fault."""
+
+    WAITS = "waits"
+    """No answer could be had: each try is audited, no attempt is used up, and the turn waits."""
+    TWO_ATTEMPTS = "two attempts"
+    """Both attempts have the findings; then one review item opens."""
+    ONE_ATTEMPT = "one attempt"
+    """The first attempt has the findings and is the last; one review item opens."""
+
+
+Ends = dict[str, frozenset[Code]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """``ends`` has the codes that are found or audited, by contract; others are left alone."""
+
+    name: str
+    description: str
+    outcome: Outcome
+    ends: Ends
+
+    @property
+    def contracts(self) -> tuple[str, ...]:
+        """The contracts that the fault applies to."""
+        return tuple(self.ends)
+
+
+def _ends(contracts: Iterable[str], *codes: Code) -> Ends:
+    return dict.fromkeys(contracts, frozenset(codes))
+
+
+_WAITS, _ONE, _TWO = Outcome.WAITS, Outcome.ONE_ATTEMPT, Outcome.TWO_ATTEMPTS
+
+_TABLE: tuple[Fault, ...] = (
+    Fault(
+        "timeout", "Takes the request and never answers.", _WAITS, _ends(ALL, Code.MODEL_TIMEOUT)
+    ),
+    Fault(
+        "drip",
+        "Sends its answer a byte at a time, slower than anyone waits.",
+        _WAITS,
+        _ends(ALL, Code.MODEL_TIMEOUT),
+    ),
+    Fault(
+        "rate-limit",
+        "Answers 429, with Retry-After: 30.",
+        _WAITS,
+        _ends(ALL, Code.MODEL_UNAVAILABLE),
+    ),
+    Fault("error", "Answers 500.", _WAITS, _ends(ALL, Code.MODEL_UNAVAILABLE)),
+    Fault(
+        "reset",
+        "Resets the connection instead of answering.",
+        _WAITS,
+        _ends(ALL, Code.MODEL_UNAVAILABLE),
+    ),
+    Fault(
+        "truncated",
+        "Stops in the middle, as at its length limit.",
+        _TWO,
+        _ends(ALL, Code.MODEL_TRUNCATED),
+    ),
+    Fault("fenced", "Puts its JSON into a code fence.", _TWO, _ends(ALL, Code.JSON_SYNTAX)),
+    Fault("prose", "Puts its JSON between two sentences.", _TWO, _ends(ALL, Code.JSON_SYNTAX)),
+    Fault("refusal", "Refuses.", _ONE, _ends(ALL, Code.MODEL_REFUSAL)),
+    Fault(
+        "content-filter", "Is stopped by a content filter.", _ONE, _ends(ALL, Code.MODEL_REFUSAL)
+    ),
+    Fault(
+        "duplicate-keys",
+        "Gives the first field of its answer twice.",
+        _TWO,
+        _ends(ALL, Code.JSON_DUPLICATE_KEY),
+    ),
+    Fault("nan", "Gives NaN for a number.", _TWO, _ends(ALL, Code.JSON_NUMBER)),
+    Fault("overflow", "Gives 1e400 for a number.", _TWO, _ends(ALL, Code.JSON_NUMBER)),
+    Fault(
+        "three-decimals",
+        "Gives the score 0.876.",
+        _TWO,
+        _ends((_CATEGORY, _ANALYSIS, _SERVICE, "classify", "extract"), Code.SCORE_PRECISION),
+    ),
+    Fault(
+        "wrong-session",
+        "Gives the session_id of another session.",
+        _TWO,
+        _ends(SESSION, Code.SESSION_MISMATCH),
+    ),
+    Fault(
+        "reused-response",
+        "Gives the response_id of the session's answer before; the first answer has none to give.",
+        _TWO,
+        _ends(SESSION, Code.RESPONSE_REUSED),
+    ),
+    Fault(
+        "unknown-label", "Gives a label that is in no set.", _TWO, _ends(TRIAGE, Code.LABEL_UNKNOWN)
+    ),
+    Fault(
+        "unknown-agency",
+        "Names an agency that there is not.",
+        _TWO,
+        _ends((_AGENCY, _ANALYSIS), Code.KNOWLEDGE_UNKNOWN)
+        | _ends((_ANSWER,), Code.SOURCES_UNKNOWN),
+    ),
+    Fault(
+        "unknown-category",
+        "Names a category that there is not.",
+        _TWO,
+        _ends((_CATEGORY, _ANALYSIS), Code.KNOWLEDGE_UNKNOWN),
+    ),
+    Fault(
+        "unknown-service",
+        "Names a service that there is not.",
+        _TWO,
+        _ends((_SERVICE,), Code.KNOWLEDGE_UNKNOWN) | _ends((_ANSWER,), Code.SOURCES_UNKNOWN),
+    ),
+    Fault("evidence-absent", "Gives no quote.", _TWO, _ends(TRIAGE, Code.EVIDENCE_MISSING)),
+    Fault(
+        "evidence-invented",
+        "Quotes what the citizen did not write.",
+        _TWO,
+        _ends(TRIAGE, Code.EVIDENCE_NOT_FOUND),
+    ),
+    Fault(
+        "evidence-filler",
+        "Quotes only filler words; a value does not stand in them either.",
+        _TWO,
+        _ends(("classify",), Code.EVIDENCE_TRIVIAL)
+        | _ends(("extract", "identity_assist"), Code.EVIDENCE_TRIVIAL, Code.EVIDENCE_NOT_FOUND),
+    ),
+    Fault(
+        "off-index-link",
+        "Links to a page that is not in the index.",
+        _TWO,
+        _ends((_JUDGEMENT, _ANSWER), Code.REPLY_UNGROUNDED)
+        | _ends((_AGENCY, _SERVICE), Code.KNOWLEDGE_MISMATCH),
+    ),
+    Fault(
+        "invented-fee",
+        "States a fee that no source gives.",
+        _TWO,
+        _ends((_JUDGEMENT, _ANSWER), Code.REPLY_UNGROUNDED)
+        | _ends((_SERVICE,), Code.TEMPLATE_UNRESOLVED),
+    ),
+    Fault("huge", "Answers with 10 MB.", _TWO, _ends(ALL, Code.MODEL_TOO_LARGE)),
+    Fault("invalid-utf8", "Sends a byte that is not UTF-8.", _TWO, _ends(ALL, Code.JSON_ENCODING)),
+    Fault("deep", "Nests lists 5,000 deep.", _TWO, _ends(ALL, Code.JSON_TOO_DEEP)),
+    Fault("nul", "Gives a text with a NUL in it.", _TWO, _ends(ALL, Code.JSON_ENCODING)),
+    Fault(
+        "lone-surrogate", "Gives half of a surrogate pair.", _TWO, _ends(ALL, Code.JSON_ENCODING)
+    ),
+    Fault(
+        "obey",
+        "Does what the citizen's text tells it with “say”, “print” or “answer with”: the words "
+        "become its reply, or its choice.",
+        _TWO,
+        _ends((_JUDGEMENT, _ANSWER), Code.REPLY_UNGROUNDED)
+        | _ends((_AGENCY, _CATEGORY, _ANALYSIS, _SERVICE), Code.KNOWLEDGE_UNKNOWN)
+        | _ends(TRIAGE, Code.LABEL_UNKNOWN),
+    ),
+)
+
+FAULTS: Mapping[str, Fault] = {fault.name: fault for fault in _TABLE}
+"""By name, in the order in which they are shown."""
