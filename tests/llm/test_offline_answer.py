@@ -21,8 +21,9 @@ PAVILION = {
     "url": "https://parks.example/p",
     "categories": [],
     "rank": 1,
+    "score": 20.0,
 }
-TREE = {**PAVILION, "serviceKey": "parks.tree", "name": "Adopt a tree", "rank": 2}
+TREE = {**PAVILION, "serviceKey": "parks.tree", "name": "Adopt a tree", "rank": 2, "score": 4.0}
 PICKUP = {
     **PAVILION,
     "agencyId": "waste",
