@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import signal
@@ -57,6 +58,10 @@ def process(
                 child.wait()
 
 
+_brokers = itertools.count(1)
+"""Numbers of Redis databases; the suite's own code fills number 0."""
+
+
 class Site:
     """The running site: one server process and, where ``REDIS_URL`` is set, a worker with beat.
 
@@ -74,9 +79,9 @@ class Site:
             self._environment["DATABASE_URL"] = _new_database(database)
         self._distributed = bool(self._environment.get("REDIS_URL"))
         if self._distributed:
-            # Not the queue that the suite's own code fills.
+            # A queue of its own: another site's worker would take a turn that its database lacks.
             broker = self._environment["REDIS_URL"].rpartition("/")[0]
-            self._environment["REDIS_URL"] = f"{broker}/1"
+            self._environment["REDIS_URL"] = f"{broker}/{next(_brokers)}"
 
     def start(self) -> None:
         """Start the server, and the worker where it is a process of its own."""
