@@ -7,7 +7,7 @@ hold the same conversation have the same hash.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,9 +52,10 @@ def replay(turn: Turn) -> Replay:
     changes: list[str] = []
     state: dict[str, Any] = {"session_id": str(turn.session_id)}
     outputs: dict[str, Mapping[str, Any]] = {}
+    used = _response_ids(turn)
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
-            context = _context(turn, release, state, attempt)
+            context = _context(turn, release, state, attempt, used)
             before, after = _stored(stage, attempt), _judged(stage, attempt, context)
             stored.append(before)
             again.append(after)
@@ -72,16 +73,26 @@ def replay(turn: Turn) -> Replay:
     return Replay(digest(stored), digest(again), tuple(changes))
 
 
-def _context(turn: Turn, release: Release, state: Mapping[str, Any], attempt: Attempt) -> Context:
-    earlier = Attempt.objects.filter(stage__turn__session_id=turn.session_id, pk__lt=attempt.pk)
-    used = earlier.exclude(response_id="").values_list("response_id", flat=True)
+def _response_ids(turn: Turn) -> list[tuple[int, str]]:
+    """Return ``(attempt's key, response_id)`` of the whole session: no id may come twice in it."""
+    attempts = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
+    return list(attempts.exclude(response_id="").values_list("pk", "response_id"))
+
+
+def _context(
+    turn: Turn,
+    release: Release,
+    state: Mapping[str, Any],
+    attempt: Attempt,
+    used: Sequence[tuple[int, str]],
+) -> Context:
     return Context(
         attempt=attempt.number,
         user_prompt=turn.text,
         cached_state=dict(state),
         release=release,
         labels={name: frozenset(codes) for name, codes in release.labels.items()},
-        used_response_ids=frozenset(used),
+        used_response_ids=frozenset(name for key, name in used if key < attempt.pk),
     )
 
 
