@@ -35,8 +35,9 @@ class Turn(models.Model):
     """One citizen message and all that came of it.
 
     ``text`` is the message as sent: evidence offsets count its code points. ``risks`` are the flags
-    of the screen as :class:`ieim.pipeline.risk.RiskDict`. ``lease`` names the
-    worker run that may write to the turn until ``leased_until``.
+    of the screen, and what classify added to them, as :class:`ieim.pipeline.risk.RiskDict`.
+    ``language`` is what the message seems to be written in (ISO 639-1), empty where that cannot be
+    told. ``lease`` names the worker run that may write to the turn until ``leased_until``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -50,6 +51,7 @@ class Turn(models.Model):
     )
     release_number = models.PositiveIntegerField()
     risks = models.JSONField(default=list, blank=True)
+    language = models.CharField(max_length=8, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
     queued_at = models.DateTimeField()
@@ -79,7 +81,9 @@ class Stage(models.Model):
     """One step of a turn with one contract.
 
     ``output`` is the answer that passed (or was put in its place), ``state_merge`` the slice that
-    goes into ``cached_state``. ``round`` counts a person's retries from 1.
+    goes into ``cached_state``. ``findings`` are what stopped it, empty while nothing has.
+    ``result`` is what a triage answer was made into (``ieim/pipeline/results``). ``round`` counts
+    a person's retries from 1.
     """
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="stages")
@@ -93,6 +97,8 @@ class Stage(models.Model):
     round = models.PositiveSmallIntegerField(default=1)
     output = models.JSONField(null=True, encoder=DecimalEncoder, decoder=DecimalDecoder)
     state_merge = models.JSONField(null=True, encoder=DecimalEncoder, decoder=DecimalDecoder)
+    findings = models.JSONField(default=list)
+    result = models.JSONField(null=True, encoder=DecimalEncoder, decoder=DecimalDecoder)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
@@ -111,7 +117,8 @@ class Attempt(models.Model):
 
     ``raw`` is the model's answer as bytes (UTF-8 with lone surrogates let through), because a
     database's text type refuses some of what a broken server can say. ``response_id`` is kept even
-    of a failed attempt: within a session it may not come again.
+    of a failed attempt: within a session it may not come again. ``tokens`` is what the call counts
+    as in budgets: the server's own count, or the upper bound where it gave none.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="attempts")
@@ -128,6 +135,7 @@ class Attempt(models.Model):
     refusal = models.BinaryField(default=b"")
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
+    tokens = models.PositiveIntegerField(default=0)
     duration_ms = models.PositiveIntegerField()
     findings = models.JSONField(default=list)
     response_id = models.TextField(blank=True)
@@ -138,6 +146,7 @@ class Attempt(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["stage", "round", "number"], name="attempt_once")
         ]
+        indexes = [models.Index(fields=["created_at"], name="attempt_day")]
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.stage_id}"

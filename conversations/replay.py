@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from conversations.models import Attempt, Stage, Turn
+from conversations.services import rule_risks
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import gate
+from ieim.pipeline import gate, results
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import ModelAnswer
@@ -56,7 +57,7 @@ def replay(turn: Turn) -> Replay:
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
             context = _context(turn, release, state, attempt, used)
-            before, after = _stored(stage, attempt), _judged(stage, attempt, context)
+            before, after = _stored(stage, attempt), _judged(turn, stage, attempt, context)
             stored.append(before)
             again.append(after)
             changes += _differences(before, after, attempt)
@@ -97,22 +98,40 @@ def _context(
 
 
 def _stored(stage: Stage, attempt: Attempt) -> Decision:
-    return _decision(stage, attempt, attempt.findings, None if attempt.findings else stage.output)
+    passed = not attempt.findings
+    return _decision(
+        stage,
+        attempt,
+        attempt.findings,
+        stage.output if passed else None,
+        stage.result if passed else None,
+    )
 
 
-def _judged(stage: Stage, attempt: Attempt, context: Context) -> Decision:
+def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Decision:
     answer = ModelAnswer(
         raw=bytes(attempt.raw).decode("utf-8", "surrogatepass"),
         finish_reason=attempt.finish_reason or None,
         refusal=bytes(attempt.refusal).decode("utf-8", "surrogatepass") or None,
     )
     judgement = gate.judge(contracts.load(stage.contract), answer, context)
-    findings = [finding.as_dict() for finding in judgement.findings]
-    return _decision(stage, attempt, findings, judgement.output if judgement.passed else None)
+    # Budgets are counted outside the gate, with limits of that day: what they found stands.
+    budgets = [f for f in attempt.findings if f["code"].startswith("budget.")]
+    return _decision(
+        stage,
+        attempt,
+        [*(finding.as_dict() for finding in judgement.findings), *budgets],
+        judgement.output if judgement.passed and not budgets else None,
+        results.build(stage.contract, judgement, context, rule_risks(turn)),
+    )
 
 
 def _decision(
-    stage: Stage, attempt: Attempt, findings: list[Any], output: Mapping[str, Any] | None
+    stage: Stage,
+    attempt: Attempt,
+    findings: list[Any],
+    output: Mapping[str, Any] | None,
+    result: Mapping[str, Any] | None,
 ) -> Decision:
     # A stage that a person overrode keeps their output, not this attempt's.
     by_model = stage.status in (StageStatus.PASSED.value, StageStatus.NEEDS_REVIEW.value)
@@ -122,6 +141,7 @@ def _decision(
         "attempt": attempt.number,
         "findings": [[finding["code"], finding["path"]] for finding in findings],
         "output": _without_run_ids(output) if by_model and output is not None else None,
+        "result": result if by_model else None,
     }
 
 

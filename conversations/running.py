@@ -7,7 +7,8 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
 from uuid import UUID
@@ -24,11 +25,13 @@ from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.breaker import BreakerModel
 from ieim.llm.factory import build_model
-from ieim.pipeline import runner
+from ieim.pipeline import work
+from ieim.pipeline.budget import Budget
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelUnavailable
-from ieim.pipeline.runner import Answered, Runner
+from ieim.pipeline.runner import Runner
+from ieim.pipeline.work import Answered, NeedsReview, Output
 from ieim.search import index_for, matching_spans
 
 logger = logging.getLogger(__name__)
@@ -51,15 +54,32 @@ def configured_model() -> Model:
     return BreakerModel(build_model(settings.IEIM_MODEL), clock=time.monotonic)
 
 
-def options() -> runner.Options:
+def options() -> work.Options:
     """Return the pipeline's options from the settings."""
     config = settings.IEIM_MODEL
-    return runner.Options(
+    return work.Options(
         temperature=config["TEMPERATURE"],
         deadline=config["DEADLINE"],
         stage_deadline=config["DEADLINE"] * STAGE_DEADLINES,
+        budget=Budget(**config["BUDGET"]),
         overrides=config["OVERRIDES"],
     )
+
+
+def beside(work: Callable[[], dict[str, Output]]) -> Callable[[], dict[str, Output]]:
+    """Do work in a thread of its own, with a database connection of its own."""
+    done: Future[dict[str, Output]] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
+            done.set_exception(error)
+        finally:
+            connection.close()
+
+    threading.Thread(target=run, name="triage", daemon=True).start()
+    return done.result
 
 
 def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
@@ -95,24 +115,28 @@ def _run(turn: Turn, model: Model) -> None:
         pause=time.sleep,
         backoff=backoff,
         options=options(),
+        beside=beside,
     )
-    message = runner.Turn(
+    message = work.Turn(
         id=str(turn.pk),
         session_id=str(turn.session_id),
         text=turn.text,
         history=selectors.history(turn),
+        risks=services.rule_risks(turn),
     )
+    store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:
-        outcome = pipeline.run(message, TurnStore(turn))
+        outcome = pipeline.run(message, store)
     except ModelUnavailable as error:
         logger.warning("turn %s: the model is unavailable: %s", turn.pk, error)
         services.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
         return
     if isinstance(outcome, Answered):
-        if services.risk_holds(turn):
-            services.give_to_person(turn=turn, stage="reply", codes=[])
-            return
         deliver(turn=turn, outcome=outcome, release=release, model=model)
+        return
+    stage = outcome.stage if isinstance(outcome, NeedsReview) else services.REPLY
+    codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
+    services.give_to_person(turn=turn, stage=stage, codes=codes)
 
 
 @transaction.atomic

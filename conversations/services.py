@@ -6,8 +6,9 @@ import hashlib
 import logging
 import secrets
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from celery import current_app
@@ -22,11 +23,15 @@ from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import risk
 from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.risk import Risk
 from ieim.pipeline.screen import refusal
+from ieim.pipeline.topology import ANSWERING
 
 logger = logging.getLogger(__name__)
 
 QUEUE = "turns"
+REPLY = "reply"
+"""What a review item names in place of a contract when a whole reply waits."""
 RUN_TURN = "conversations.tasks.run_turn"
 
 LEASE = timedelta(seconds=15)
@@ -220,7 +225,7 @@ def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
     now = timezone.now()
     since = turn.unavailable_since or now
     if now - since >= GIVE_UP_ON_MODEL:
-        give_to_person(turn=turn, stage="reply", codes=[Code.MODEL_UNAVAILABLE.value])
+        give_to_person(turn=turn, stage=REPLY, codes=[Code.MODEL_UNAVAILABLE.value])
         return
     wait = max(RETRY_MODEL, timedelta(seconds=min(retry_after or 0.0, 300.0)))
     move_turn(turn, TurnState.AWAITING_MODEL, retry_at=now + wait, unavailable_since=since)
@@ -233,14 +238,47 @@ def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
 
 
 @transaction.atomic
-def give_to_person(*, turn: Turn, stage: str, codes: list[str]) -> None:
-    """Move a running turn to ``needs_review`` and open its review item.
+def open_review(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
+    """Open the review item of a stage (or ``reply``); nothing more while it has an undecided one.
 
-    A turn whose own words raise a risk carries that code as well, whatever else stopped it.
+    A turn whose own words raise a risk carries that code as well, whatever else stopped it; not so
+    triage, for which no citizen waits.
     """
-    codes = [*codes, *(finding.code.value for finding in risk_holds(turn)[:1])]
+    at_risk = (stage in ANSWERING or stage == REPLY) and risk_holds(turn)
+    ports.open_review(
+        turn_id=turn.pk, stage=stage, codes=[*codes, *([Code.POLICY_RISK.value] if at_risk else [])]
+    )
+
+
+@transaction.atomic
+def add_flags(*, turn: Turn, classified: Mapping[str, Any]) -> None:
+    """Add to a turn what classify found beyond the screen, and audit where the two disagree.
+
+    ``classified`` is a classify result (``ieim/pipeline/results``). Flags are only ever added.
+    """
+    known = {found["code"] for found in turn.risks}
+    added = [
+        Risk(flag["label"], flag["spans"][0]["start"], flag["spans"][0]["end"], "model").as_dict()
+        for flag in classified["risk_flags"]
+        if flag["label"] not in known
+    ]
+    if added:
+        turn.risks = [*turn.risks, *added]
+        Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
+    if classified["disagreements"]:
+        audit.record(
+            chain=turn.session_id,
+            kind="triage.disagreement",
+            actor="system",
+            payload={"turn": str(turn.pk), "rule_wins": classified["disagreements"]},
+        )
+
+
+@transaction.atomic
+def give_to_person(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
+    """Move a running turn to ``needs_review``; its review item is opened where it is not yet."""
     move_turn(turn, TurnState.NEEDS_REVIEW)
-    ports.open_review(turn_id=turn.pk, stage=stage, codes=codes)
+    open_review(turn=turn, stage=stage, codes=codes)
     audit.record(
         chain=turn.session_id,
         kind="turn.needs_review",
@@ -249,8 +287,13 @@ def give_to_person(*, turn: Turn, stage: str, codes: list[str]) -> None:
     )
 
 
+def rule_risks(turn: Turn) -> list[Risk]:
+    """Return the risks of a turn that the screen found, without what a model added."""
+    return [Risk(**found) for found in turn.risks if found["source"] == "rule"]
+
+
 def risk_holds(turn: Turn) -> list[Finding]:
-    """Return the holds that the screen's risk flags put on a turn, by its release's labels."""
+    """Return the holds that a turn's risk flags put on it, by its release's labels."""
     if not turn.risks:
         return []
     labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
@@ -261,6 +304,6 @@ def risk_holds(turn: Turn) -> list[Finding]:
 def run_failed(*, turn: Turn) -> None:
     """Take note of a run that ended in an error of ours: queue it again, or give it to a person."""
     if turn.runs + 1 >= MAX_RUNS:
-        give_to_person(turn=turn, stage="reply", codes=[Code.PIPELINE_ERROR.value])
+        give_to_person(turn=turn, stage=REPLY, codes=[Code.PIPELINE_ERROR.value])
     else:
         move_turn(turn, TurnState.QUEUED, runs=turn.runs + 1, queued_at=timezone.now())

@@ -8,28 +8,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from conversations import services, states
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit import services as audit
+from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import SOURCE
 from ieim.pipeline.ports import ModelUnavailable
-from ieim.pipeline.runner import AttemptRecord, Output
 from ieim.pipeline.topology import ORDER
+from ieim.pipeline.work import AttemptRecord, Output
 
 
 class TurnStore:
     """:class:`ieim.pipeline.runner.Store` for a turn whose lease the caller holds."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, *, count_day: bool = False) -> None:
         self.turn = turn
+        self._count_day = count_day
         self._stages: dict[str, Stage] = {stage.contract: stage for stage in turn.stages.all()}
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
@@ -41,6 +45,13 @@ class TurnStore:
             raise RuntimeError(f"stage {row.pk} is {row.status} without an output")
         return row.output, row.state_merge
 
+    def stopped(self, stage: str) -> Sequence[Finding] | None:
+        """Return what stopped a stage that waits for a person; None for any other."""
+        row = self._stages.get(stage)
+        if row is None or StageStatus(row.status) is not StageStatus.NEEDS_REVIEW:
+            return None
+        return [_finding(item) for item in row.findings]
+
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         """Return the findings of each attempt stored in the stage's present round."""
         row = self._stages[stage]
@@ -51,6 +62,13 @@ class TurnStore:
         """Return every response_id that the session has seen."""
         rows = Attempt.objects.filter(stage__turn__session_id=self.turn.session_id)
         return frozenset(rows.exclude(response_id="").values_list("response_id", flat=True))
+
+    def spent(self) -> Spent:
+        """Return the tokens that the session, and the day (UTC) where it has a limit, have used."""
+        mine = Attempt.objects.filter(stage__turn__session_id=self.turn.session_id)
+        today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        all_of_today = Attempt.objects.filter(created_at__gte=today)
+        return Spent(_tokens(mine), _tokens(all_of_today) if self._count_day else 0)
 
     @transaction.atomic
     def begin(self, stage: str) -> None:
@@ -97,33 +115,75 @@ class TurnStore:
             chain=self.turn.session_id,
             kind="stage.attempt",
             actor="system",
-            payload=_audit_payload(self.turn, row, stored),
+            payload={**_audit_payload(self.turn, row, stored), "budget": attempt.count.as_dict()},
         )
         if judgement.passed:
-            self._finish(row, StageStatus.PASSED, judgement.output, judgement.state_merge)
+            self._pass(row, attempt)
             EvidenceSpan.objects.bulk_create(
                 EvidenceSpan(stage=row, source=SOURCE, **_span(e.as_dict()))
                 for e in judgement.evidence
             )
         elif final:
-            self._finish(row, StageStatus.NEEDS_REVIEW, None, None)
-            codes = [finding.code.value for finding in judgement.findings]
-            services.give_to_person(turn=self.turn, stage=stage, codes=codes)
+            self._stop(row, judgement.findings)
         services.changed(self.turn)
 
-    def _finish(
-        self, row: Stage, status: StageStatus, output: Output | None, merge: Output | None
-    ) -> None:
+    @transaction.atomic
+    def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
+        """Fail a stage closed whose next call would overrun a budget."""
+        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        audit.record(
+            chain=self.turn.session_id,
+            kind="stage.over_budget",
+            actor="system",
+            payload={
+                "turn": str(self.turn.pk),
+                "stage": stage,
+                "codes": [finding.code.value for finding in findings],
+                "budget": count.as_dict(),
+            },
+        )
+        self._stop(self._stages[stage], findings)
+        services.changed(self.turn)
+
+    def _pass(self, row: Stage, attempt: AttemptRecord) -> None:
+        row.output = attempt.judgement.output
+        row.state_merge = attempt.judgement.state_merge
+        row.result = attempt.result
+        self._finish(row, StageStatus.PASSED)
+        if row.contract == "classify" and attempt.result is not None:
+            services.add_flags(turn=self.turn, classified=attempt.result)
+
+    def _stop(self, row: Stage, findings: Sequence[Finding]) -> None:
+        row.findings = [finding.as_dict() for finding in findings]
+        self._finish(row, StageStatus.NEEDS_REVIEW)
+        services.open_review(turn=self.turn, stage=row.contract, codes=_codes(findings))
+
+    def _finish(self, row: Stage, status: StageStatus) -> None:
         states.require_stage(StageStatus(row.status), status)
         row.status = status.value
-        row.output = output
-        row.state_merge = merge
         row.finished_at = timezone.now()
-        row.save(update_fields=["status", "output", "state_merge", "finished_at"])
+        row.save(
+            update_fields=[
+                "status",
+                "output",
+                "state_merge",
+                "result",
+                "findings",
+                "finished_at",
+            ]
+        )
 
 
 def _finding(item: Mapping[str, Any]) -> Finding:
     return Finding(Code(item["code"]), item["path"], item["message"])
+
+
+def _codes(findings: Sequence[Finding]) -> list[str]:
+    return [finding.code.value for finding in findings]
+
+
+def _tokens(attempts: QuerySet[Attempt]) -> int:
+    return attempts.aggregate(used=Sum("tokens"))["used"] or 0
 
 
 def _span(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,10 +220,18 @@ def _store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
         refusal=_bytes(answer.refusal),
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
+        tokens=_counted(attempt),
         duration_ms=round(attempt.seconds * 1000),
         findings=[finding.as_dict() for finding in judgement.findings],
         response_id=response_id if isinstance(response_id, str) else "",
     )
+
+
+def _counted(attempt: AttemptRecord) -> int:
+    """Return what a call counts as: the server's own count, or the bound where it gave none."""
+    sent, said = attempt.answer.prompt_tokens, attempt.answer.completion_tokens
+    written = len(_bytes(attempt.answer.raw))
+    return (attempt.count.input if sent is None else sent) + (written if said is None else said)
 
 
 def _audit_payload(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from uuid import UUID
 from django.db import transaction
 
 from conversations.models import Turn
+from conversations.services import REPLY
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
-from ieim.pipeline.topology import ORDER
+from ieim.pipeline.topology import ANSWERING
 from review.models import Priority, ReviewItem
 from review.states import UNDECIDED
-from review.words import REPLY
 
 
 @transaction.atomic
@@ -51,4 +51,4 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
 def _priority(stage: str, codes: Sequence[str]) -> Priority:
     if Code.POLICY_RISK in codes:
         return Priority.HIGH
-    return Priority.NORMAL if stage in ORDER or stage == REPLY else Priority.LOW
+    return Priority.NORMAL if stage in ANSWERING or stage == REPLY else Priority.LOW

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from conversations.services import REPLY
 from conversations.states import StageStatus
 from ieim.pipeline.findings import Code
 from review.states import ReviewState
-
-REPLY = "reply"
-"""What an item names in place of a contract when a whole reply waits."""
 
 STAGES: Mapping[str, str] = {
     "judgement_v1": "Is it a question for us?",
@@ -76,6 +74,7 @@ REASONS: Mapping[str, str] = {
     Code.BUDGET_INPUT: "The question needs more text than the model may be given.",
     Code.BUDGET_OUTPUT: "The answer is longer than the model may write.",
     Code.BUDGET_SESSION: "The conversation used up what one may use.",
+    Code.BUDGET_DAY: "All conversations of the day used up what they may use.",
     Code.POLICY_RISK: "The message shows a risk, so a person has to look first.",
     Code.POLICY_CONFIDENCE: "The model was less sure than the rules ask for.",
     Code.POLICY_LANGUAGE: "The message is in a language that is not supported yet.",

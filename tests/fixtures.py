@@ -16,6 +16,7 @@ from conversations.models import Turn
 from ieim.knowledge import services as knowledge
 from ieim.knowledge.bundle import read_bundle
 from ieim.pipeline.ports import Model
+from ieim.pipeline.runner import afterwards
 
 DEMO = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo"
 VISA = "I want to extend my tourist visa"
@@ -28,6 +29,22 @@ T = TypeVar("T")
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a call be tried again at once."""
     monkeypatch.setattr(running, "BACKOFF", (0.0, 0.0))
+
+
+@pytest.fixture(autouse=True)
+def _triage_where_it_can_see(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run triage after the flow where a test's rows are never committed.
+
+    Another thread has a connection of its own, and would not see them.
+    """
+    marker = request.node.get_closest_marker("django_db")
+    committed = "transactional_db" in request.fixturenames or (
+        marker is not None and marker.kwargs.get("transaction")
+    )
+    if not committed:
+        monkeypatch.setattr(running, "beside", afterwards)
 
 
 @pytest.fixture

@@ -14,21 +14,21 @@ from conversations import running
 from conversations.evaluation.cases import INJECTION, Case, plain_question
 from conversations.evaluation.outcomes import CaseResult, EndedAs, Told
 from conversations.selectors import HISTORY_CHARS
+from conversations.services import REPLY
 from ieim.pipeline import risk
+from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelUnavailable, Shortlist
-from ieim.pipeline.runner import Answered, AttemptRecord, Options, Outcome, Output, Runner, Turn
+from ieim.pipeline.runner import Runner
 from ieim.pipeline.screen import screen
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
+from ieim.pipeline.work import Answered, AttemptRecord, NeedsReview, Options, Outcome, Output, Turn
 
 logger = logging.getLogger(__name__)
 
 PATIENCE = 3
 """So many cases in a row without a model are an outage: the rest is not tried."""
-
-REPLY = "reply"
-"""Named as the stage where the reply was held, and not a stage's answer."""
 
 _EXPECTED = "expected"
 _OUTAGE = "the model could not be reached for the cases before it"
@@ -43,6 +43,17 @@ class MemoryStore:
     def done(self, stage: str) -> tuple[Output, Output] | None:
         """Return nothing: each turn is run once, from its beginning."""
         return None
+
+    def stopped(self, stage: str) -> Sequence[Finding] | None:
+        """Return nothing, for the same reason."""
+        return None
+
+    def spent(self) -> Spent:
+        """Return nothing: a case is nobody's session, and budgets do not measure answers."""
+        return Spent()
+
+    def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
+        """Do nothing: the outcome says which stage it was."""
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         """Return the findings of each attempt of the stage."""
@@ -98,7 +109,7 @@ class Asker:
             options=self.options,
         )
         # The ids say nothing of the case: a model could learn from its id what is expected.
-        turn = Turn("turn", "session", text, _talk(history))
+        turn = Turn("turn", "session", text, _talk(history), risks=risk.find(text))
         try:
             outcome = runner.run(turn, store)
         except ModelUnavailable as error:
@@ -106,13 +117,7 @@ class Asker:
         except Exception as error:  # An error of ours: it is one case that was not run.
             logger.exception("a case could not be run")
             return Told("not_run", reason=f"{type(error).__name__}: see the log")
-        told = _told(outcome, store)
-        flags = [found.code for found in risk.find(text)]
-        held = risk.holds(flags, self.release.labels.get("risk_flags", {}))
-        if held and told.outcome != "review":
-            # As for a citizen: whatever the stages made of it, a person sees it first.
-            return replace(told, outcome="review", cited=(), stage=REPLY, codes=_codes(held))
-        return told
+        return _told(outcome, store)
 
     def candidates(self, case: Case) -> tuple[str, ...]:
         """Return the keys of the shortlist over the agencies that are right, best first."""
@@ -226,7 +231,8 @@ def _told(outcome: Outcome, store: MemoryStore) -> Told:
         cited = tuple((s.agency_id, s.service_key) for s in outcome.reply.sources)
         kind: EndedAs = "guidance" if outcome.reply.kind == "guidance" else "answered"
         return replace(told, outcome=kind, cited=cited)
-    return replace(told, stage=outcome.stage, codes=_codes(outcome.findings))
+    stage = outcome.stage if isinstance(outcome, NeedsReview) else REPLY
+    return replace(told, stage=stage, codes=_codes(outcome.findings))
 
 
 def _codes(findings: Sequence[Finding]) -> tuple[str, ...]:

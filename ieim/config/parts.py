@@ -22,6 +22,7 @@ _OVERRIDES: dict[str, tuple[type, ...]] = {
     "model": (str,),
     "temperature": (int, float),
     "max_output_tokens": (int,),
+    "max_input_tokens": (int,),
 }
 
 
@@ -31,13 +32,15 @@ class ModelOverride(TypedDict, total=False):
     model: str
     temperature: float
     max_output_tokens: int
+    max_input_tokens: int
 
 
 class ModelSettings(TypedDict):
     """``settings.IEIM_MODEL``.
 
     ``BASE_URL`` is empty for the offline engine; ``DEADLINE`` is in seconds, for one call in all;
-    ``OVERRIDES`` are by stage id.
+    ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an ``input``, a ``session`` and a
+    ``day``, None for no limit.
     """
 
     BASE_URL: str
@@ -48,6 +51,7 @@ class ModelSettings(TypedDict):
     RESPONSE_FORMAT: str
     STORE: bool
     OVERRIDES: dict[str, ModelOverride]
+    BUDGET: dict[str, int | None]
 
 
 def secret_key(env: Env, *, required: bool) -> str:
@@ -190,7 +194,17 @@ def model(env: Env) -> ModelSettings:
         ),
         "STORE": env.flag("IEIM_MODEL_STORE", default=False),
         "OVERRIDES": _overrides(env),
+        "BUDGET": {
+            "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),
+            "session": _tokens(env, "IEIM_BUDGET_SESSION", 5_000_000),
+            "day": _tokens(env, "IEIM_BUDGET_DAY", 0),
+        },
     }
+
+
+def _tokens(env: Env, name: str, default: int) -> int | None:
+    """A number of tokens; 0 is no limit."""
+    return int(env.number(name, default, low=0, high=10**12)) or None
 
 
 def _overrides(env: Env) -> dict[str, ModelOverride]:

@@ -32,7 +32,7 @@ def _is_integer(_checker: TypeChecker, value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-_Validator: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]  # its stub has no types
+Validator: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]  # its stub has no types
     Draft202012Validator,
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
 )
@@ -67,14 +67,14 @@ def load(contract_id: str) -> Contract:
     """Return the contract, read and compiled once; KeyError for an id that is none."""
     stage = STAGES[contract_id]
     schema = json.loads(_read("contracts", f"{contract_id}.schema.json"))
-    _Validator.check_schema(schema)
+    Validator.check_schema(schema)
     persona = _read("prompts", "base_system.md")
     directive = _read("prompts", f"{contract_id}.md")
     return Contract(
         id=contract_id,
         stage=stage,
         schema=schema,
-        validator=_Validator(schema),
+        validator=Validator(schema),
         persona=persona,
         directive=directive,
         short_directive=directive.partition(_EXAMPLES)[0],

@@ -50,6 +50,7 @@ class Code(StrEnum):
     BUDGET_INPUT = "budget.input"
     BUDGET_OUTPUT = "budget.output"
     BUDGET_SESSION = "budget.session"
+    BUDGET_DAY = "budget.day"
     POLICY_RISK = "policy.risk"
     POLICY_CONFIDENCE = "policy.confidence"
     POLICY_LANGUAGE = "policy.language"

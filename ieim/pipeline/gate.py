@@ -8,7 +8,7 @@ can say, knows no model and keeps no state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
 from typing import Any, TypedDict
@@ -77,6 +77,10 @@ class Judgement:
     evidence: tuple[Evidence, ...]
     output: dict[str, Any] | None
     state_merge: dict[str, Any] | None
+
+    def stopped_by(self, findings: Iterable[Finding]) -> Judgement:
+        """Return the judgement with findings from outside the gate: it has not passed then."""
+        return replace(self, findings=(*self.findings, *findings), state_merge=None)
 
     @property
     def passed(self) -> bool:

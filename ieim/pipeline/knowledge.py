@@ -76,6 +76,16 @@ class Label:
     threshold: Decimal | None = None
     effect: str = ""
 
+    @property
+    def holds(self) -> bool:
+        """Whether a reply over a risk flag of this label waits for a person."""
+        return self.effect in ("hold", "escalate")
+
+    @property
+    def escalates(self) -> bool:
+        """Whether the flag is a crisis: its description is shown to the citizen at once."""
+        return self.effect == "escalate"
+
 
 @dataclass(frozen=True)
 class Release:

@@ -6,22 +6,38 @@ waivable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from ieim.pipeline import risk
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Label
+from ieim.pipeline.risk import Risk
 from ieim.pipeline.stages.base import Output
 from ieim.pipeline.stages.triage import label_elements
 
-HOLDING_EFFECTS = frozenset({"hold", "escalate"})
 LabelSets = Mapping[str, Mapping[str, Label]]
 
 
 def has_thresholds(labels: LabelSets) -> bool:
     """Whether any label of ``labels`` sets a threshold."""
     return any(label.threshold is not None for codes in labels.values() for label in codes.values())
+
+
+def decide(
+    risks: Sequence[Risk], triaged: Mapping[str, Output], labels: LabelSets
+) -> list[Finding]:
+    """Return why a reply that passed its gates waits for a person; it may go out for none.
+
+    ``triaged`` are the triage answers that passed, by contract. What the screen found holds,
+    whatever a model says of it.
+    """
+    codes = [found.code for found in risks]
+    return [
+        *risk.holds(codes, labels.get("risk_flags", {})),
+        *(each for name, output in triaged.items() for each in holds(name, output, labels)),
+    ]
 
 
 def holds(contract: str, output: Output, labels: LabelSets) -> list[Finding]:
@@ -34,7 +50,7 @@ def _holds(contract: str, output: Output, labels: LabelSets) -> Iterable[Finding
         for path, label_set, element in label_elements(output):
             label = labels.get(label_set, {}).get(element["label"])
             yield from _confidence(label, element, pointer(*path, "confidence"))
-            if label is not None and label_set == "risk_flags" and label.effect in HOLDING_EFFECTS:
+            if label is not None and label_set == "risk_flags" and label.holds:
                 yield Finding(
                     Code.POLICY_RISK,
                     pointer(*path, "label"),

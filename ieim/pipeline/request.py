@@ -11,6 +11,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ieim.pipeline.budget import bound
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
@@ -28,15 +29,24 @@ def build(
     request_id: str,
     temperature: float,
     max_output_tokens: int,
+    max_input_tokens: int | None = None,
     previous: Sequence[Finding] = (),
 ) -> ModelRequest:
     """Return the request of ``inputs.context.attempt``.
 
-    Attempt 2 is strictly smaller in bytes than attempt 1 of the same inputs and has temperature
-    0.0; it carries the codes and pointers of ``previous``, as many as fit.
+    Candidates are left out, the worst first, until the upper bound of its tokens is within
+    ``max_input_tokens``; where that is not enough, the budget stops the call. Attempt 2 is
+    strictly smaller in bytes than attempt 1 of the same inputs and has temperature 0.0; it carries
+    the codes and pointers of ``previous``, as many as fit.
     """
     payload = _payload(contract, inputs, request_id)
     first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
+    while max_input_tokens is not None and bound(first) > max_input_tokens:
+        fewer = _without_worst(payload, excess=bound(first) - max_input_tokens)
+        if fewer is None:
+            break
+        payload = fewer
+        first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     if inputs.context.attempt == 1:
         return first
     short = _shorten(contract, payload)
@@ -77,19 +87,54 @@ def _shorten(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
     return short
 
 
+def _without_worst(payload: Mapping[str, Any], *, excess: int) -> dict[str, Any] | None:
+    """Leave out ranked candidates of at least ``excess`` bytes, as far as there are any.
+
+    The worst ranks go first, whatever slot they are in; the best of each agency (and of the
+    agencies) stays. None when there is nothing left to leave out.
+    """
+    spare = [
+        (candidate["rank"], slot, candidate)
+        for slot in CANDIDATE_SLOTS
+        for group in _groups(payload.get(slot, ()))
+        for candidate in group[1:]
+    ]
+    spare.sort(key=lambda each: (-each[0], each[1]))
+    dropped: list[Mapping[str, Any]] = []
+    freed = 0
+    for _, _, candidate in spare:
+        if freed >= excess:
+            break
+        dropped.append(candidate)
+        freed += len(dumps(candidate).encode()) + 1
+    if not dropped:
+        return None
+    kept = {
+        slot: [c for c in payload[slot] if not any(c is gone for gone in dropped)]
+        for slot in CANDIDATE_SLOTS
+        if slot in payload
+    }
+    return {**payload, **kept}
+
+
 def _best_half(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Keep the better half by rank, of each agency its own: no agency loses all it has."""
     if not candidates or "rank" not in candidates[0]:
         return list(candidates)
+    return [
+        candidate for group in _groups(candidates) for candidate in group[: (len(group) + 1) // 2]
+    ]
+
+
+def _groups(candidates: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Return ranked candidates best first, each agency's on their own; agencies make one group."""
+    if not candidates or "rank" not in candidates[0]:
+        return []
     groups: dict[str, list[Mapping[str, Any]]] = {}
     alone = "serviceKey" not in candidates[0] and "key" not in candidates[0]
     for candidate in candidates:
         groups.setdefault("" if alone else candidate["agencyId"], []).append(candidate)
-    kept: list[Mapping[str, Any]] = []
-    for group in groups.values():
-        ordered = sorted(group, key=lambda candidate: candidate["rank"])
-        kept += ordered[: (len(ordered) + 1) // 2]
-    return kept
+    return [sorted(group, key=lambda candidate: candidate["rank"]) for group in groups.values()]
 
 
 def _request(

@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import yaml
 
 from ieim.pipeline import evidence
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Label
-from ieim.pipeline.policy import HOLDING_EFFECTS
 
-ESCALATE = "escalate"
+Source = Literal["rule", "model"]
 
 
 class RiskDict(TypedDict):
@@ -28,19 +27,29 @@ class RiskDict(TypedDict):
     code: str
     start: int
     end: int
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """A flag and the words that raised it: half-open code point offsets into the text as sent."""
+    """A flag and the words that raised it: half-open code point offsets into the text as sent.
+
+    ``source`` is ``rule`` for a phrase of the screen, ``model`` for what classify added to them.
+    """
 
     code: str
     start: int
     end: int
+    source: Source = "rule"
 
     def as_dict(self) -> RiskDict:
         """Return the risk as JSON."""
-        return {"code": self.code, "start": self.start, "end": self.end}
+        return {
+            "code": self.code,
+            "start": self.start,
+            "end": self.end,
+            "source": self.source,
+        }
 
 
 def find(text: str) -> list[Risk]:
@@ -62,14 +71,14 @@ def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
     return [
         Finding(Code.POLICY_RISK, "", f"The risk flag {code} asks for a person.")
         for code in codes
-        if code not in labels or labels[code].effect in HOLDING_EFFECTS
+        if code not in labels or labels[code].holds
     ]
 
 
 def contacts(codes: Sequence[str], labels: Mapping[str, Label]) -> tuple[str, ...]:
     """Return what the citizen has to see at once: the text of each escalating flag's label."""
     found = (labels[code] for code in codes if code in labels)
-    return tuple(label.description for label in found if label.effect == ESCALATE)
+    return tuple(label.description for label in found if label.escalates)
 
 
 @cache

@@ -29,9 +29,14 @@ FLOW: tuple[Stage, ...] = (
 
 FIRST = FLOW[0].id
 
-STAGES: Mapping[str, Stage] = {
-    stage.id: stage for stage in (*FLOW, triage.CLASSIFY, triage.EXTRACT, triage.IDENTITY_ASSIST)
-}
+TRIAGE: tuple[Stage, ...] = (triage.CLASSIFY, triage.EXTRACT, triage.IDENTITY_ASSIST)
+"""Run beside the flow, in this order: what classify finds may hold the reply, so it comes first."""
+
+STAGES: Mapping[str, Stage] = {stage.id: stage for stage in (*FLOW, *TRIAGE)}
 """Every contract's rules by its id."""
 
-ORDER: Mapping[str, int] = {stage.id: i for i, stage in enumerate(FLOW)}
+ORDER: Mapping[str, int] = {stage: i for i, stage in enumerate(STAGES)}
+"""Where a stage stands in a list of all: the flow, then triage."""
+
+ANSWERING: frozenset[str] = frozenset(stage.id for stage in FLOW)
+"""Ids of the stages without which there is no reply."""

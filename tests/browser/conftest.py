@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, Response, expect
+
+from tests import live
+from tests.model_server import scripted_model
 
 expect.set_options(timeout=15_000)
 
@@ -24,3 +28,17 @@ def quiet_page(page: Page) -> Iterator[Page]:
     page.on("response", failed)
     yield page
     assert problems == []
+
+
+@pytest.fixture
+def thinking_site(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[str, threading.Event]]:
+    """A site whose model thinks about the service until the event is set; ``(base URL, event)``."""
+    answer = threading.Event()
+    script = {"service_select_v1": [answer] * 2}
+    with scripted_model(script) as (_, server):
+        model = {"IEIM_MODEL_BASE_URL": server.base_url, "IEIM_MODEL_NAME": "scripted"}
+        with live.site(tmp_path_factory.mktemp("thinking"), **model) as site:
+            yield site.base_url, answer
+            answer.set()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from django.conf import settings
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Page, expect
 
 AXE = Path(settings.BASE_DIR) / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -27,27 +26,6 @@ def expect_answer(page: Page, number: int = 1) -> None:
 
 def connected(page: Page) -> None:
     expect(page.locator("html")).to_have_class(re.compile("app-live"))
-
-
-def hold_back_the_answer(page: Page) -> Callable[[], None]:
-    """Let everything through but answers, so that the page goes on waiting; returns the release."""
-    released = False
-
-    def release() -> None:
-        nonlocal released
-        released = True
-
-    def route(socket: WebSocketRoute) -> None:
-        server = socket.connect_to_server()
-
-        def forward(frame: str | bytes) -> None:
-            if released or 'data-state="answered"' not in str(frame):
-                socket.send(frame)
-
-        server.on_message(forward)
-
-    page.route_web_socket("**/ws/chat/**", route)
-    return release
 
 
 def assert_accessible(page: Page) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -15,7 +16,6 @@ from tests.browser.steps import (
     assert_fits,
     connected,
     expect_answer,
-    hold_back_the_answer,
 )
 
 pytestmark = pytest.mark.browser
@@ -54,10 +54,12 @@ def test_it_answers_an_example_at_one_click(quiet_page: Page) -> None:
     expect(page.locator(".turn")).to_be_focused()
 
 
-def test_it_shows_the_steps_while_it_works(quiet_page: Page) -> None:
+def test_it_shows_the_steps_while_it_works(
+    quiet_page: Page, thinking_site: tuple[str, threading.Event]
+) -> None:
     page = quiet_page
-    hold_back_the_answer(page)
-    page.goto("/")
+    base_url, _ = thinking_site
+    page.goto(base_url)
     connected(page)
     ask(page)
     expect(page.locator(".steps__item--done").first).to_be_visible()
@@ -71,14 +73,16 @@ def test_it_shows_the_steps_while_it_works(quiet_page: Page) -> None:
     expect(page.locator("#question")).to_have_value("And how much is it?")
 
 
-def test_it_shows_the_answer_after_a_reload(quiet_page: Page) -> None:
+def test_it_shows_the_answer_after_a_reload(
+    quiet_page: Page, thinking_site: tuple[str, threading.Event]
+) -> None:
     page = quiet_page
-    release = hold_back_the_answer(page)
-    page.goto("/")
+    base_url, answer = thinking_site
+    page.goto(base_url)
     connected(page)
     ask(page)
     expect(page.locator(".steps__item--done").first).to_be_visible()
-    release()
+    answer.set()
     page.reload()
     expect_answer(page)
     expect(page.locator(".turn")).to_have_count(1)

@@ -107,7 +107,7 @@ def test_it_gives_an_outage_up() -> None:
     cases: list[Case] = [case(id=str(number)) for number in range(PATIENCE + 5)]
     results = run_cases(cases, asker(model))
     assert {found.verdict for found in results} == {"not_run"}
-    assert model.asked == PATIENCE
+    assert model.asked == 2 * PATIENCE  # by the flow and by triage
 
 
 def test_it_leaves_to_a_person_what_a_citizens_turn_would() -> None:

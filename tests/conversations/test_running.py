@@ -16,6 +16,7 @@ from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
+TRIAGE = ["classify", "extract", "identity_assist"]
 LOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
 
 
@@ -26,8 +27,8 @@ def test_it_answers_the_visa_question_with_its_source(ask: Ask) -> None:
     assert turn.reply.origin == "model"
     assert "visa" in turn.reply.body["title"].lower()
     assert turn.reply.body["sources"][0]["url"].startswith("https://")
-    assert server.asked == [(stage, 1) for stage in LOW]
-    assert [stage.status for stage in turn.stages.all()] == ["passed"] * 4
+    assert server.asked == [(stage, 1) for stage in [*LOW, *TRIAGE]]
+    assert [stage.status for stage in turn.stages.all()] == ["passed"] * 7
 
 
 def test_it_marks_the_citizens_own_words(ask: Ask) -> None:
@@ -95,7 +96,7 @@ def test_it_audits_every_attempt_and_the_end_in_one_chain(ask: Ask) -> None:
         .order_by("seq")
         .values_list("kind", flat=True)
     )
-    assert kinds == ["turn.received", *["stage.attempt"] * 4, "turn.answered"]
+    assert kinds == ["turn.received", *["stage.attempt"] * 7, "turn.answered"]
     assert verify(turn.session_id).ok
 
 

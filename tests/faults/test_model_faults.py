@@ -22,8 +22,8 @@ from ieim.llm.faults.table import FAULTS, TRIAGE, Fault, Outcome
 from ieim.llm.faults.wire import RETRY_AFTER
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import gate, request
+from ieim.pipeline.asking import MAX_TRIES
 from ieim.pipeline.ports import ModelUnavailable
-from ieim.pipeline.runner import MAX_TRIES
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.search import index_for
 from review.models import ReviewItem

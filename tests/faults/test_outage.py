@@ -16,10 +16,11 @@ from tests.model_server import scripted_model
 
 TURNS = 200
 OUTAGE = range(80, 140)
-PER_TURN = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
+FLOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
+PER_TURN = [*FLOW, "classify", "extract", "identity_assist"]
 
 
-@pytest.mark.timeout(300)  # eight hundred calls over a socket
+@pytest.mark.timeout(300)  # fourteen hundred calls over a socket
 @pytest.mark.usefixtures("published")
 def test_it_loses_and_doubles_no_turn_in_an_outage() -> None:
     with scripted_model({}) as (model, server):

@@ -13,7 +13,8 @@ from ieim.knowledge.bundle import read_bundle
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model
-from ieim.pipeline.runner import Outcome, Runner, Turn
+from ieim.pipeline.runner import Runner
+from ieim.pipeline.work import Outcome, Turn
 from ieim.search import index_for
 from tests.pipeline.drive import MemoryStore
 

@@ -7,9 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
-from ieim.pipeline.runner import AttemptRecord, Outcome, Output, Runner, Turn
+from ieim.pipeline.runner import Runner
+from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Turn
 from ieim.search import index_for
 from tests.pipeline.build import RELEASE, SESSION, TEXT, valid
 
@@ -32,8 +35,19 @@ class ScriptedModel:
             raise answer
         return answer if isinstance(answer, ModelAnswer) else ModelAnswer(json.dumps(answer))
 
+    @property
+    def flow(self) -> list[ModelRequest]:
+        """What the stages of the flow asked."""
+        return [request for request in self.requests if request.contract in ANSWERING]
+
     def asked(self) -> list[tuple[str, int]]:
-        return [(request.contract, request.attempt) for request in self.requests]
+        """Return the contract and the attempt of each request of the flow."""
+        return [(request.contract, request.attempt) for request in self.flow]
+
+    def triaged(self) -> list[tuple[str, int]]:
+        """Return the contract and the attempt of each request of triage."""
+        asked = [(request.contract, request.attempt) for request in self.requests]
+        return [each for each in asked if each[0] not in ANSWERING]
 
 
 def payload(request: ModelRequest) -> dict[str, Any]:
@@ -62,6 +76,8 @@ class MemoryStore:
     def __init__(self) -> None:
         self.records: list[tuple[str, AttemptRecord]] = []
         self.failed: list[str] = []
+        self.stops: dict[str, Sequence[Finding]] = {}
+        self.used = Spent()
         self.tries: list[tuple[str, int]] = []
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
@@ -70,6 +86,15 @@ class MemoryStore:
             if name == stage and output is not None and merge is not None:
                 return output, merge
         return None
+
+    def stopped(self, stage: str) -> Sequence[Finding] | None:
+        return self.stops.get(stage)
+
+    def spent(self) -> Spent:
+        return self.used
+
+    def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
+        self.stops[stage] = findings
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         return [record.judgement.findings for name, record in self.records if name == stage]
@@ -88,10 +113,15 @@ class MemoryStore:
         self.records.append((stage, attempt))
         if final:
             self.failed.append(stage)
+            self.stops[stage] = attempt.judgement.findings
 
 
 def run(
-    model: ScriptedModel, store: MemoryStore | None = None, **turn: Any
+    model: ScriptedModel,
+    store: MemoryStore | None = None,
+    *,
+    options: Options | None = None,
+    **turn: Any,
 ) -> tuple[Outcome, MemoryStore]:
     """Run one turn over the test release."""
     store = store or MemoryStore()
@@ -104,6 +134,7 @@ def run(
         clock=lambda: float(next(ticks)),
         pause=pauses.append,
         backoff=float,
+        options=options or Options(),
     )
     message = Turn(**{"id": "t-1", "session_id": SESSION, "text": TEXT, **turn})
     return runner.run(message, store), store

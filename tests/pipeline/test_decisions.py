@@ -16,8 +16,8 @@ from ieim.pipeline import contract as contracts
 from ieim.pipeline import request
 from ieim.pipeline.findings import WAIVABLE, Code, Finding
 from ieim.pipeline.ports import ModelAnswer
-from ieim.pipeline.runner import NeedsReview
 from ieim.pipeline.stages.base import Inputs
+from ieim.pipeline.work import NeedsReview
 from ieim.search import index_for
 from tests.pipeline.build import (
     CONTRACTS,

@@ -6,7 +6,7 @@ import pytest
 
 from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import ModelAnswer, ModelUnavailable
-from ieim.pipeline.runner import Answered, NeedsReview
+from ieim.pipeline.work import Answered, NeedsReview
 from tests.pipeline.build import REPLACE, valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, payload, run
 
@@ -80,7 +80,7 @@ def test_it_goes_on_with_the_second_attempt_when_the_first_is_stored() -> None:
     second = ScriptedModel()
     run(second, store)
     assert second.asked()[0] == ("category_select_v1", 2)
-    assert payload(second.requests[0])["previous_findings"]
+    assert payload(second.flow[0])["previous_findings"]
 
 
 def test_it_holds_decision_3_a_broken_call_is_tried_again_twice_and_is_no_attempt() -> None:
@@ -98,8 +98,8 @@ def test_it_holds_decision_3_it_gives_up_after_three_tries() -> None:
     model = ScriptedModel({"judgement_v1": [ModelUnavailable("reset")] * 5})
     with pytest.raises(ModelUnavailable):
         run(model, store)
-    assert len(model.requests) == 3
-    assert store.records == []
+    assert len(model.flow) == 3
+    assert store.done("judgement_v1") is None
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ def test_it_holds_decision_3_it_does_not_wait_in_vain(error: ModelUnavailable) -
     model = ScriptedModel({"judgement_v1": [error]})
     with pytest.raises(ModelUnavailable):
         run(model)
-    assert len(model.requests) == 1
+    assert len(model.flow) == 1
     assert model.pauses == []
 
 
 def test_it_gives_each_stage_a_fresh_response_id() -> None:
     model = ScriptedModel()
     run(model)
-    ids = [payload(request)["request_id"] for request in model.requests[1:]]
+    ids = [payload(request)["request_id"] for request in model.flow[1:]]
     assert len(set(ids)) == len(ids)
 
 
@@ -127,4 +127,4 @@ def test_it_tells_a_refusal_from_a_failure() -> None:
     outcome, _ = run(model)
     assert isinstance(outcome, NeedsReview)
     assert [finding.code for finding in outcome.findings] == [Code.MODEL_REFUSAL]
-    assert len(model.requests) == 1
+    assert len(model.flow) == 1

@@ -60,8 +60,11 @@ def test_an_item_has_the_agency_and_each_attempts_findings(stopped: Turn) -> Non
         ("judgement_v1", "Passed"),
         ("agency_detect_v1", "Passed"),
         ("category_select_v1", "Needs review"),
+        ("classify", "Passed"),
+        ("extract", "Passed"),
+        ("identity_assist", "Passed"),
     ]
-    assert [stage.stopped for stage in view.stages] == [False, False, True]
+    assert [stage.stopped for stage in view.stages] == [False, False, True, False, False, False]
     assert [attempt.findings for attempt in view.stages[0].attempts] == [()]
     for number, attempt in enumerate(view.stages[2].attempts, start=1):
         assert (attempt.number, attempt.round) == (number, 1)

@@ -1,0 +1,165 @@
+"""Asking one stage: two attempts at most, each within its budgets, each judged by the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ieim.pipeline import budget, gate, request, results
+from ieim.pipeline import contract as contracts
+from ieim.pipeline.budget import Count
+from ieim.pipeline.contract import Contract
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
+from ieim.pipeline.screen import screen
+from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.work import AttemptRecord, Options, Output, Store, Turn
+
+MAX_ATTEMPTS = 2
+MAX_TRIES = 3
+"""Calls for one attempt: a timeout, a reset, 429 or 5xx is tried again at most twice."""
+LONGEST_PAUSE = 5.0
+"""Seconds that a worker waits for the next try; a longer wish of the server's parks the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A stage failed closed."""
+
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Asks the stages of turns over one release of one model.
+
+    ``clock`` gives monotonic seconds; ``pause`` waits for some; ``backoff`` says how many before
+    the second and the third try, jitter included.
+    """
+
+    model: Model
+    shortlist: Shortlist
+    release: Release
+    clock: Callable[[], float]
+    pause: Callable[[float], None]
+    backoff: Callable[[int], float]
+    options: Options = field(default_factory=Options)
+
+    def stage(
+        self, stage_id: str, turn: Turn, context: Context, store: Store
+    ) -> tuple[Output, Output] | Stopped:
+        """Return ``(output, state_merge)`` of a stage, asking for it where that is needed.
+
+        Raises :class:`ieim.pipeline.ports.ModelUnavailable` when no answer can be had.
+        """
+        done = store.done(stage_id)
+        if done is not None:
+            return done
+        stopped = store.stopped(stage_id)
+        if stopped is not None:
+            return Stopped(tuple(stopped))
+        return self._ask(contracts.load(stage_id), turn, context, store)
+
+    def _ask(
+        self, contract: Contract, turn: Turn, context: Context, store: Store
+    ) -> tuple[Output, Output] | Stopped:
+        store.begin(contract.id)
+        earlier = store.attempts(contract.id)
+        until = self.clock() + self.options.stage_deadline
+        while True:
+            number = len(earlier) + 1
+            context = replace(context, attempt=number, used_response_ids=store.used_response_ids())
+            asked = self._request(contract, turn, context, earlier[-1] if earlier else ())
+            count = self._count(contract, asked, store)
+            overruns = budget.before(count)
+            if overruns:
+                store.over_budget(contract.id, overruns, count)
+                return Stopped(tuple(overruns))
+            started = self.clock()
+            answer = self._answer(asked, store, until)
+            record = self._judged(contract, turn, context, asked, answer, count, started)
+            judgement = record.judgement
+            final = not judgement.passed and (
+                number >= MAX_ATTEMPTS or any(is_refusal(f) for f in judgement.findings)
+            )
+            store.record(contract.id, record, final=final)
+            if judgement.output is not None and judgement.state_merge is not None:
+                return judgement.output, judgement.state_merge
+            if final:
+                return Stopped(judgement.findings)
+            earlier = [*earlier, judgement.findings]
+
+    def _judged(
+        self,
+        contract: Contract,
+        turn: Turn,
+        context: Context,
+        asked: ModelRequest,
+        answer: ModelAnswer,
+        count: Count,
+        started: float,
+    ) -> AttemptRecord:
+        judgement = gate.judge(contract, answer, context)
+        overruns = budget.after(count, answer)
+        if overruns:
+            judgement = judgement.stopped_by(overruns)
+        return AttemptRecord(
+            number=context.attempt,
+            contract=contract,
+            request=asked,
+            answer=answer,
+            judgement=judgement,
+            seconds=self.clock() - started,
+            count=count,
+            result=results.build(contract.id, judgement, context, turn.risks),
+        )
+
+    def _request(
+        self, contract: Contract, turn: Turn, context: Context, previous: Sequence[Finding]
+    ) -> ModelRequest:
+        return request.build(
+            contract,
+            Inputs(
+                text=screen(turn.text).text,
+                history=turn.history,
+                context=context,
+                shortlist=self.shortlist,
+                limits=self.options.limits,
+                runtime_directive=turn.runtime_directive,
+            ),
+            request_id=f"{turn.id}/{contract.id}/{len(context.used_response_ids)}",
+            temperature=self.options.of(contract.id, "temperature"),
+            max_output_tokens=self.options.of(contract.id, "max_output_tokens"),
+            max_input_tokens=self.options.budget_of(contract.id).input,
+            previous=previous,
+        )
+
+    def _count(self, contract: Contract, asked: ModelRequest, store: Store) -> Count:
+        return Count(
+            input=budget.bound(asked),
+            output_limit=asked.max_output_tokens,
+            budget=self.options.budget_of(contract.id),
+            spent=store.spent(),
+        )
+
+    def _answer(self, asked: ModelRequest, store: Store, until: float) -> ModelAnswer:
+        """Call the model, again where that may help, and not beyond ``until``."""
+        number = 0
+        while True:
+            number += 1
+            try:
+                left = until - self.clock()
+                return self.model.complete(asked, deadline=min(self.options.deadline, left))
+            except ModelUnavailable as error:
+                store.unanswered(asked.contract, number, error)
+                wait = max(self.backoff(number), error.retry_after or 0.0)
+                late = wait > LONGEST_PAUSE or self.clock() + wait >= until
+                if number == MAX_TRIES or not error.passing or late:
+                    raise
+            self.pause(wait)
+
+
+def is_refusal(finding: Finding) -> bool:
+    """Whether asking again at temperature 0.0 would only be the same question."""
+    return finding.code is Code.MODEL_REFUSAL

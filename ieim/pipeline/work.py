@@ -1,0 +1,154 @@
+"""What a run works on: the turn, what a deployment sets, and where results are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ieim.pipeline import reply
+from ieim.pipeline.budget import Budget, Count, Spent
+from ieim.pipeline.contract import Contract
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.gate import Judgement
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.results import Result
+from ieim.pipeline.risk import Risk
+
+Output = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A citizen's message and what came before it.
+
+    ``history`` holds at most 20 items, oldest first: ``{"role": "user" | "assistant", "text"}``
+    and, for an answer, ``"agency"`` and ``"service"``. ``risks`` are what the screen found.
+    """
+
+    id: str
+    session_id: str
+    text: str
+    history: Sequence[Mapping[str, Any]] = ()
+    risks: Sequence[Risk] = ()
+    runtime_directive: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a deployment sets.
+
+    ``deadline`` is in seconds for one call, ``stage_deadline`` for all calls and pauses of a stage;
+    ``limits`` count candidates, ``budget`` counts tokens.
+    """
+
+    temperature: float = 0.2
+    max_output_tokens: int = 2048
+    deadline: float = 30.0
+    stage_deadline: float = 75.0
+    limits: Mapping[str, int] = field(
+        default_factory=lambda: {"agencies": 12, "categories": 40, "services": 12}
+    )
+    budget: Budget = field(default_factory=Budget)
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Per contract: ``temperature``, ``max_output_tokens``, ``max_input_tokens``."""
+
+    def of(self, contract_id: str, name: str) -> Any:
+        """Return an option as it holds for one contract."""
+        return self.overrides.get(contract_id, {}).get(name, getattr(self, name))
+
+    def budget_of(self, contract_id: str) -> Budget:
+        """Return the token budget as it holds for one contract."""
+        own = self.overrides.get(contract_id, {})
+        return Budget(
+            input=own.get("max_input_tokens", self.budget.input),
+            session=self.budget.session,
+            day=self.budget.day,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """One attempt as it is stored: what was asked, what was said, what the gate found.
+
+    ``findings`` are the gate's and the budget's; ``result`` is what a triage answer that passed
+    was made into, None for the stages of the flow.
+    """
+
+    number: int
+    contract: Contract
+    request: ModelRequest
+    answer: ModelAnswer
+    judgement: Judgement
+    seconds: float
+    count: Count
+    result: Result | None = None
+
+
+class Store(Protocol):
+    """Where a turn's stages are kept; every call is durable when it returns.
+
+    Two threads use it at once, one for the flow and one for triage, never for the same stage.
+    """
+
+    def done(self, stage: str) -> tuple[Output, Output] | None:
+        """Return ``(output, state_merge)`` of a stage that is passed, approved or overridden."""
+        ...
+
+    def stopped(self, stage: str) -> Sequence[Finding] | None:
+        """Return what stopped a stage that has failed closed; None when it has not."""
+        ...
+
+    def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
+        """Return the findings of each attempt stored in the stage's present round."""
+        ...
+
+    def used_response_ids(self) -> frozenset[str]:
+        """Return every response_id that the session has seen."""
+        ...
+
+    def spent(self) -> Spent:
+        """Return the tokens that the session and the day have used so far."""
+        ...
+
+    def begin(self, stage: str) -> None:
+        """Note that the stage is being worked on."""
+        ...
+
+    def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
+        """Note a call (the ``number``-th try of an attempt) to which no answer could be had."""
+        ...
+
+    def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
+        """Store an attempt; it passed, or with ``final`` the stage has failed closed."""
+        ...
+
+    def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
+        """Fail a stage closed whose next call would overrun a budget: it is not made."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The turn has a reply that went through its gates."""
+
+    reply: reply.Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The turn has such a reply, and policy wants a person to see it first."""
+
+    reply: reply.Reply
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsReview:
+    """A stage of the flow failed closed."""
+
+    stage: str
+    findings: tuple[Finding, ...]
+
+
+Outcome = Answered | Held | NeedsReview
