@@ -3,6 +3,7 @@
 PYTHON ?= python3.11
 VENV   := .venv
 PY     := $(VENV)/bin/python
+BENCH  := .venv-bench
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
 NPM    := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
 
@@ -24,13 +25,14 @@ run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
 test: setup ## Check everything: lint, types, contracts, settings, three test runs
 	@$(PY) -m tests.checks
 
-bench: setup ## Measure what a stage costs beyond the model call, and what each part of it does
+bench: setup $(BENCH)/.installed ## Measure what a stage costs beyond the model call, beside other libraries too
 	@for file in benchmarks/*.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done
 
 lock: $(VENV)/.installed ## Pin the newest allowed versions of every dependency
 	$(VENV)/bin/$(LOCK) requirements/base.in -o requirements/base.txt
 	$(VENV)/bin/$(LOCK) requirements/dev.in -o requirements/dev.txt
 	$(VENV)/bin/$(LOCK) requirements/node.in -o requirements/node.txt
+	$(VENV)/bin/$(LOCK) requirements/bench.in -o requirements/bench.txt
 	$(NPM) update --package-lock-only
 
 $(PY):
@@ -46,6 +48,13 @@ $(VENV)/.installed: requirements/dev.txt requirements/node.txt | $(PY)
 	@command -v npm >/dev/null || { \
 		echo "Installing Node.js into $(VENV), because this machine has none ..."; \
 		$(PIP) -r requirements/node.txt; }
+	@touch $@
+
+# What is only compared with: never in $(VENV).
+$(BENCH)/.installed: requirements/bench.txt | $(VENV)/.installed
+	@echo "Installing the libraries to compare with into $(BENCH) ..."
+	@$(PY) -m venv $(BENCH)
+	@$(subst $(VENV)/,$(BENCH)/,$(PIP)) -r requirements/bench.txt
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json .npmrc | $(VENV)/.installed

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from conversations import flags
 from conversations.models import Attempt, Stage, Turn
-from conversations.services import rule_risks
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
@@ -122,7 +122,7 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
         attempt,
         [*(finding.as_dict() for finding in judgement.findings), *budgets],
         judgement.output if judgement.passed and not budgets else None,
-        results.build(stage.contract, judgement, context, rule_risks(turn)),
+        results.build(stage.contract, judgement, context, flags.of_rules(turn)),
     )
 
 

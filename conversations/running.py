@@ -16,7 +16,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from conversations import selectors, services
+from conversations import flags, selectors, services
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.services import LeaseLost
 from conversations.states import TurnState
@@ -122,7 +122,7 @@ def _run(turn: Turn, model: Model) -> None:
         session_id=str(turn.session_id),
         text=turn.text,
         history=selectors.history(turn),
-        risks=services.rule_risks(turn),
+        risks=flags.of_rules(turn),
     )
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:

@@ -6,9 +6,8 @@ import hashlib
 import logging
 import secrets
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from celery import current_app
@@ -16,14 +15,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from conversations import notify, ports, states
+from conversations import flags, notify, ports, states
 from conversations.models import Session, Turn
 from conversations.states import PENDING_TURN_STATES, TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import risk
-from ieim.pipeline.findings import Code, Finding
-from ieim.pipeline.risk import Risk
+from ieim.pipeline.findings import Code
 from ieim.pipeline.screen import refusal
 from ieim.pipeline.topology import ANSWERING
 
@@ -244,34 +242,10 @@ def open_review(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
     A turn whose own words raise a risk carries that code as well, whatever else stopped it; not so
     triage, for which no citizen waits.
     """
-    at_risk = (stage in ANSWERING or stage == REPLY) and risk_holds(turn)
+    at_risk = (stage in ANSWERING or stage == REPLY) and flags.holds(turn)
     ports.open_review(
         turn_id=turn.pk, stage=stage, codes=[*codes, *([Code.POLICY_RISK.value] if at_risk else [])]
     )
-
-
-@transaction.atomic
-def add_flags(*, turn: Turn, classified: Mapping[str, Any]) -> None:
-    """Add to a turn what classify found beyond the screen, and audit where the two disagree.
-
-    ``classified`` is a classify result (``ieim/pipeline/results``). Flags are only ever added.
-    """
-    known = {found["code"] for found in turn.risks}
-    added = [
-        Risk(flag["label"], flag["spans"][0]["start"], flag["spans"][0]["end"], "model").as_dict()
-        for flag in classified["risk_flags"]
-        if flag["label"] not in known
-    ]
-    if added:
-        turn.risks = [*turn.risks, *added]
-        Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
-    if classified["disagreements"]:
-        audit.record(
-            chain=turn.session_id,
-            kind="triage.disagreement",
-            actor="system",
-            payload={"turn": str(turn.pk), "rule_wins": classified["disagreements"]},
-        )
 
 
 @transaction.atomic
@@ -285,19 +259,6 @@ def give_to_person(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
         actor="system",
         payload={"turn": str(turn.pk), "stage": stage, "codes": sorted(set(codes))},
     )
-
-
-def rule_risks(turn: Turn) -> list[Risk]:
-    """Return the risks of a turn that the screen found, without what a model added."""
-    return [Risk(**found) for found in turn.risks if found["source"] == "rule"]
-
-
-def risk_holds(turn: Turn) -> list[Finding]:
-    """Return the holds that a turn's risk flags put on it, by its release's labels."""
-    if not turn.risks:
-        return []
-    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    return risk.holds([found["code"] for found in turn.risks], labels)
 
 
 @transaction.atomic

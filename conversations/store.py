@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
-from conversations import services, states
+from conversations import flags, services, states
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit import services as audit
@@ -151,7 +151,7 @@ class TurnStore:
         row.result = attempt.result
         self._finish(row, StageStatus.PASSED)
         if row.contract == "classify" and attempt.result is not None:
-            services.add_flags(turn=self.turn, classified=attempt.result)
+            flags.add(turn=self.turn, classified=attempt.result)
 
     def _stop(self, row: Stage, findings: Sequence[Finding]) -> None:
         row.findings = [finding.as_dict() for finding in findings]

@@ -113,7 +113,7 @@ def test_it_sweeps_with_a_task_that_exists() -> None:
     assert scheduled <= set(current_app.tasks)
 
 
-@pytest.mark.parametrize("name", ["base.txt", "dev.txt", "node.txt"])
+@pytest.mark.parametrize("name", ["base.txt", "bench.txt", "dev.txt", "node.txt"])
 def test_it_locks_python_packages_by_hash_alone(name: str) -> None:
     lock = (ROOT / "requirements" / name).read_text(encoding="utf-8")
     assert re.search(r"^[a-z].*==.* \\\n +--hash=sha256:", lock, flags=re.MULTILINE)

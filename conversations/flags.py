@@ -1,0 +1,52 @@
+"""Risk flags of a stored turn: the rules' and the model's, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from conversations.models import Turn
+from ieim.audit import services as audit
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import risk
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.risk import Risk
+
+
+@transaction.atomic
+def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
+    """Add to a turn what classify found beyond the screen, and audit where the two disagree.
+
+    ``classified`` is a classify result (``ieim/pipeline/results``). Flags are only ever added.
+    """
+    known = {found["code"] for found in turn.risks}
+    added = [
+        Risk(flag["label"], flag["spans"][0]["start"], flag["spans"][0]["end"], "model").as_dict()
+        for flag in classified["risk_flags"]
+        if flag["label"] not in known
+    ]
+    if added:
+        turn.risks = [*turn.risks, *added]
+        Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
+    if classified["disagreements"]:
+        audit.record(
+            chain=turn.session_id,
+            kind="triage.disagreement",
+            actor="system",
+            payload={"turn": str(turn.pk), "rule_wins": classified["disagreements"]},
+        )
+
+
+def of_rules(turn: Turn) -> list[Risk]:
+    """Return the risks of a turn that the screen found, without what a model added."""
+    return [Risk(**found) for found in turn.risks if found["source"] == "rule"]
+
+
+def holds(turn: Turn) -> list[Finding]:
+    """Return the holds that a turn's risk flags put on it, by its release's labels."""
+    if not turn.risks:
+        return []
+    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    return risk.holds([found["code"] for found in turn.risks], labels)
