@@ -7,6 +7,7 @@ changed. What must never happen twice is refused by a constraint, not by care.
 from __future__ import annotations
 
 import uuid
+import zlib
 
 from django.db import models
 from django.db.models import Q
@@ -38,6 +39,8 @@ class Turn(models.Model):
     of the screen, and what classify added to them, as :class:`ieim.pipeline.risk.RiskDict`.
     ``language`` is what the message seems to be written in (ISO 639-1), empty where that cannot be
     told. ``lease`` names the worker run that may write to the turn until ``leased_until``.
+    ``resumed`` says that a person's decision set it going again: the session's next question does
+    not wait for it. ``hold_waived`` says that a person let the held reply go out.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -60,6 +63,8 @@ class Turn(models.Model):
     retry_at = models.DateTimeField(null=True, blank=True)
     unavailable_since = models.DateTimeField(null=True, blank=True)
     runs = models.PositiveSmallIntegerField(default=0)
+    resumed = models.BooleanField(default=False)
+    hold_waived = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["session_id", "number"]
@@ -67,7 +72,7 @@ class Turn(models.Model):
             models.UniqueConstraint(fields=["session", "number"], name="turn_number_once"),
             models.UniqueConstraint(
                 fields=["session"],
-                condition=Q(state__in=sorted(s.value for s in PENDING_TURN_STATES)),
+                condition=Q(state__in=sorted(s.value for s in PENDING_TURN_STATES), resumed=False),
                 name="one_pending_turn_a_session",
             ),
         ]
@@ -115,10 +120,12 @@ class Stage(models.Model):
 class Attempt(models.Model):
     """One model call for a stage: an immutable artifact.
 
-    ``raw`` is the model's answer as bytes (UTF-8 with lone surrogates let through), because a
-    database's text type refuses some of what a broken server can say. ``response_id`` is kept even
-    of a failed attempt: within a session it may not come again. ``tokens`` is what the call counts
-    as in budgets: the server's own count, or the upper bound where it gave none.
+    ``asked`` is the per-call JSON as it was sent (UTF-8, compressed by zlib); the hashes stand for
+    the persona and the directive before it. ``raw`` is the model's answer as bytes (UTF-8 with lone
+    surrogates let through), because a database's text type refuses some of what a broken server
+    can say. ``response_id`` is kept even of a failed attempt: within a session it may not come
+    again. ``tokens`` is what the call counts as in budgets: the server's own count, or the upper
+    bound where it gave none.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="attempts")
@@ -130,6 +137,7 @@ class Attempt(models.Model):
     contract_sha256 = models.CharField(max_length=64)
     prompt_sha256 = models.CharField(max_length=64)
     request_bytes = models.PositiveIntegerField()
+    asked = models.BinaryField(default=b"")
     raw = models.BinaryField()
     finish_reason = models.CharField(max_length=64, blank=True)
     refusal = models.BinaryField(default=b"")
@@ -155,6 +163,11 @@ class Attempt(models.Model):
     def raw_text(self) -> str:
         """The answer as text for people; what is not UTF-8 shows as replacement characters."""
         return bytes(self.raw).decode("utf-8", "replace")
+
+    @property
+    def asked_text(self) -> str:
+        """The per-call JSON as it was sent; empty where it was not kept."""
+        return zlib.decompress(bytes(self.asked)).decode() if self.asked else ""
 
 
 class EvidenceSpan(models.Model):

@@ -115,7 +115,7 @@ def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool)
 
 
 def _store_turn(session: Session, text: str, release_number: int) -> Turn:
-    if session.turns.filter(state__in=_PENDING).exists():
+    if session.turns.filter(state__in=_PENDING, resumed=False).exists():
         raise Refused(STILL_WORKING)
     # Before anything else looks at the message: a crisis flag shows its contacts at once.
     risks = risk.find(text)

@@ -7,6 +7,7 @@ nothing more.
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 from decimal import Decimal
@@ -215,6 +216,7 @@ def _store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
         contract_sha256=attempt.contract.schema_sha256,
         prompt_sha256=attempt.contract.prompt_sha256,
         request_bytes=asked.size,
+        asked=zlib.compress(_bytes(asked.messages[-1].content)),
         raw=_bytes(answer.raw),
         finish_reason=_name(answer.finish_reason, 64),
         refusal=_bytes(answer.refusal),

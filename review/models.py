@@ -1,19 +1,21 @@
-"""What waits for a person."""
+"""What waits for a person, and what persons decided."""
 
 from __future__ import annotations
 
 import uuid
 from enum import IntEnum
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from conversations.models import Turn
+from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from review.states import UNDECIDED, ReviewState
 
 
 class Priority(IntEnum):
-    """What comes first in the queue."""
+    """How much an item matters."""
 
     HIGH = 1
     """Held because of a risk."""
@@ -27,7 +29,11 @@ class ReviewItem(models.Model):
     """A stage or a reply that waits for a person.
 
     ``stage`` is a contract's id, or ``reply`` when the reply as a whole is held. ``reasons`` are
-    the finding codes, each once, in the order of the gate.
+    the finding codes, each once, in the order of the gate; ``reason`` is the first of them.
+    ``agency``, ``urgency`` and ``language`` are what was known when it was opened (empty where
+    nothing was) and what the queue is filtered by. A claim holds until ``claimed_until``.
+    ``version`` counts the changes: who decides says which one they saw. ``parent`` is the item
+    after whose decision the pipeline stopped again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -39,15 +45,39 @@ class ReviewItem(models.Model):
         default=ReviewState.OPEN.value,
     )
     reasons = models.JSONField(default=list)
+    reason = models.CharField(max_length=64, blank=True)
     priority = models.PositiveSmallIntegerField(
         choices=[(priority.value, priority.name.lower()) for priority in Priority],
         default=Priority.NORMAL.value,
     )
+    agency = models.CharField(max_length=200, blank=True)
+    urgency = models.CharField(max_length=64, blank=True)
+    language = models.CharField(max_length=8, blank=True)
+    needs_second = models.BooleanField(default=False)
+    parent = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="follow_ups"
+    )
+    claimed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="claimed_items",
+    )
+    claimed_until = models.DateTimeField(null=True, blank=True)
+    version = models.PositiveIntegerField(default=1)
     opened_at = models.DateTimeField(auto_now_add=True)
-    due_at = models.DateTimeField(null=True, blank=True)
+    due_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        ordering = ["priority", "opened_at", "id"]
+        ordering = ["due_at", "id"]
+        permissions = [
+            ("decide_reviewitem", "Can claim and decide review items"),
+            ("supervise_reviewitem", "Can assign and take over review items"),
+            ("second_reviewitem", "Can give a second opinion"),
+            ("view_metrics", "Can see the metrics"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["turn", "stage"],
@@ -56,8 +86,110 @@ class ReviewItem(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["state", "priority", "opened_at", "id"], name="review_queue"),
+            models.Index(fields=["state", "due_at", "id"], name="review_queue"),
+            models.Index(fields=["state", "agency", "due_at", "id"], name="review_agency"),
+            models.Index(fields=["claimed_by", "state", "due_at"], name="review_mine"),
+            models.Index(fields=["decided_at"], name="review_decided"),
         ]
 
     def __str__(self) -> str:
         return f"{self.stage} of {self.turn_id} ({self.state})"
+
+
+class ItemFlag(models.Model):
+    """A risk flag of an item's turn: what the queue is filtered by."""
+
+    item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="flags")
+    code = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["code", "item"], name="flag_once_an_item")]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Action(models.TextChoices):
+    """What a person can do with an item."""
+
+    APPROVE = "approve", "Approve"
+    OVERRIDE = "override", "Correct"
+    RETRY = "retry", "Ask the model again"
+    WRITE = "write", "Write the reply"
+    ASK = "ask", "Ask the citizen for more"
+    HAND_OVER = "hand_over", "Hand to another agency"
+    DISMISS = "dismiss", "Dismiss"
+    AGREE = "agree", "Agree"
+    DISAGREE = "disagree", "Disagree"
+    UNDO = "undo", "Undo"
+
+
+class Decision(models.Model):
+    """A correction record: append-only, except that a session's erasure takes its records along.
+
+    ``patch`` is the RFC 6902 patch from what the model said last (null where it said nothing that
+    could be read) to ``output``, which is the stage's new answer, the reply written, or what else
+    the action needs. ``artifacts`` holds the hashes of the attempt that was judged, ``evidence``
+    the spans of the new answer. ``seconds`` is the time between the claim and the decision.
+    ``about`` is the record that this one agrees with, disagrees with, or undoes.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="decisions")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions"
+    )
+    action = models.CharField(max_length=16, choices=Action.choices)
+    reason = models.TextField()
+    patch = models.JSONField(null=True, encoder=DecimalEncoder, decoder=DecimalDecoder)
+    output = models.JSONField(null=True, encoder=DecimalEncoder, decoder=DecimalDecoder)
+    artifacts = models.JSONField(default=dict)
+    evidence = models.JSONField(default=list)
+    seconds = models.PositiveIntegerField(default=0)
+    about = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="answers"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at", "id"]
+        indexes = [models.Index(fields=["actor", "created_at"], name="decision_actor")]
+
+    def __str__(self) -> str:
+        return f"{self.action} of {self.item_id}"
+
+
+class SignOff(models.Model):
+    """An agency's signature under its part of a reply that several agencies answer."""
+
+    item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="sign_offs")
+    agency = models.CharField(max_length=200)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="sign_offs"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "agency"], name="signed_once_an_agency")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agency} for {self.item_id}"
+
+
+class SavedView(models.Model):
+    """A queue's filters under a name; ``query`` is the address's query string."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_views"
+    )
+    name = models.CharField(max_length=60)
+    query = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="view_once_a_name")]
+
+    def __str__(self) -> str:
+        return self.name

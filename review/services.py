@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from conversations.models import Turn
 from conversations.services import REPLY
@@ -30,7 +31,12 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     item, opened = undecided.get_or_create(
         turn_id=turn_id,
         stage=stage,
-        defaults={"reasons": reasons, "priority": _priority(stage, reasons)},
+        defaults={
+            "reasons": reasons,
+            "reason": reasons[0] if reasons else "",
+            "priority": _priority(stage, reasons),
+            "due_at": timezone.now(),
+        },
     )
     if opened:
         audit.record(

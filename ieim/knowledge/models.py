@@ -27,6 +27,7 @@ from ieim.knowledge.checks import (
 from ieim.knowledge.rows import Row, Table
 from ieim.pipeline.knowledge import LABEL_SETS
 
+EVERY_AGENCY = "*"
 _LIST_HELP = 'A list of texts: ["first", "second"].'
 
 
@@ -249,3 +250,25 @@ class Publication(AppendOnlyModel):
 
     def __str__(self) -> str:
         return f"publication of release {self.release_id}"
+
+
+class AgencyScope(models.Model):
+    """An agency that a member of staff works for: what they may see and change.
+
+    ``agency`` is an agency's id, or :data:`EVERY_AGENCY`. Staff without a row see what belongs to
+    no agency yet, and nothing else.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agency_scopes"
+    )
+    agency = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["user_id", "agency"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "agency"], name="scope_once_an_agency")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id}: {self.agency}"

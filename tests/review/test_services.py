@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from conversations.models import Turn
 from ieim.audit.models import AuditEvent
@@ -66,9 +67,10 @@ def test_it_opens_one_for_each_stage_and_turn(turn: Turn) -> None:
 
 def test_the_database_refuses_a_second_undecided_item(turn: Turn) -> None:
     open_item(turn_id=turn.pk, stage="reply", codes=[])
-    with pytest.raises(IntegrityError), transaction.atomic():
-        ReviewItem.objects.create(turn=turn, stage="reply", state=ReviewState.CLAIMED.value)
-    ReviewItem.objects.create(turn=turn, stage="reply", state=ReviewState.DECIDED.value)
+    another = {"turn": turn, "stage": "reply", "due_at": timezone.now()}
+    with pytest.raises(IntegrityError, match=r"one_undecided|UNIQUE"), transaction.atomic():
+        ReviewItem.objects.create(**another, state=ReviewState.CLAIMED.value)
+    ReviewItem.objects.create(**another, state=ReviewState.DECIDED.value)
 
 
 @pytest.mark.parametrize(
