@@ -218,3 +218,46 @@ class Reply(models.Model):
 
     def __str__(self) -> str:
         return f"reply to {self.turn_id}"
+
+
+class ClientTurn(models.Model):
+    """The name that a client gave to its message: the same name in a session is the same turn."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="client_turns")
+    turn = models.OneToOneField(Turn, on_delete=models.CASCADE, related_name="client_turn")
+    client_id = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "client_id"], name="client_id_once_a_session"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.client_id} of {self.session_id}"
+
+
+class SessionEvent(models.Model):
+    """One frame of a session's JSON socket: numbered from 1, never changed, never reused.
+
+    ``key`` names the fact that the frame tells of; a fact is told once. ``body`` is the frame
+    without ``type``, ``turn`` and ``event``.
+    """
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events", null=True)
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8)
+    key = models.CharField(max_length=120)
+    body = models.JSONField()
+
+    class Meta:
+        ordering = ["session_id", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "number"], name="event_number_once"),
+            models.UniqueConstraint(fields=["session", "key"], name="event_fact_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"event {self.number} of {self.session_id}"

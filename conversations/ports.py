@@ -17,13 +17,26 @@ class OpenReview(Protocol):
     def __call__(self, *, turn_id: UUID, stage: str, codes: Sequence[str]) -> object: ...
 
 
+class EraseReviews(Protocol):
+    """Delete the review items of a session with every decision on them; returns how many."""
+
+    def __call__(self, *, session_id: UUID) -> int: ...
+
+
 _open_review: OpenReview | None = None
+_erase_reviews: EraseReviews | None = None
 
 
 def wire_review(port: OpenReview) -> None:
     """Set the port, once at start."""
     global _open_review
     _open_review = port
+
+
+def wire_erasure(port: EraseReviews) -> None:
+    """Set the port, once at start."""
+    global _erase_reviews
+    _erase_reviews = port
 
 
 def open_review(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> None:
@@ -34,3 +47,15 @@ def open_review(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> None:
     if _open_review is None:
         raise RuntimeError("no review port is wired; call conversations.ports.wire_review at start")
     _open_review(turn_id=turn_id, stage=stage, codes=codes)
+
+
+def erase_reviews(*, session_id: UUID) -> int:
+    """Delete a session's review items through the wired port.
+
+    Raises RuntimeError when nothing is wired: an erased session must not stay in the queue.
+    """
+    if _erase_reviews is None:
+        raise RuntimeError(
+            "no erasure port is wired; call conversations.ports.wire_erasure at start"
+        )
+    return _erase_reviews(session_id=session_id)

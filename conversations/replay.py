@@ -7,19 +7,21 @@ hold the same conversation have the same hash.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+
 from conversations import flags
-from conversations.models import Attempt, Stage, Turn
+from conversations.models import Attempt, ReplyOrigin, Stage, Turn
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import gate, results
 from ieim.pipeline.canonical import digest
-from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
 
@@ -56,7 +58,8 @@ def replay(turn: Turn) -> Replay:
     used = _response_ids(turn)
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
-            context = _context(turn, release, state, attempt, used)
+            before_it = (name for key, name in used if key < attempt.pk)
+            context = context_of(turn, state, attempt=attempt.number, used=before_it)
             before, after = _stored(stage, attempt), _judged(turn, stage, attempt, context)
             stored.append(before)
             again.append(after)
@@ -64,7 +67,7 @@ def replay(turn: Turn) -> Replay:
         if StageStatus(stage.status) in DONE_STAGE_STATUSES and stage.state_merge is not None:
             state |= stage.state_merge
             outputs[stage.contract] = stage.output or {}
-    if hasattr(turn, "reply"):
+    if hasattr(turn, "reply") and turn.reply.origin != ReplyOrigin.STAFF.value:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
         context = Context(1, turn.text, state, release)
         stored.append({"reply": turn.reply.body})
@@ -80,20 +83,28 @@ def _response_ids(turn: Turn) -> list[tuple[int, str]]:
     return list(attempts.exclude(response_id="").values_list("pk", "response_id"))
 
 
-def _context(
+def context_of(
     turn: Turn,
-    release: Release,
     state: Mapping[str, Any],
-    attempt: Attempt,
-    used: Sequence[tuple[int, str]],
+    *,
+    attempt: int = 1,
+    used: Iterable[str] = (),
+    as_seen: bool = True,
 ) -> Context:
+    """Return what an answer to ``turn`` is judged against, as the runner judged it.
+
+    ``state`` is the ``cached_state``, ``used`` the session's response ids until then. ``as_seen``
+    is for a model, which was given the redacted text; a person reads, and quotes, the text itself.
+    """
+    release = knowledge.release(turn.release_number)
     return Context(
-        attempt=attempt.number,
+        attempt=attempt,
         user_prompt=turn.text,
         cached_state=dict(state),
         release=release,
         labels={name: frozenset(codes) for name, codes in release.labels.items()},
-        used_response_ids=frozenset(name for key, name in used if key < attempt.pk),
+        used_response_ids=frozenset(used),
+        redacted=prepare(turn.text) if as_seen else None,
     )
 
 
@@ -122,7 +133,13 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
         attempt,
         [*(finding.as_dict() for finding in judgement.findings), *budgets],
         judgement.output if judgement.passed and not budgets else None,
-        results.build(stage.contract, judgement, context, flags.of_rules(turn)),
+        results.build(
+            stage.contract,
+            judgement,
+            context,
+            flags.of_rules(turn),
+            settings.IEIM_MODEL["KEY_PATTERNS"],
+        ),
     )
 
 

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from channels.security.websocket import WebsocketDenier
 from django.urls import path
 
 from conversations.consumers import ChatConsumer
+from conversations.frames import SUBPROTOCOL
+from conversations.json_socket import JsonConsumer
 
 # Django types `path` for HTTP views only; URLRouter wants ASGI applications there.
-chat: Any = ChatConsumer.as_asgi()
+_page: Any = ChatConsumer.as_asgi()
+_json: Any = JsonConsumer.as_asgi()
+_nobody: Any = WebsocketDenier.as_asgi()
 
-websocket_urlpatterns: list[Any] = [path("ws/chat/", chat)]
+
+async def chat(scope: Any, receive: Any, send: Any) -> Any:
+    """Fragments for the page, which asks for no subprotocol; JSON for who asks for it.
+
+    Whoever asks for other subprotocols only is refused (403): they expect something else.
+    """
+    wanted = scope.get("subprotocols") or []
+    if SUBPROTOCOL in wanted:
+        return await _json(scope, receive, send)
+    return await (_nobody if wanted else _page)(scope, receive, send)
+
+
+_chat: Any = chat
+
+websocket_urlpatterns: list[Any] = [path("ws/chat/", _chat)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import random
 import threading
@@ -16,23 +15,20 @@ from uuid import UUID
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from conversations import flags, selectors, services
-from conversations.models import Reply, ReplyOrigin, Turn
+from conversations import flags, resuming, selectors, services
+from conversations.models import Reply, Turn
 from conversations.services import LeaseLost
 from conversations.states import TurnState
 from conversations.store import TurnStore
-from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.breaker import BreakerModel
 from ieim.llm.factory import build_model
 from ieim.pipeline import work
 from ieim.pipeline.budget import Budget
-from ieim.pipeline.canonical import digest
-from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.runner import Runner
-from ieim.pipeline.work import Answered, NeedsReview, Output
-from ieim.search import index_for, matching_spans
+from ieim.pipeline.work import Answered, Held, NeedsReview, Output
+from ieim.search import index_for
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +58,8 @@ def options() -> work.Options:
         deadline=config["DEADLINE"],
         stage_deadline=config["DEADLINE"] * STAGE_DEADLINES,
         budget=Budget(**config["BUDGET"]),
+        languages=frozenset(config["LANGUAGES"]),
+        key_patterns=config["KEY_PATTERNS"],
         overrides=config["OVERRIDES"],
     )
 
@@ -131,8 +129,8 @@ def _run(turn: Turn, model: Model) -> None:
         logger.warning("turn %s: the model is unavailable: %s", turn.pk, error)
         services.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
         return
-    if isinstance(outcome, Answered):
-        deliver(turn=turn, outcome=outcome, release=release, model=model)
+    if isinstance(outcome, Answered) or (isinstance(outcome, Held) and turn.hold_waived):
+        deliver(turn=turn, outcome=outcome, model=model)
         return
     stage = outcome.stage if isinstance(outcome, NeedsReview) else services.REPLY
     codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
@@ -140,45 +138,12 @@ def _run(turn: Turn, model: Model) -> None:
 
 
 @transaction.atomic
-def deliver(*, turn: Turn, outcome: Answered, release: Release, model: Model) -> Reply:
+def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
     """Store the one reply of a turn that this run holds."""
     services.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
-    body = outcome.reply.as_dict()
-    reply = Reply.objects.create(
-        turn=turn,
-        origin=ReplyOrigin.MODEL.value,
-        body=body,
-        marked=_marked(turn.text, outcome, release),
-        model=model.name,
+    return resuming.store_reply(
+        turn=turn, said=outcome.reply, origin=resuming.origin_of(turn), model=model.name
     )
-    audit.record(
-        chain=turn.session_id,
-        kind="turn.answered",
-        actor="system",
-        payload={
-            "turn": str(turn.pk),
-            "origin": reply.origin,
-            "release": turn.release_number,
-            "reply_sha256": digest(body),
-            "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
-            "sources": [f"{s.agency_id}/{s.service_key}" for s in outcome.reply.sources],
-        },
-    )
-    return reply
-
-
-def _marked(text: str, outcome: Answered, release: Release) -> list[list[int]]:
-    """Return the spans of the citizen's own words that the sources' index entries share."""
-    passages = []
-    for source in outcome.reply.sources:
-        key = (source.agency_id, source.service_key)
-        service = release.services[key]
-        passages += [service.name, service.overview]
-        for category in service.categories:
-            entry = release.categories.get((service.agency, category))
-            if entry is not None:
-                passages += [entry.value, *entry.keywords]
-    return [[start, end] for start, end in matching_spans(text, " ".join(passages))]
 
 
 @contextmanager

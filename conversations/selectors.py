@@ -28,7 +28,8 @@ from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
 from ieim.pipeline import risk
-from ieim.pipeline.screen import MAX_CHARS, screen
+from ieim.pipeline.redaction import prepare
+from ieim.pipeline.screen import MAX_CHARS
 from ieim.pipeline.stages.base import HISTORY_ITEMS
 
 HISTORY_CHARS = 600
@@ -72,7 +73,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     """Return ``chat_context_summary`` for a turn: at most 20 items of earlier turns, oldest first.
 
     Items are ``{"role": "user", "text"}`` and ``{"role": "assistant", "text", "agency",
-    "service"}``; the ids are of the answer's first source and absent without one.
+    "service"}``; the ids are of the answer's first source and absent without one. Texts are
+    redacted: a reply by staff may name what the citizen wrote.
     """
     earlier = (
         Turn.objects.filter(session_id=turn.session_id, number__lt=turn.number)
@@ -81,7 +83,7 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     )
     items: list[dict[str, Any]] = []
     for past in reversed(earlier):
-        items.append({"role": "user", "text": screen(past.text).text[:HISTORY_CHARS]})
+        items.append({"role": "user", "text": prepare(past.text).text[:HISTORY_CHARS]})
         if hasattr(past, "reply"):
             items.append(_assistant_item(past.reply))
     return items[-HISTORY_ITEMS:]
@@ -89,7 +91,7 @@ def history(turn: Turn) -> list[dict[str, Any]]:
 
 def _assistant_item(reply: Reply) -> dict[str, Any]:
     said = replies.Reply.from_dict(reply.body)
-    item = {"role": "assistant", "text": said.as_text()[:HISTORY_CHARS]}
+    item = {"role": "assistant", "text": prepare(said.as_text()).text[:HISTORY_CHARS]}
     if said.sources:
         item["agency"] = said.sources[0].agency_id
         item["service"] = said.sources[0].service_key

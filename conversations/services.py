@@ -11,6 +11,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from celery import current_app
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Max, Q
 from django.utils import timezone
@@ -20,7 +21,7 @@ from conversations.models import Session, Turn
 from conversations.states import PENDING_TURN_STATES, TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline import risk
+from ieim.pipeline import language, risk
 from ieim.pipeline.findings import Code
 from ieim.pipeline.screen import refusal
 from ieim.pipeline.topology import ANSWERING
@@ -126,6 +127,7 @@ def _store_turn(session: Session, text: str, release_number: int) -> Turn:
         text=text,
         release_number=release_number,
         risks=[found.as_dict() for found in risks],
+        language=language.best(text, settings.IEIM_MODEL["LANGUAGES"]),
         queued_at=timezone.now(),
     )
     audit.record(

@@ -85,6 +85,11 @@ class TurnStore:
                 started_at=timezone.now(),
             )
             self._stages[stage] = row
+        elif row.status == StageStatus.PENDING.value:
+            # It ran before, and a person's correction of an earlier stage made that void.
+            states.require_stage(StageStatus.PENDING, StageStatus.RUNNING)
+            row.status, row.started_at = StageStatus.RUNNING.value, timezone.now()
+            row.save(update_fields=["status", "started_at"])
         services.changed(self.turn)
 
     @transaction.atomic

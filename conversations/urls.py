@@ -12,6 +12,7 @@ urlpatterns = [
     path("", views.chat, name="chat"),
     path("ask/", views.ask, name="ask"),
     path("start-again/", views.start_again, name="start_again"),
+    path("delete/", views.delete, name="delete"),
     path("c/<str:secret>/", views.resume, name="resume"),
     path("help/", views.help_page, name="help"),
     path("accessibility/", views.accessibility, name="accessibility"),

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from conversations import cookies, selectors, services
+from conversations import cookies, erasing, selectors, services
 from conversations.presenters import ChatView
 
 
@@ -52,6 +52,25 @@ def start_again(request: HttpRequest) -> HttpResponse:
     """Forget the conversation in this browser; it stays reachable by its resume link."""
     response = redirect("conversations:chat")
     response.status_code = 303
+    cookies.drop(response)
+    return response
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest) -> HttpResponse:
+    """Ask whether the conversation of this browser shall be deleted, and delete it.
+
+    Without one there is nothing to ask: back to the empty page.
+    """
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    if session is None:
+        return redirect("conversations:chat")
+    if request.method != "POST":
+        return render(request, "conversations/delete.html", {"reference": session.reference})
+    erasing.erase_session(session_id=session.pk)
+    response = render(request, "conversations/deleted.html", {"reference": session.reference})
     cookies.drop(response)
     return response
 

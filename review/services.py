@@ -1,4 +1,4 @@
-"""Writes: opening a review item."""
+"""Writes: opening review items, and erasing them."""
 
 from __future__ import annotations
 
@@ -52,6 +52,17 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
             },
         )
     return item
+
+
+@transaction.atomic
+def erase_items(*, session_id: UUID) -> int:
+    """Delete the items of a session that is being erased, decided or not; returns how many.
+
+    Runs inside the caller's transaction, which writes the audit event. The records of decisions go
+    along, because they hold the citizen's words; the audit record says what was decided, in codes.
+    """
+    items = ReviewItem.objects.filter(turn__session_id=session_id)
+    return items.delete()[1].get(ReviewItem._meta.label, 0)
 
 
 def _priority(stage: str, codes: Sequence[str]) -> Priority:

@@ -6,15 +6,19 @@ installed when that is allowed (root on Debian); otherwise the step is skipped a
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from tests import services
 
@@ -42,12 +46,13 @@ PACKAGES = {"postgresql": "postgresql", "redis": "redis-server", "chromium": "ch
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One heading of the run."""
+    """One heading of the run; neighbours that may run ``together`` are started at once."""
 
     title: str
     command: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
     needs: Sequence[str] = ()
+    together: bool = False
 
 
 STEPS = (
@@ -61,12 +66,13 @@ STEPS = (
         (*DJANGO, "check", "--deploy", "--fail-level", "WARNING"),
         PRODUCTION,
     ),
-    Step("Suite on SQLite", PYTEST, {"IEIM_TEST_EXPECT_VENDOR": "sqlite"}),
+    Step("Suite on SQLite", PYTEST, {"IEIM_TEST_EXPECT_VENDOR": "sqlite"}, together=True),
     Step(
         "Suite on PostgreSQL and Redis",
         (*SERVICES, *PYTEST),
         {"IEIM_TEST_EXPECT_VENDOR": "postgresql"},
         ("postgresql", "redis"),
+        together=True,
     ),
     Step("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), {}, ("chromium",)),
 )
@@ -109,6 +115,42 @@ def clean_environment() -> dict[str, str]:
     return kept | {"DJANGO_SETTINGS_MODULE": "ieim.config.settings", "PYTHONPATH": str(ROOT)}
 
 
+def run(steps: Sequence[Step], environment: Mapping[str, str]) -> list[str]:
+    """Run steps at once and tell of them one after the other; returns the titles of the failed.
+
+    The first one's output is shown as it comes, the others' when it has ended.
+    """
+    failed = []
+    with contextlib.ExitStack() as stack:
+        print(heading(steps[0]), flush=True)
+        running: list[tuple[Step, subprocess.Popen[bytes], IO[str] | None]] = []
+        for step in steps:
+            output: IO[str] | None = None
+            if running:
+                output = stack.enter_context(tempfile.TemporaryFile("w+"))
+            child = subprocess.Popen(
+                step.command,
+                cwd=ROOT,
+                env={**environment, **step.env},
+                stdout=output,
+                stderr=subprocess.STDOUT if output else None,
+            )
+            running.append((step, child, output))
+        for step, child, output in running:
+            if child.wait():
+                failed.append(step.title)
+            if output is not None:
+                print(heading(step), flush=True)
+                output.seek(0)
+                shutil.copyfileobj(output, sys.stdout)
+    return failed
+
+
+def heading(step: Step) -> str:
+    """Return what stands above a step's output."""
+    return f"\n== {STEPS.index(step) + 1}/{len(STEPS)} {step.title} =="
+
+
 def main() -> int:
     """Run every step; returns 0 when none failed."""
     missing = lacking()
@@ -119,14 +161,17 @@ def main() -> int:
     started = time.monotonic()
     failed: list[str] = []
     skipped: list[str] = []
-    for number, step in enumerate(STEPS, start=1):
-        print(f"\n== {number}/{len(STEPS)} {step.title} ==", flush=True)
-        lacks = [PACKAGES[name] for name in step.needs if name in missing]
-        if lacks:
-            skipped.append(f"{step.title}: this machine has no {' and no '.join(lacks)}")
-            print(f"SKIPPED {skipped[-1]}", flush=True)
-        elif subprocess.run(step.command, cwd=ROOT, env={**environment, **step.env}).returncode:
-            failed.append(step.title)
+    for together, steps in itertools.groupby(STEPS, key=lambda step: step.together):
+        possible = []
+        for step in steps:
+            lacks = [PACKAGES[name] for name in step.needs if name in missing]
+            if lacks:
+                skipped.append(f"{step.title}: this machine has no {' and no '.join(lacks)}")
+                print(f"\nSKIPPED {skipped[-1]}", flush=True)
+            else:
+                possible.append(step)
+        for at_once in [possible] if together else [[step] for step in possible]:
+            failed += run(at_once, environment)
     minutes, seconds = divmod(round(time.monotonic() - started), 60)
     print(f"\nmake test took {minutes} min {seconds} s.")
     for line in skipped:

@@ -20,8 +20,8 @@ from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelUnavailable, Shortlist
+from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import Runner
-from ieim.pipeline.screen import screen
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
 from ieim.pipeline.work import Answered, AttemptRecord, NeedsReview, Options, Outcome, Output, Turn
 
@@ -124,7 +124,7 @@ class Asker:
         if not case.expected.agencies:
             return ()
         inputs = Inputs(
-            text=screen(case.text).text,
+            text=prepare(case.text).text,
             history=_talk(case.history),
             context=Context(1, case.text, {}, self.release),
             shortlist=self.shortlist,
@@ -207,7 +207,7 @@ class _Line:
 def _talk(history: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """Return the history as a session gives it to the pipeline: its last items, each cut."""
     return [
-        {**item, "text": screen(item["text"]).text[:HISTORY_CHARS]}
+        {**item, "text": prepare(item["text"]).text[:HISTORY_CHARS]}
         for item in history[-HISTORY_ITEMS:]
     ]
 

@@ -18,6 +18,7 @@ from django.db import close_old_connections
 
 from conversations import sweeper
 from ieim.config.celery import app
+from ieim.config.warm import warm
 
 CONCURRENCY = 8
 """Turns at a time; a turn mostly waits for the model."""
@@ -77,6 +78,7 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
         message = await receive()
         if message["type"] == "lifespan.startup":
             try:
+                await asyncio.to_thread(warm)
                 if embedded:
                     await asyncio.to_thread(embedded.start)
             except Exception:

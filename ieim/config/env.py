@@ -7,6 +7,7 @@ list; :meth:`Env.check` then raises it. ``.env.example`` documents every variabl
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 YES = ("1", "true", "yes", "on")
 NO = ("0", "false", "no", "off")
+_RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)")
 
 
 class Env:
@@ -82,6 +84,17 @@ class Env:
             self.problem(name, f"is {value!r}. Set it to a number from {low:g} to {high:g}.")
             return default
         return number
+
+    def rate(self, name: str, default: str) -> str | None:
+        """So many in a time (``60/hour``); None for ``none``."""
+        value = self.text(name, default)
+        if value == "none":
+            return None
+        if not _RATE.fullmatch(value):
+            hint = "a number and a time, such as 60/hour or 20/minute, or to none for no limit"
+            self.problem(name, f"is {value!r}. Set it to {hint}.")
+            return default
+        return value
 
     def names(self, name: str, default: Sequence[str] = ()) -> list[str]:
         """Values separated by commas."""

@@ -6,7 +6,7 @@ Nothing here raises: problems are noted on the :class:`~ieim.config.env.Env` and
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 import dj_database_url
 
@@ -15,43 +15,6 @@ from ieim.config.env import Env
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 SWEEP_EVERY = 5.0
 """Seconds between two sweeps of the database where Celery beat runs."""
-
-_CONTRACTS = Path(__file__).resolve().parent.parent / "pipeline" / "contracts"
-_RESPONSE_FORMATS = ("json_schema", "json_object", "none")
-_OVERRIDES: dict[str, tuple[type, ...]] = {
-    "model": (str,),
-    "temperature": (int, float),
-    "max_output_tokens": (int,),
-    "max_input_tokens": (int,),
-}
-
-
-class ModelOverride(TypedDict, total=False):
-    """What one stage does differently."""
-
-    model: str
-    temperature: float
-    max_output_tokens: int
-    max_input_tokens: int
-
-
-class ModelSettings(TypedDict):
-    """``settings.IEIM_MODEL``.
-
-    ``BASE_URL`` is empty for the offline engine; ``DEADLINE`` is in seconds, for one call in all;
-    ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an ``input``, a ``session`` and a
-    ``day``, None for no limit.
-    """
-
-    BASE_URL: str
-    API_KEY: str
-    NAME: str
-    TEMPERATURE: float
-    DEADLINE: float
-    RESPONSE_FORMAT: str
-    STORE: bool
-    OVERRIDES: dict[str, ModelOverride]
-    BUDGET: dict[str, int | None]
 
 
 def secret_key(env: Env, *, required: bool) -> str:
@@ -155,6 +118,17 @@ def channel_layer(redis: str) -> dict[str, Any]:
     }
 
 
+def cache(redis: str) -> dict[str, Any]:
+    """Where the API's rates are counted: for all processes together where there is Redis."""
+    if not redis:
+        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    return {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": redis,
+        "KEY_PREFIX": "ieim",
+    }
+
+
 def broker_options(redis: str, *, deadline: float) -> dict[str, Any]:
     """What Celery tells the broker; times in seconds."""
     if not redis:
@@ -168,60 +142,6 @@ def broker_options(redis: str, *, deadline: float) -> dict[str, Any]:
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
     }
-
-
-def model(env: Env) -> ModelSettings:
-    """The model to ask, and how."""
-    base_url = env.text("IEIM_MODEL_BASE_URL")
-    if base_url and not base_url.startswith(("http://", "https://")):
-        env.problem(
-            "IEIM_MODEL_BASE_URL",
-            "is not a web address. Set it to one such as https://models.example.org/v1, "
-            "or leave it out for the offline engine.",
-        )
-    return {
-        "BASE_URL": base_url,
-        "API_KEY": env.text("IEIM_MODEL_API_KEY"),
-        "NAME": env.required(
-            "IEIM_MODEL_NAME",
-            "IEIM_MODEL_BASE_URL is set, so set it to the name of a model of that server.",
-            when=bool(base_url),
-        ),
-        "TEMPERATURE": env.number("IEIM_MODEL_TEMPERATURE", 0.2, low=0, high=2),
-        "DEADLINE": env.number("IEIM_MODEL_DEADLINE", 30, low=0.1, high=600),
-        "RESPONSE_FORMAT": env.choice(
-            "IEIM_MODEL_RESPONSE_FORMAT", _RESPONSE_FORMATS, "json_schema"
-        ),
-        "STORE": env.flag("IEIM_MODEL_STORE", default=False),
-        "OVERRIDES": _overrides(env),
-        "BUDGET": {
-            "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),
-            "session": _tokens(env, "IEIM_BUDGET_SESSION", 5_000_000),
-            "day": _tokens(env, "IEIM_BUDGET_DAY", 0),
-        },
-    }
-
-
-def _tokens(env: Env, name: str, default: int) -> int | None:
-    """A number of tokens; 0 is no limit."""
-    return int(env.number(name, default, low=0, high=10**12)) or None
-
-
-def _overrides(env: Env) -> dict[str, ModelOverride]:
-    name = "IEIM_MODEL_OVERRIDES"
-    overrides = env.table(name)
-    # Each contract is a file named by its id; importing the core to learn the ids would be slow.
-    stages = sorted(path.name.partition(".")[0] for path in _CONTRACTS.glob("*.schema.json"))
-    for stage, values in overrides.items():
-        if stage not in stages:
-            env.problem(name, f"names {stage!r}. Use these: {', '.join(stages)}.")
-        elif not isinstance(values, dict) or not values.keys() <= _OVERRIDES.keys():
-            env.problem(name, f"for {stage} may only hold these: {', '.join(_OVERRIDES)}.")
-        else:
-            for key, value in values.items():
-                if isinstance(value, bool) or not isinstance(value, _OVERRIDES[key]):
-                    env.problem(name, f"for {stage} has a {key} of the wrong type: {value!r}.")
-    return overrides
 
 
 def logging_config(level: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
+from ieim.config import api, model_settings, parts, review_settings
 from ieim.config import env as environment
-from ieim.config import parts
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 
@@ -43,11 +43,20 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 IEIM_REDIS_URL = parts.redis_url(env, required=PRODUCTION)
 IEIM_EMBEDDED = not IEIM_REDIS_URL
 CHANNEL_LAYERS = {"default": parts.channel_layer(IEIM_REDIS_URL)}
+CACHES = {"default": parts.cache(IEIM_REDIS_URL)}
 
 # --- The model -----------------------------------------------------------------------------------
 
-# BASE_URL is empty for the offline engine. See ieim.config.parts.ModelSettings for the keys.
-IEIM_MODEL = parts.model(env)
+# BASE_URL is empty for the offline engine. See ieim.config.model_settings for the keys.
+IEIM_MODEL = model_settings.model(env)
+
+# --- People who review ---------------------------------------------------------------------------
+
+# Opening and closing in minutes of the day, in TIME_ZONE; a country as ISO 3166; minutes.
+IEIM_BUSINESS_HOURS = review_settings.business_hours(env)
+IEIM_HOLIDAYS = review_settings.holidays(env)
+IEIM_CLAIM_MINUTES = review_settings.claim_minutes(env)
+IEIM_SECOND_OPINION = review_settings.second_opinion(env)
 
 # --- Applications --------------------------------------------------------------------------------
 
@@ -62,6 +71,8 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -71,6 +82,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "conversations.api.errors.problem_pages",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -103,7 +115,7 @@ TEMPLATES = [
 ]
 
 LANGUAGE_CODE = "en-gb"
-TIME_ZONE = "UTC"
+TIME_ZONE = review_settings.time_zone(env)
 USE_TZ = True
 
 # --- Static files --------------------------------------------------------------------------------
@@ -151,7 +163,12 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_RATES": api.rates(env),
+    # uvicorn has put the client's address in place already, from trusted proxies only.
+    "NUM_PROXIES": 0,
 }
+SPECTACULAR_SETTINGS = api.SPECTACULAR
 
 # --- Browser security ----------------------------------------------------------------------------
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from conversations.ports import wire_review
-from review.services import open_item
+from conversations.ports import wire_erasure, wire_review
+from review.services import erase_items, open_item
 
 
 def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_review(open_item)
+    wire_erasure(erase_items)

@@ -12,7 +12,6 @@ from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
-from ieim.pipeline.screen import screen
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.work import AttemptRecord, Options, Output, Store, Turn
 
@@ -112,7 +111,9 @@ class Asking:
             judgement=judgement,
             seconds=self.clock() - started,
             count=count,
-            result=results.build(contract.id, judgement, context, turn.risks),
+            result=results.build(
+                contract.id, judgement, context, turn.risks, self.options.key_patterns
+            ),
         )
 
     def _request(
@@ -121,7 +122,7 @@ class Asking:
         return request.build(
             contract,
             Inputs(
-                text=screen(turn.text).text,
+                text=context.seen,
                 history=turn.history,
                 context=context,
                 shortlist=self.shortlist,

@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 from ieim.pipeline import evidence, shape, strict_json
 from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.contract import Contract
+from ieim.pipeline.evidence import Span
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Claim, Context, Output, Score
@@ -211,10 +212,11 @@ def _evidence(
     contract: Contract, output: Output, context: Context, located: list[Evidence]
 ) -> Iterable[Finding]:
     for claim in contract.stage.claims(output):
-        yield from _check_claim(claim, context.user_prompt, located)
+        yield from _check_claim(claim, context, located)
 
 
-def _check_claim(claim: Claim, text: str, located: list[Evidence]) -> Iterable[Finding]:
+def _check_claim(claim: Claim, context: Context, located: list[Evidence]) -> Iterable[Finding]:
+    text = context.seen
     base = f"{claim.path}/evidence_snippets"
     if not claim.snippets:
         yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
@@ -232,11 +234,12 @@ def _check_claim(claim: Claim, text: str, located: list[Evidence]) -> Iterable[F
                 "The quote does not stand in the citizen's text.",
             )
         else:
-            digest = evidence.snippet_sha256(text, span)
             standing.append(text[span.start : span.end])
-            located.append(
-                Evidence(f"{base}/{i}", span.start, span.end, quote, digest, span.occurrences)
+            start, end = context.original(span.start, span.end)
+            digest = evidence.snippet_sha256(
+                context.user_prompt, Span(start, end, span.occurrences)
             )
+            located.append(Evidence(f"{base}/{i}", start, end, quote, digest, span.occurrences))
     if claim.value is not None and not _value_stands(claim, claim.value, text, standing):
         yield Finding(
             Code.EVIDENCE_NOT_FOUND,

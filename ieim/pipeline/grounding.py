@@ -19,6 +19,7 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.folding import fold
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.names import Name, named, per_release
+from ieim.pipeline.redaction import PLACEHOLDER
 from ieim.pipeline.reply import paragraphs
 
 T = TypeVar("T")
@@ -59,6 +60,7 @@ def check(reply: str, cited: Sequence[Service], release: Release) -> list[Findin
     currencies = _currencies(release)
     known = _known(cited, release, currencies)
     values = {(fact.kind, fact.value) for fact in known}
+    found += _placeholders(reply, REPLY)
     return found + [
         Finding(
             Code.REPLY_UNGROUNDED, REPLY, f"The reply states what no cited source gives, {what}."
@@ -74,7 +76,7 @@ def check_guidance(reply: str, release: Release, *, path: str) -> list[Finding]:
     It has no sources, so it states no fact but URLs of the release (``reply.ungrounded``), and it
     is not blank (``reply.empty``).
     """
-    return list(_blank(reply, path)) + [
+    return [*_blank(reply, path), *_placeholders(reply, path)] + [
         Finding(Code.REPLY_UNGROUNDED, path, f"The reply has no source and states {what}.")
         for fact, what in _stated(reply, _currencies(release))
         if fact.kind != "url" or fact.value not in _url_values(release)
@@ -97,6 +99,12 @@ def check_echo(reply: str, text: str, *, path: str) -> list[Finding]:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", fold(text).text)
+
+
+def _placeholders(reply: str, path: str) -> Iterator[Finding]:
+    if PLACEHOLDER.search(reply):
+        message = "The reply has a placeholder in it that stands for personal data."
+        yield Finding(Code.REPLY_UNGROUNDED, path, message)
 
 
 def _blank(reply: str, path: str) -> Iterator[Finding]:

@@ -6,10 +6,11 @@ waivable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from ieim.pipeline import language as languages
 from ieim.pipeline import risk
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Label
@@ -38,6 +39,14 @@ def decide(
         *risk.holds(codes, labels.get("risk_flags", {})),
         *(each for name, output in triaged.items() for each in holds(name, output, labels)),
     ]
+
+
+def language(text: str, supported: Collection[str]) -> list[Finding]:
+    """Return the hold for a message that is clearly in none of the ``supported`` languages."""
+    other = languages.unsupported(text, supported)
+    if other is None:
+        return []
+    return [Finding(Code.POLICY_LANGUAGE, "", f"The message seems to be in the language {other}.")]
 
 
 def holds(contract: str, output: Output, labels: LabelSets) -> list[Finding]:

@@ -16,6 +16,7 @@ import yaml
 
 from ieim.pipeline import evidence
 from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.folding import fold_cached, fold_quote
 from ieim.pipeline.knowledge import Label
 
 Source = Literal["rule", "model"]
@@ -55,7 +56,10 @@ class Risk:
 def find(text: str) -> list[Risk]:
     """Return the risk flags of a message, each once, at its first phrase in the text."""
     first: dict[str, Risk] = {}
-    for code, phrase in _phrases():
+    folded = fold_cached(text).text
+    for code, phrase, quickly in _folded():
+        if quickly not in folded:  # most are not there, and this is the quickest way to know
+            continue
         span = evidence.locate(text, phrase)
         if span is not None and (code not in first or span.start < first[code].start):
             first[code] = Risk(code, span.start, span.end)
@@ -79,6 +83,11 @@ def contacts(codes: Sequence[str], labels: Mapping[str, Label]) -> tuple[str, ..
     """Return what the citizen has to see at once: the text of each escalating flag's label."""
     found = (labels[code] for code in codes if code in labels)
     return tuple(label.description for label in found if label.escalates)
+
+
+@cache
+def _folded() -> tuple[tuple[str, str, str], ...]:
+    return tuple((code, phrase, fold_quote(phrase)) for code, phrase in _phrases())
 
 
 @cache

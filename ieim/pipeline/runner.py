@@ -14,6 +14,8 @@ from typing import TypeVar
 
 from ieim.pipeline import policy, reply
 from ieim.pipeline.asking import Asking, Stopped
+from ieim.pipeline.ports import ModelUnavailable
+from ieim.pipeline.redaction import prepare
 from ieim.pipeline.stages.base import Context, selected_category
 from ieim.pipeline.stages.multi_agency_answer import cited_services
 from ieim.pipeline.topology import FIRST, SESSION_END, STAGES, TRIAGE
@@ -41,23 +43,31 @@ class Runner(Asking):
         Raises :class:`ieim.pipeline.ports.ModelUnavailable` when the model cannot be reached, for
         the one or the other; everything that was stored until then stays.
         """
-        triage = self.beside(lambda: self._triage(turn, store))
+        context = self._context(turn)
+        triage = self.beside(lambda: self._triage(turn, context, store))
         try:
-            outcome = self._flow(turn, store)
+            outcome = self._flow(turn, context, store)
         except BaseException:
             # What went wrong first is what is told; triage must have ended before the turn moves.
             with contextlib.suppress(Exception):
                 triage()
             raise
-        triaged = triage()
+        try:
+            triaged = triage()
+        except ModelUnavailable:
+            if isinstance(outcome, NeedsReview):
+                return outcome  # a person has the turn now: nothing that could come would change it
+            raise
         if isinstance(outcome, Answered):
-            holds = policy.decide(turn.risks, triaged, self.release.labels)
+            holds = [
+                *policy.decide(turn.risks, triaged, self.release.labels),
+                *policy.language(turn.text, self.options.languages),
+            ]
             if holds:
                 return Held(outcome.reply, tuple(holds))
         return outcome
 
-    def _flow(self, turn: Turn, store: Store) -> Answered | NeedsReview:
-        context = self._context(turn)
+    def _flow(self, turn: Turn, context: Context, store: Store) -> Answered | NeedsReview:
         outputs: dict[str, Output] = {}
         stage_id = FIRST
         while stage_id != SESSION_END:
@@ -72,9 +82,8 @@ class Runner(Asking):
             stage_id = following
         return Answered(compose(outputs, context))
 
-    def _triage(self, turn: Turn, store: Store) -> dict[str, Output]:
+    def _triage(self, turn: Turn, context: Context, store: Store) -> dict[str, Output]:
         """Return what passed, by contract; what failed closed is in the store."""
-        context = self._context(turn)
         outputs = {}
         for stage in TRIAGE:
             done = self.stage(stage.id, turn, context, store)
@@ -89,6 +98,7 @@ class Runner(Asking):
             cached_state={"session_id": turn.session_id},
             release=self.release,
             labels={name: frozenset(codes) for name, codes in self.release.labels.items()},
+            redacted=prepare(turn.text),
         )
 
 

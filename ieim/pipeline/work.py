@@ -11,6 +11,7 @@ from ieim.pipeline.budget import Budget, Count, Spent
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate import Judgement
+from ieim.pipeline.keys import Patterns
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.results import Result
 from ieim.pipeline.risk import Risk
@@ -39,7 +40,8 @@ class Options:
     """What a deployment sets.
 
     ``deadline`` is in seconds for one call, ``stage_deadline`` for all calls and pauses of a stage;
-    ``limits`` count candidates, ``budget`` counts tokens.
+    ``limits`` count candidates, ``budget`` counts tokens. ``languages`` are the codes (ISO 639-1)
+    that the deployment answers in; ``key_patterns`` say what its own keys look like, by key type.
     """
 
     temperature: float = 0.2
@@ -50,6 +52,8 @@ class Options:
         default_factory=lambda: {"agencies": 12, "categories": 40, "services": 12}
     )
     budget: Budget = field(default_factory=Budget)
+    languages: frozenset[str] = frozenset({"en"})
+    key_patterns: Patterns = field(default_factory=dict)
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Per contract: ``temperature``, ``max_output_tokens``, ``max_input_tokens``."""
 

@@ -179,3 +179,11 @@ def test_it_runs_triage_at_the_same_time_as_the_flow(published: None) -> None:
     assert turn.state == "answered"
     assert {stage.status for stage in turn.stages.all()} == {"passed"}
     assert turn.stages.count() == 7
+
+
+def test_it_gives_a_person_what_failed_although_triage_cannot_be_had(ask: Ask) -> None:
+    script: dict[str, list[Any]] = {"agency_detect_v1": ["no json"] * 2, "classify": [503] * 3}
+    with scripted_model(script) as (model, _):
+        turn = ask(VISA, model=model)
+    assert turn.state == "needs_review"
+    assert ReviewItem.objects.get().stage == "agency_detect_v1"

@@ -269,3 +269,20 @@ def test_it_needs_no_inline_script_or_style(path: Path) -> None:
     html = path.read_text(encoding="utf-8")
     assert not re.search(r"<script(?![^>]* src=)", html)
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", html)
+
+
+def test_it_deletes_a_conversation_only_after_it_has_asked(published: None) -> None:
+    client = visitor()
+    client.post("/ask/", {"text": VISA})
+    session = Session.objects.get()
+    assert session.reference in page(client.get("/delete/"))
+    assert Turn.objects.get().text == VISA
+    assert session.reference in page(client.post("/delete/"))
+    assert Turn.objects.get().text == ""
+    assert "message__text" not in page(client.get("/"))
+
+
+def test_it_has_nothing_to_delete_before_the_first_question(published: None) -> None:
+    answer = visitor().get("/delete/")
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+    assert visitor().post("/delete/").status_code == 302

@@ -10,6 +10,7 @@ from typing import Any
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Turn
@@ -62,7 +63,13 @@ def right_answer(request: ModelRequest) -> dict[str, Any]:
 
 
 def mended(contract: str, asked: Mapping[str, Any], attempt: int) -> dict[str, Any]:
-    answer = valid(contract)
+    # As a model says it that was given placeholders.
+    said = json.dumps(valid(contract))
+    for segment in prepare(TEXT).segments:
+        value = TEXT[segment.start : segment.end]
+        said = said.replace(value, segment.placeholder)
+        said = said.replace(value.replace("-", ""), segment.placeholder)
+    answer: dict[str, Any] = json.loads(said)
     if "request_id" in asked:
         answer["response_id"] = asked["request_id"]
     if attempt == 2 and "telemetry" in answer:

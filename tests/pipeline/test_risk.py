@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+import yaml
 from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +20,10 @@ DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "questions.jsonl"
 LABELS = {label.code: label for label in default_labels() if label.set == "risk_flags"}
 
 
+def risk_file() -> Path:
+    return Path(risk.__file__).with_name("risk_phrases.yaml")
+
+
 @pytest.mark.parametrize(
     ("text", "codes"),
     [
@@ -26,7 +32,22 @@ LABELS = {label.code: label for label in default_labels() if label.set == "risk_
         ("I WANT  TO\nDIE", ["self_harm"]),
         ("ich will sterben", ["self_harm"]),
         ("Je veux mourir.", ["self_harm"]),
-        ("no quiero vivir", ["self_harm"]),
+        ("no quiero vivir más", ["self_harm"]),
+        ("I do not want to live.", ["self_harm"]),
+        ("non voglio più vivere", ["self_harm"]),
+        ("Nie chcę już żyć", ["self_harm"]),
+        ("İntihar etmek istiyorum", ["self_harm"]),
+        ("Я більше не хочу жити", ["self_harm"]),
+        ("أريد أن أموت", ["self_harm"]),
+        ("Il me frappe tous les jours", ["violence"]),
+        ("mio marito mi picchia", ["violence"]),
+        ("mąż mnie bije", ["violence"]),
+        ("Kocam beni dövüyor", ["violence"]),
+        ("чоловік мене б’є", ["violence"]),
+        ("زوجي يضربني", ["violence"]),
+        ("he said he's going to kill me", ["violence"]),
+        ("We will sue the ministry", ["legal_threat"]),
+        ("Ich wende mich an die Presse", ["regulator_or_press"]),
         ("my husband hits me, and he hits my child", ["violence", "minor_at_risk"]),
         ("he is unconscious, call an ambulance", ["medical_emergency"]),
         ("My lawyer will write to you", ["legal_threat"]),
@@ -50,6 +71,22 @@ def test_it_finds_the_phrases(text: str, codes: list[str]) -> None:
         "the press releases of the ministry",
         "My son wants to study law in court city",
         "Who overdoses the pool with chlorine?",
+        "I want to kill my parking ticket",
+        "Can Sue the clerk call me back? Sue, you have my number.",
+        "Will Sue the registrar be there?",
+        "It beats me why this form exists, the price hits me hard",
+        "I cut myself at work and hurt myself falling. Can I claim sick pay?",
+        "I don't want to live with my parents any more",
+        "no quiero vivir en Madrid",
+        "Von der Rente kann ich nicht mehr leben",
+        "How do I blow up the photo for my passport?",
+        "Can I bring a gun on a plane?",
+        "My wife will kill me, I lost our passports",
+        "ce qui me frappe, c'est le prix",
+        "Das bringt mich um 500 Euro",
+        "Burada yaşamak istemiyorum",
+        "What is violent crime compensation?",
+        "The stress will kill me before the deadline",
     ],
 )
 def test_it_finds_nothing_in_plain_questions(text: str) -> None:
@@ -86,6 +123,27 @@ def test_it_holds_by_the_labels_effect() -> None:
 
 def test_it_holds_for_a_flag_that_the_labels_do_not_know() -> None:
     assert len(risk.holds(["new_flag"], {})) == 1
+
+
+@pytest.mark.parametrize("flag", ["self_harm", "violence"])
+def test_it_knows_the_gravest_flags_in_every_language(flag: str) -> None:
+    content = yaml.safe_load(risk_file().read_text(encoding="utf-8"))
+    assert set(content[flag]) == {"en", "de", "fr", "es", "it", "pl", "tr", "uk", "ar"}
+
+
+def test_it_finds_each_of_its_phrases_inside_a_sentence() -> None:
+    sentences = [(code, f"Hello, {phrase}") for code, phrase in risk._phrases()]
+    assert len(sentences) > 500
+    assert [
+        sentence
+        for code, sentence in sentences
+        if code not in {found.code for found in risk.find(sentence)}
+    ] == []
+
+
+def test_it_has_no_phrase_twice() -> None:
+    listed = risk._phrases()
+    assert len(set(listed)) == len(listed)
 
 
 def test_it_has_a_default_label_for_every_flag() -> None:

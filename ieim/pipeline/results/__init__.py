@@ -18,6 +18,7 @@ from ieim.pipeline import evidence, shape
 from ieim.pipeline.contract import Validator
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.gate import SOURCE, Evidence, EvidenceDict, Judgement
+from ieim.pipeline.keys import Patterns, validate
 from ieim.pipeline.knowledge import Label
 from ieim.pipeline.risk import Risk
 from ieim.pipeline.stages.base import Context
@@ -29,16 +30,30 @@ RULE = "rule"
 
 
 def build(
-    contract_id: str, judgement: Judgement, context: Context, risks: Sequence[Risk]
+    contract_id: str,
+    judgement: Judgement,
+    context: Context,
+    risks: Sequence[Risk],
+    key_patterns: Patterns,
 ) -> Result | None:
     """Return the result of a triage answer that passed; None for anything else.
 
     ``risks`` are what the screen found: a model may add a flag to them, never take one away.
+    ``key_patterns`` are the deployment's own, by key type.
     """
-    builder = _BUILDERS.get(contract_id)
-    if builder is None or not judgement.passed or judgement.output is None:
+    if not judgement.passed or judgement.output is None:
         return None
-    result = builder(judgement.output, _spans_by_element(judgement.evidence), context, risks)
+    output, spans = judgement.output, _spans_by_element(judgement.evidence)
+    result: Result
+    match contract_id:
+        case "classify":
+            result = _classify(output, spans, context, risks)
+        case "extract":
+            result = _extract(output, spans)
+        case "identity_assist":
+            result = _identity(output, spans, context, key_patterns)
+        case _:
+            return None
     wrong = list(shape.findings(schema(contract_id), result, limit=1))
     if wrong:
         raise RuntimeError(f"the result of {contract_id} breaks its own schema: {wrong[0]}")
@@ -153,9 +168,7 @@ def _risk_span(risk: Risk, text: str) -> Span:
     }
 
 
-def _extract(
-    output: Mapping[str, Any], spans: Spans, _context: Context, _risks: Sequence[Risk]
-) -> Result:
+def _extract(output: Mapping[str, Any], spans: Spans) -> Result:
     return {
         "entities": [
             {
@@ -170,20 +183,21 @@ def _extract(
 
 
 def _identity(
-    output: Mapping[str, Any], spans: Spans, context: Context, _risks: Sequence[Risk]
+    output: Mapping[str, Any], spans: Spans, context: Context, key_patterns: Patterns
 ) -> Result:
-    return {
-        "keys": [
+    found = []
+    for i, key in enumerate(output["keys"]):
+        # The model saw a placeholder; staff see, and the check reads, what the citizen wrote.
+        said = key["key_value"]
+        value = said if context.redacted is None else context.redacted.restore(said)
+        status, check = validate(key["key_type"], value, patterns=key_patterns)
+        found.append(
             {
                 "key_type": key["key_type"],
-                "key_value": key["key_value"],
-                "status": "unverified",
-                "check": "",
+                "key_value": value,
+                "status": status.value,
+                "check": check,
                 "spans": spans[pointer("keys", i)],
             }
-            for i, key in enumerate(output["keys"])
-        ]
-    }
-
-
-_BUILDERS = {"classify": _classify, "extract": _extract, "identity_assist": _identity}
+        )
+    return {"keys": found}

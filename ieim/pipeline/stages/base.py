@@ -14,6 +14,7 @@ from typing import Any
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.ports import Ranked, Shortlist
+from ieim.pipeline.redaction import Redacted
 
 Output = Mapping[str, Any]
 HISTORY_ITEMS = 20
@@ -24,6 +25,7 @@ class Context:
     """What an answer is judged against.
 
     ``user_prompt`` is the citizen's text as sent: evidence offsets are code points into it.
+    ``redacted`` is what a model was given of it, None where that was the text itself.
     ``labels`` are the codes of each label set that were given to the model. ``entities`` are gated
     entities by type, for ``entity_<type>`` placeholders.
     """
@@ -35,6 +37,16 @@ class Context:
     labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
     used_response_ids: frozenset[str] = frozenset()
     entities: Mapping[str, str] = field(default_factory=dict)
+    redacted: Redacted | None = None
+
+    @property
+    def seen(self) -> str:
+        """The text that the model was given: what its quotes must stand in."""
+        return self.user_prompt if self.redacted is None else self.redacted.text
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Return a range of :attr:`seen` as a range of the citizen's text as sent."""
+        return (start, end) if self.redacted is None else self.redacted.to_original(start, end)
 
     def cached(self, *keys: str) -> Any:
         """Return a value of ``cached_state``, None where any step of the way is missing."""

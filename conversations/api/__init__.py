@@ -1,0 +1,1 @@
+"""The REST API for integrators, under ``/api/v1/``."""

@@ -1,0 +1,142 @@
+"""Every error of the API as problem details (RFC 9457), whoever made it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from conversations import asking, services
+from ieim.pipeline.findings import pointer
+
+MEDIA_TYPE = "application/problem+json"
+ROOT = "/api/"
+
+Slug = Literal["turn-pending", "not-ready", "message-refused", "client-id-reused", "rate-limit"]
+
+STATUSES: dict[Slug, tuple[int, str]] = {
+    "turn-pending": (409, "The last message is still being worked on"),
+    "client-id-reused": (409, "The client_id stands for another text"),
+    "message-refused": (422, "The message cannot be taken"),
+    "rate-limit": (429, "Too many requests"),
+    "not-ready": (503, "Nothing has been published yet"),
+}
+"""The problems with a name of their own; every other one is its HTTP status alone."""
+
+
+class Problem(exceptions.APIException):
+    """A problem with a name of its own."""
+
+    def __init__(self, slug: Slug, detail: str) -> None:
+        self.status_code = STATUSES[slug][0]
+        super().__init__(detail, code=slug)
+        self.slug = slug
+
+
+class TooLarge(exceptions.APIException):
+    """413."""
+
+    status_code = 413
+    default_detail = "The body is too large. Send no more than 32 KiB."
+
+
+class LengthRequired(exceptions.APIException):
+    """411."""
+
+    status_code = 411
+    default_detail = "Send the body with a Content-Length, not in chunks."
+
+
+def slug_of(refused: services.Refused) -> Slug:
+    """Return the name of what is wrong with a message that was refused."""
+    if refused.message == services.STILL_WORKING:
+        return "turn-pending"
+    return "not-ready" if refused.message == services.NO_RELEASE else "message-refused"
+
+
+def of_asking(error: services.Refused | asking.ClientIdReused) -> Problem:
+    """Return the problem of a message that was not taken."""
+    if isinstance(error, services.Refused):
+        return Problem(slug_of(error), error.message)
+    return Problem("client-id-reused", asking.REUSED)
+
+
+def problem(status: int, detail: str, *, slug: str | None = None) -> dict[str, Any]:
+    """Return problem details; without a ``slug`` they say what the status says."""
+    titles = {name: title for name, (_, title) in STATUSES.items()}
+    return {
+        "type": f"urn:ieim:problem:{slug}" if slug else "about:blank",
+        "title": titles[slug] if slug in titles else HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+    }
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+    """REST framework's exception handler: its status and headers, our body.
+
+    None for what is no answer to a bad request: that is logged and becomes a 500.
+    """
+    response = exception_handler(error, context)
+    if response is None:
+        return None
+    status = response.status_code
+    if isinstance(error, exceptions.ValidationError):
+        body = problem(status, "Some fields of the body are missing or cannot be used.")
+        body["errors"] = list(_field_errors(error.detail, ""))
+    else:
+        slug = getattr(error, "slug", None)
+        if isinstance(error, exceptions.Throttled):
+            slug = "rate-limit"
+        detail = getattr(error, "detail", None) or "There is nothing at this address."
+        body = problem(status, str(detail), slug=slug)
+        if errors := getattr(error, "errors", None):
+            body["errors"] = errors
+    response.data = body
+    response.content_type = MEDIA_TYPE
+    return response
+
+
+def _field_errors(detail: Any, path: str) -> Iterator[dict[str, str]]:
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            own = "" if name == "non_field_errors" else pointer(name)
+            yield from _field_errors(inner, path + own)
+    elif isinstance(detail, list):
+        for inner in detail:
+            yield from _field_errors(inner, path)
+    else:
+        yield {"pointer": path, "detail": str(detail)}
+
+
+def problem_pages(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: an error page under ``/api/`` becomes problem details.
+
+    For what never reaches a view of the API, such as a wrong Host header, and for our own faults.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        said = response.headers.get("Content-Type", "")
+        if (
+            response.status_code >= 400
+            and request.path.startswith(ROOT)
+            and not said.startswith(MEDIA_TYPE)
+        ):
+            detail = "Something went wrong on our side. Please try again later."
+            if response.status_code < 500:
+                detail = "The request cannot be used as it is."
+            response.content = json.dumps(problem(response.status_code, detail)).encode()
+            response.headers["Content-Type"] = MEDIA_TYPE
+            response.headers["Content-Length"] = str(len(response.content))
+        return response
+
+    return middleware

@@ -1,0 +1,200 @@
+"""What the OpenAPI document says of each operation: every answer, with examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiRequest,
+    OpenApiResponse,
+    extend_schema,
+)
+
+from conversations.api.errors import MEDIA_TYPE, problem
+from conversations.api.serializers import (
+    AskSerializer,
+    NewSessionSerializer,
+    ProblemSerializer,
+    SessionSerializer,
+    TurnSerializer,
+)
+from conversations.services import STILL_WORKING
+
+_SESSION = "8c0f6c1e-6b0b-4b4e-9c39-6f3a52d0f0a1"
+_TURN = "0d3f2a52-8f43-4e0c-a0cf-5d8d9a5a7b10"
+
+_LOCATION = OpenApiParameter(
+    name="Location",
+    type=str,
+    location=OpenApiParameter.HEADER,
+    description="Where to read it.",
+    response=[200, 201, 202],
+)
+
+_MEANINGS: dict[int, tuple[str, str, str | None]] = {
+    400: ("The body is not one JSON object, or a field is missing or unusable.", "", None),
+    401: ("No token, or one that opens no session.", "", None),
+    404: ("Not there, or not this token's.", "There is nothing at this address.", None),
+    409: (
+        "The last message is still being worked on, or the client_id stands for another text.",
+        STILL_WORKING,
+        "turn-pending",
+    ),
+    411: ("The body came in chunks, without its length.", "", None),
+    413: ("The body is larger than 32 KiB.", "", None),
+    415: ("The body is not `application/json`.", "", None),
+    422: ("The message cannot be taken; `detail` says why.", "", "message-refused"),
+    429: ("Too many requests; `Retry-After` says how many seconds to wait.", "", "rate-limit"),
+    503: ("Nothing has been published yet.", "", "not-ready"),
+}
+
+
+def closed_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """Say in the document that a message has no other fields (drf-spectacular's hook)."""
+    result["components"]["schemas"]["AskRequest"]["additionalProperties"] = False
+    return result
+
+
+def _problems(*statuses: int) -> dict[Any, Any]:
+    answers = {}
+    for status in statuses:
+        meaning, detail, slug = _MEANINGS[status]
+        example = problem(status, detail or meaning, slug=slug)
+        answers[(status, MEDIA_TYPE)] = OpenApiResponse(
+            ProblemSerializer,
+            description=meaning,
+            examples=[OpenApiExample(f"{status}", value=example, response_only=True)],
+        )
+    return answers
+
+
+_EXAMPLE_TURN = {
+    "id": _TURN,
+    "number": 1,
+    "text": "I want to extend my tourist visa",
+    "asked_at": "2026-11-21T10:15:30.123456Z",
+    "state": "answered",
+    "contacts": [],
+    "steps": [{"words": "Reading your question", "status": "done"}],
+    "reply": {
+        "kind": "service",
+        "title": "Extend a tourist visa",
+        "lead": "Fill in the extension form online.",
+        "paragraphs": [],
+        "facts": [{"heading": "What it costs", "items": ["40 euros"], "ordered": False}],
+        "sources": [
+            {
+                "agency": "Immigration Office",
+                "service": "Extend a tourist visa",
+                "url": "https://immigration.example.org/extend",
+            }
+        ],
+        "why": "The marked words of your question match “Extend a tourist visa”.",
+        "origin": "model",
+        "offline": True,
+    },
+}
+_QUEUED = {**_EXAMPLE_TURN, "state": "queued", "steps": [], "reply": None}
+
+
+def _answer(serializer: Any, description: str, name: str, value: Any) -> OpenApiResponse:
+    example = OpenApiExample(name, value=value, response_only=True)
+    return OpenApiResponse(serializer, description=description, examples=[example])
+
+
+new_session = extend_schema(
+    operation_id="create_session",
+    summary="Start a conversation",
+    description=(
+        "Makes an empty session. The token is told this once; only its digest is kept. It is also "
+        "the secret of the citizen's own link: `/c/<token>/` opens the conversation in a browser."
+    ),
+    request=None,
+    auth=[],
+    parameters=[_LOCATION],
+    responses={
+        201: _answer(
+            NewSessionSerializer,
+            "The session.",
+            "A session",
+            {"id": _SESSION, "reference": "K7M-4QX9", "token": "kept-by-you-and-told-once"},
+        ),
+        **_problems(411, 429),
+    },
+)
+
+session = extend_schema(
+    operation_id="read_session",
+    summary="Read a conversation",
+    responses={
+        200: _answer(
+            SessionSerializer,
+            "The session with its turns, the first one first.",
+            "A session",
+            {
+                "id": _SESSION,
+                "reference": "K7M-4QX9",
+                "created_at": "2026-11-21T10:15:00Z",
+                "turns": [_EXAMPLE_TURN],
+            },
+        ),
+        **_problems(401, 404),
+    },
+)
+
+erase_session = extend_schema(
+    operation_id="erase_session",
+    summary="Erase a conversation",
+    description=(
+        "The citizen's words, the replies and all work on them are deleted for good, also while "
+        "a message is being worked on. The token opens nothing any more: 401 from then on."
+    ),
+    responses={204: OpenApiResponse(description="Erased."), **_problems(401, 404)},
+)
+
+ask = extend_schema(
+    operation_id="send_message",
+    summary="Send a message",
+    description=(
+        "Takes a citizen's message and starts to work on it. Read the turn until its `state` is "
+        "`answered` or `needs_review`, or follow the session's JSON socket. With a `client_id` "
+        "the request can be repeated safely: 202 for a new turn, 200 with the same turn for the "
+        "same text again, 409 for another text."
+    ),
+    parameters=[_LOCATION],
+    request=OpenApiRequest(
+        AskSerializer,
+        examples=[
+            OpenApiExample(
+                "A message",
+                value={
+                    "text": "I want to extend my tourist visa",
+                    "client_id": "5f0c7f0e-0f55-4b29-a1b2-0c8f0f0c0b11",
+                },
+                request_only=True,
+            )
+        ],
+    ),
+    responses={
+        202: _answer(TurnSerializer, "The new turn.", "A new turn", _QUEUED),
+        200: _answer(
+            TurnSerializer,
+            "The turn that this message has become already.",
+            "The same turn",
+            _EXAMPLE_TURN,
+        ),
+        **_problems(400, 401, 404, 409, 411, 413, 415, 422, 429, 503),
+    },
+)
+
+turn = extend_schema(
+    operation_id="read_turn",
+    summary="Read one message and what came of it",
+    description="`reply` is null until a reply has passed its gate.",
+    responses={
+        200: _answer(TurnSerializer, "The turn.", "An answered turn", _EXAMPLE_TURN),
+        **_problems(401, 404),
+    },
+)

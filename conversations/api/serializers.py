@@ -1,0 +1,170 @@
+"""What the API takes and gives, as JSON: made from the page's own views, so both show the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from conversations.asking import CLIENT_ID, is_client_id
+from conversations.models import ReplyOrigin
+from conversations.states import TurnState
+from ieim.pipeline.screen import MAX_CHARS
+
+
+class ExactTextField(serializers.CharField):
+    """A JSON string, taken as it is: a number or a boolean is none, and nothing is trimmed."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+        # What a message may hold is the service's to say (422), not the field's.
+        self.validators = []
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return ``data``; raises ValidationError for what is not a string."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return str(data)
+
+
+@extend_schema_field({"type": "string", "pattern": CLIENT_ID})
+class ClientIdField(ExactTextField):
+    """A client's own name for its message."""
+
+    default_error_messages = {
+        "form": "Use 1 to 64 letters, digits and . _ ~ : - for a client_id, such as a UUID."
+    }
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return ``data``; raises ValidationError for what is no name."""
+        value = super().to_internal_value(data)
+        if not is_client_id(value):
+            self.fail("form")
+        return value
+
+
+# The parser takes no NUL anywhere, so that is part of the shape.
+@extend_schema_field(
+    {"type": "string", "minLength": 1, "maxLength": MAX_CHARS, "pattern": r"^[^\u0000]*$"}
+)
+class MessageField(ExactTextField):
+    """A citizen's message."""
+
+
+class AskSerializer(serializers.Serializer[Any]):
+    """A citizen's message."""
+
+    text = MessageField(
+        allow_blank=True,
+        help_text=f"The message, up to {MAX_CHARS:,} characters (Unicode code points).",
+    )
+    client_id = ClientIdField(
+        required=False,
+        help_text=(
+            "Your own name for this message, unique in the session. Sending the same name with "
+            "the same text again gives the same turn."
+        ),
+    )
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the fields; raises ValidationError for one that is not known here: a misspelt
+        ``client_id`` must not pass for none."""
+        unknown = [name for name in data if name not in self.fields]
+        if unknown:
+            raise serializers.ValidationError(
+                {name: ["This field is not known here."] for name in unknown}
+            )
+        return super().to_internal_value(data)
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """One step of the work on a message."""
+
+    words = serializers.CharField(help_text="The step in plain words.")
+    status = serializers.ChoiceField(choices=["pending", "running", "done", "stopped"])
+
+
+class FactSerializer(serializers.Serializer[Any]):
+    """A heading with one paragraph or several list items."""
+
+    heading = serializers.CharField()
+    items = serializers.ListField(child=serializers.CharField())
+    ordered = serializers.BooleanField(help_text="Whether the items are steps in order.")
+
+
+class SourceSerializer(serializers.Serializer[Any]):
+    """Where an answer comes from."""
+
+    agency = serializers.CharField()
+    service = serializers.CharField()
+    url = serializers.CharField(help_text="Empty when there is no page to link to.")
+
+
+class ReplySerializer(serializers.Serializer[Any]):
+    """A reply that passed its gate. Parts that do not apply are empty."""
+
+    kind = serializers.ChoiceField(choices=["service", "answer", "guidance"])
+    title = serializers.CharField()
+    lead = serializers.CharField(help_text="What to do first.")
+    paragraphs = serializers.ListField(child=serializers.CharField())
+    facts = FactSerializer(many=True)
+    sources = SourceSerializer(many=True)
+    why = serializers.CharField(help_text="Why this is the answer.")
+    origin = serializers.ChoiceField(
+        choices=[origin.value for origin in ReplyOrigin], help_text="Whose words these are."
+    )
+    offline = serializers.BooleanField(help_text="Whether the offline engine answered.")
+
+
+class TurnSerializer(serializers.Serializer[Any]):
+    """One message and what came of it so far."""
+
+    id = serializers.UUIDField()
+    number = serializers.IntegerField(min_value=1, help_text="Its place in the session, from 1.")
+    text = serializers.CharField(help_text="The message as it was sent.")
+    asked_at = serializers.DateTimeField()
+    state = serializers.ChoiceField(choices=[state.value for state in TurnState])
+    contacts = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What the citizen has to see at once, before anything else. Mostly empty.",
+    )
+    steps = StepSerializer(many=True)
+    reply = ReplySerializer(allow_null=True)
+
+
+class SessionSerializer(serializers.Serializer[Any]):
+    """A conversation."""
+
+    id = serializers.UUIDField()
+    reference = serializers.CharField(help_text="To say on the telephone, like K7M-4QX9.")
+    created_at = serializers.DateTimeField()
+    turns = TurnSerializer(many=True)
+
+
+class NewSessionSerializer(serializers.Serializer[Any]):
+    """A conversation that was just made."""
+
+    id = serializers.UUIDField()
+    reference = serializers.CharField(help_text="To say on the telephone, like K7M-4QX9.")
+    token = serializers.CharField(
+        help_text="The bearer token of this session. It is told here and never again."
+    )
+
+
+class FieldErrorSerializer(serializers.Serializer[Any]):
+    """What is wrong with one field."""
+
+    pointer = serializers.CharField(help_text="JSON Pointer (RFC 6901) into the body.")
+    detail = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """Problem details as in RFC 9457."""
+
+    type = serializers.CharField(help_text="Names the kind of problem: stable, for programs.")
+    title = serializers.CharField()
+    status = serializers.IntegerField(min_value=400, max_value=599)
+    detail = serializers.CharField(help_text="What happened and what to do, for people.")
+    # The framework takes fields out of the class; its own `errors` stays what it is.
+    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]

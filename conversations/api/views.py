@@ -1,0 +1,155 @@
+"""The API's resources: sessions and their turns."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import AllowAny
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations import asking, erasing, selectors, services
+from conversations.api import schema
+from conversations.api.authentication import BearerAuthentication, HasSession, bearer_token
+from conversations.api.errors import LengthRequired, handle, of_asking
+from conversations.api.parsing import JSONOnly, StrictJSONParser
+from conversations.api.serializers import (
+    AskSerializer,
+    NewSessionSerializer,
+    SessionSerializer,
+    TurnSerializer,
+)
+from conversations.api.throttling import Messages, NewSessions
+from conversations.models import Session, Turn
+
+
+class View(APIView):
+    """A resource: JSON in, JSON or problem details out, a session's token to open it."""
+
+    authentication_classes: Any = [BearerAuthentication]
+    permission_classes: Any = [HasSession]
+    parser_classes = [StrictJSONParser]
+    renderer_classes = [JSONRenderer]
+    content_negotiation_class = JSONOnly
+    http_method_names = ["get", "head", "post", "delete"]
+
+    def get_exception_handler(self) -> Any:
+        """Return the handler that makes problem details."""
+        return handle
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse what no token would make right, before the token is looked at."""
+        if request.method not in self.allowed_methods:
+            self.http_method_not_allowed(request, *args, **kwargs)
+        # A body in chunks has no length, and the framework takes it for no body at all.
+        chunked = "Transfer-Encoding" in request.headers
+        if request.method == "POST" and chunked and "Content-Length" not in request.headers:
+            raise LengthRequired
+        super().initial(request, *args, **kwargs)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Keep conversations and tokens out of caches."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        add_never_cache_headers(response)
+        return response
+
+    def own_session(self, request: Request, session_id: UUID | None) -> Session:
+        """Return the token's session; any other one is not there, so that no id leaks."""
+        session = request.auth
+        if not isinstance(session, Session) or session.pk != session_id:
+            raise Http404
+        return session
+
+
+class Sessions(View):
+    """All sessions: one can only be made."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    throttle_classes = [NewSessions]
+
+    @schema.new_session
+    def post(self, request: Request) -> Response:
+        """Start a conversation."""
+        session, token = asking.new_session()
+        made = {"id": session.pk, "reference": session.reference, "token": token}
+        location = reverse("api:session", args=[session.pk])
+        return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})
+
+
+class OneSession(View):
+    """A session with its turns."""
+
+    @schema.session
+    def get(self, request: Request, session_id: UUID) -> Response:
+        """Read a conversation: every message and what came of it."""
+        session = self.own_session(request, session_id)
+        token = bearer_token(request.headers["Authorization"])
+        shown = {
+            "id": session.pk,
+            "reference": session.reference,
+            "created_at": session.created_at,
+            "turns": selectors.chat_view(secret=token).turns,
+        }
+        return Response(SessionSerializer(shown).data)
+
+    @schema.erase_session
+    def delete(self, request: Request, session_id: UUID) -> Response:
+        """Erase a conversation."""
+        erasing.erase_session(session_id=self.own_session(request, session_id).pk)
+        return Response(status=204)
+
+
+class Turns(View):
+    """A session's turns: a message makes one."""
+
+    throttle_classes = [Messages]
+
+    @schema.ask
+    def post(self, request: Request, session_id: UUID) -> Response:
+        """Send a message."""
+        session = self.own_session(request, session_id)
+        message = AskSerializer(data=request.data)
+        message.is_valid(raise_exception=True)
+        text, client_id = message.validated_data["text"], message.validated_data.get("client_id")
+        try:
+            turn, is_new = asking.ask(session_id=session.pk, text=text, client_id=client_id)
+        except (services.Refused, asking.ClientIdReused) as error:
+            raise of_asking(error) from error
+        except Session.DoesNotExist as error:
+            raise NotFound from error
+        return Response(
+            TurnSerializer(selectors.turn_view(turn.pk)).data,
+            status=202 if is_new else 200,
+            headers={"Location": reverse("api:turn", args=[turn.pk])},
+        )
+
+
+class OneTurn(View):
+    """A turn."""
+
+    @schema.turn
+    def get(self, request: Request, turn_id: UUID) -> Response:
+        """Read one message and what came of it so far."""
+        turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
+        self.own_session(request, turn.session_id if turn else None)
+        return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
+
+
+class Nothing(View):
+    """Every other address under ``/api/``."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Say that there is nothing, whatever the method."""
+        raise NotFound("There is nothing at this address. Addresses of the API end in a slash.")

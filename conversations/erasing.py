@@ -1,0 +1,77 @@
+"""Erasing a conversation: the citizen's words go, the record that it took place stays."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations import notify, ports
+from conversations.models import ClientTurn, Reply, Session, SessionEvent, Stage, Turn
+from conversations.states import TurnState
+from ieim.audit import services as audit
+
+_ERASED = "erased:"
+"""What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How much was erased."""
+
+    turns: int
+    stages: int
+    review_items: int
+
+
+@transaction.atomic
+def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
+    """Erase what a citizen said and what came of it; None when that was done before.
+
+    The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
+    text. Stages with attempts and spans, replies, socket events and review items with what was
+    decided on them are deleted. ``actor`` is as for :func:`ieim.audit.services.record`. Raises
+    ``Session.DoesNotExist``.
+
+    A worker that is running one of the turns finds its lease gone at its next write. Every such
+    write holds the turn's row, so the turns come first: whatever a worker stored before is there
+    to be deleted after them.
+    """
+    session = Session.objects.select_for_update().get(pk=session_id)
+    if is_erased(session):
+        return None
+    turns = Turn.objects.filter(session=session)
+    count = turns.update(
+        state=TurnState.CLOSED.value,
+        text="",
+        risks=[],
+        language="",
+        lease=None,
+        leased_until=None,
+        retry_at=None,
+        unavailable_since=None,
+        updated_at=timezone.now(),
+    )
+    stages = Stage.objects.filter(turn__session=session)
+    erased = Erased(
+        turns=count,
+        stages=stages.count(),
+        review_items=ports.erase_reviews(session_id=session.pk),
+    )
+    stages.delete()
+    Reply.objects.filter(turn__session=session).delete()
+    ClientTurn.objects.filter(session=session).delete()
+    SessionEvent.objects.filter(session=session).delete()
+    session.secret_sha256 = f"{_ERASED}{session.pk.hex}"
+    session.save(update_fields=["secret_sha256"])
+    audit.record(chain=session.pk, kind="session.erased", actor=actor, payload={**asdict(erased)})
+    # An id that no page shows: each looks at the whole session, and finds nothing any more.
+    transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))
+    return erased
+
+
+def is_erased(session: Session) -> bool:
+    """Whether nothing is left of a session but its place."""
+    return session.secret_sha256.startswith(_ERASED)

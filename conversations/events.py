@@ -1,0 +1,211 @@
+"""A session's events: what the JSON socket tells, numbered once and for all.
+
+The rows of turns, stages and replies are the truth. From them follow facts that are only ever
+added: a stage ran, it passed, the reply stands. Whoever looks first writes the facts that are not
+yet told as the session's next events, under a lock; from then on every reader, in every process,
+sees the same frames with the same numbers. docs/decisions/0008-socket-events.md says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+
+from conversations import erasing, selectors
+from conversations.api.serializers import ReplySerializer
+from conversations.models import Session, SessionEvent, Stage, Turn
+from conversations.presenters import ReplyView, TurnView
+from conversations.states import (
+    DONE_STAGE_STATUSES,
+    PENDING_TURN_STATES,
+    StageStatus,
+    TurnState,
+)
+
+RECEIVED = "We have your question"
+CONTACTS = "Help that is there for you now"
+WAITING = "The assistant cannot be reached at the moment. Your question is waiting."
+HELD = "A person will answer your question within one working day."
+CLOSED = "This question is closed."
+
+_STOPPED = frozenset({StageStatus.NEEDS_REVIEW, StageStatus.APPROVED, StageStatus.OVERRIDDEN})
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something to tell once: ``key`` is its name within the session."""
+
+    key: str
+    kind: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """The frames after number ``after``, and whether more is to be expected soon."""
+
+    after: int
+    frames: list[dict[str, Any]]
+    pending: bool
+
+
+def news(*, session_id: UUID, after: int) -> News:
+    """Return the events after number ``after``, those that nobody has told before included.
+
+    A number beyond the last event that was told counts as that one. Raises
+    ``Session.DoesNotExist``, also for a session that was erased.
+    """
+    after = min(after, _last(session_id))
+    _tell(session_id)
+    events = SessionEvent.objects.filter(session_id=session_id, number__gt=after)
+    pending = [state.value for state in PENDING_TURN_STATES]
+    return News(
+        after=after,
+        frames=[_frame(event) for event in events],
+        pending=Turn.objects.filter(session_id=session_id, state__in=pending).exists(),
+    )
+
+
+@transaction.atomic
+def tell_error(*, session_id: UUID, code: str, words: str, client_id: str | None) -> int:
+    """Add an ``error`` event: a frame that could not be used, or a message that was refused.
+
+    Returns its number. Raises as :func:`news` does.
+    """
+    _lock(session_id)
+    body = {"code": code, "words": words, "client_id": client_id}
+    return _append(session_id, [(None, Fact(f"error:{uuid.uuid4()}", "error", body))])
+
+
+def _last(session_id: UUID) -> int:
+    events = SessionEvent.objects.filter(session_id=session_id)
+    return events.aggregate(last=Max("number"))["last"] or 0
+
+
+def _frame(event: SessionEvent) -> dict[str, Any]:
+    turn = str(event.turn_id) if event.turn_id else None
+    return {"type": event.kind, "turn": turn, "event": event.number, **event.body}
+
+
+def _tell(session_id: UUID) -> None:
+    _present(Session.objects.all(), session_id)
+    if not _untold(session_id, _open_turns(session_id)):
+        return
+    with transaction.atomic():
+        _lock(session_id)
+        # A run holds its turn's row at every write: with the rows locked, turns and stages agree.
+        turns = _open_turns(session_id).select_for_update(of=("self",))
+        _append(session_id, _untold(session_id, turns))
+
+
+def _lock(session_id: UUID) -> None:
+    _present(Session.objects.select_for_update(), session_id)
+
+
+def _present(sessions: QuerySet[Session], session_id: UUID) -> None:
+    session = sessions.get(pk=session_id)
+    if erasing.is_erased(session):
+        raise Session.DoesNotExist(str(session_id))
+
+
+def _open_turns(session_id: UUID) -> QuerySet[Turn]:
+    """Return the turns of which not everything has been told."""
+    told = SessionEvent.objects.filter(turn=OuterRef("pk"), kind="reply")
+    turns = Turn.objects.filter(~Exists(told), session_id=session_id)
+    return turns.select_related("client_turn").prefetch_related("stages").order_by("number")
+
+
+def _untold(session_id: UUID, turns: Iterable[Turn]) -> list[tuple[Turn | None, Fact]]:
+    # The turns first: what is added to them in between is for the next look.
+    found = [(turn, fact) for turn in turns for fact in _facts_of(turn)]
+    events = SessionEvent.objects.filter(session_id=session_id)
+    told = set(events.values_list("key", flat=True)) if found else set()
+    return [(turn, fact) for turn, fact in found if fact.key not in told]
+
+
+def _append(session_id: UUID, facts: Iterable[tuple[Turn | None, Fact]]) -> int:
+    """Number the facts from the last event on; returns the last number. Under :func:`_lock`."""
+    last = _last(session_id)
+    added = SessionEvent.objects.bulk_create(
+        SessionEvent(
+            session_id=session_id,
+            turn=turn,
+            number=number,
+            kind=fact.kind,
+            key=fact.key,
+            body=fact.body,
+        )
+        for number, (turn, fact) in enumerate(facts, start=last + 1)
+    )
+    return last + len(added)
+
+
+def _facts_of(turn: Turn) -> list[Fact]:
+    view = selectors.turn_view(turn.pk)
+    client_id = turn.client_turn.client_id if hasattr(turn, "client_turn") else None
+    return [
+        Fact(f"{turn.number}:{fact.key}", fact.kind, fact.body)
+        for fact in facts(turn, list(turn.stages.all()), view, client_id)
+    ]
+
+
+def facts(turn: Turn, stages: list[Stage], view: TurnView, client_id: str | None) -> Iterator[Fact]:
+    """Yield everything that there is to tell of a turn as it stands, in order; keys are the turn's.
+
+    What stands later holds what was told earlier: a stage that passed also ran.
+    """
+    yield _step("received", "received", "done", RECEIVED, client_id=client_id)
+    if view.contacts:
+        # More of them may be found later: a longer list is told again.
+        listed = hashlib.sha256("\0".join(view.contacts).encode()).hexdigest()[:16]
+        yield _step(
+            f"contacts:{listed}", "contacts", "done", CONTACTS, contacts=list(view.contacts)
+        )
+    rows = {stage.contract: stage for stage in stages}
+    shown = [rows[contract] for contract in selectors.STEP_WORDS if contract in rows]
+    for stage in shown:
+        yield from _stage_facts(stage)
+    if turn.unavailable_since:
+        since = turn.unavailable_since.isoformat()
+        yield _step(f"waiting:{since}", "model", "waiting", WAITING)
+    stopped = any(stage.status == StageStatus.NEEDS_REVIEW.value for stage in shown)
+    if turn.state == TurnState.NEEDS_REVIEW.value and not stopped:
+        yield Fact("review:reply", "review", {"words": HELD})
+    if view.reply:
+        for number, text in enumerate(pieces(view.reply)):
+            yield Fact(f"delta:{number}", "delta", {"text": text})
+        yield Fact("reply", "reply", {"reply": ReplySerializer(view.reply).data})
+    if turn.state == TurnState.CLOSED.value:
+        yield _step("closed", "closed", "done", CLOSED)
+
+
+def _stage_facts(stage: Stage) -> Iterator[Fact]:
+    words = selectors.STEP_WORDS[stage.contract]
+    status = StageStatus(stage.status)
+    for number in range(1, stage.round + 1):
+        name = f"{stage.contract}:{number}"
+        yield _step(f"{name}:running", stage.contract, "running", words)
+        if number < stage.round or status in _STOPPED:
+            yield _step(f"{name}:stopped", stage.contract, "stopped", words)
+            yield Fact(f"review:{name}", "review", {"words": HELD})
+    if status in DONE_STAGE_STATUSES:
+        yield _step(f"{stage.contract}:done", stage.contract, "done", words)
+
+
+def _step(key: str, stage: str, status: str, words: str, **more: Any) -> Fact:
+    return Fact(key, "stage", {"stage": stage, "status": status, "words": words, **more})
+
+
+def pieces(reply: ReplyView) -> Iterator[str]:
+    """Yield a stored reply part by part; joined they are the whole reply as plain text."""
+    lists = (f"{fact.heading}:\n" + "\n".join(f"- {i}" for i in fact.items) for fact in reply.facts)
+    parts = [part for part in (reply.title, reply.lead, *reply.paragraphs, *lists) if part]
+    for number, part in enumerate(parts):
+        yield part if number == 0 else f"\n\n{part}"

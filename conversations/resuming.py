@@ -1,0 +1,238 @@
+"""Writes by which a person's decision changes a turn: its stages, its way on, its reply.
+
+What a decision may be is judged above (``review.deciding``). Here stands what it does to the
+conversation, always inside the caller's transaction, and each move is a compare-and-set: a turn
+that no longer waits for a person is not touched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from conversations import flags, services, states
+from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
+from conversations.states import StageStatus, TurnState
+from ieim.audit import services as audit
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import reply as replies
+from ieim.pipeline.canonical import digest
+from ieim.pipeline.gate import EvidenceDict
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.work import Output
+from ieim.search import matching_spans
+
+
+class NotWaiting(Exception):
+    """The turn does not wait for a person any more; nothing was changed."""
+
+
+@transaction.atomic
+def put_answer(
+    *,
+    stage: Stage,
+    status: StageStatus,
+    output: Output,
+    state_merge: Output,
+    evidence: Sequence[EvidenceDict] = (),
+    result: Mapping[str, Any] | None = None,
+) -> None:
+    """Put a person's answer in a stage's place: ``status`` is ``approved`` or ``overridden``.
+
+    ``evidence`` replaces the stage's spans, ``result`` what triage was made into. Whatever stages
+    of the flow had run after it are void: they were asked on other grounds, and are asked again.
+    """
+    if StageStatus(stage.status) is StageStatus.NEEDS_REVIEW:
+        states.require_stage(StageStatus.NEEDS_REVIEW, status)
+    # Any other is an earlier stage that had passed: a person found the fault there.
+    stage.status = status.value
+    stage.output, stage.state_merge = dict(output), dict(state_merge)
+    stage.result = None if result is None else dict(result)
+    stage.findings = []
+    stage.finished_at = timezone.now()
+    stage.save()
+    stage.spans.all().delete()
+    EvidenceSpan.objects.bulk_create(EvidenceSpan(stage=stage, **each) for each in evidence)
+    if stage.contract == "classify" and result is not None:
+        flags.add(turn=stage.turn, classified=result)
+    if stage.contract in ANSWERING:
+        _void(stage.turn, after=stage.order)
+    services.changed(stage.turn)
+
+
+def _void(turn: Turn, *, after: int) -> None:
+    """Make later stages of the flow as if they had not run; their attempts stay as they are."""
+    later = turn.stages.filter(contract__in=ANSWERING, order__gt=after)
+    EvidenceSpan.objects.filter(stage__in=later).delete()
+    later.exclude(status=StageStatus.PENDING.value).update(
+        status=StageStatus.PENDING.value, **_fresh_round(), started_at=None
+    )
+
+
+@transaction.atomic
+def ask_again(*, stage: Stage) -> None:
+    """Open a new round of a stage that failed closed: the model has two attempts again."""
+    states.require_stage(StageStatus(stage.status), StageStatus.RUNNING)
+    stage.spans.all().delete()
+    Stage.objects.filter(pk=stage.pk).update(
+        status=StageStatus.RUNNING.value, **_fresh_round(), started_at=timezone.now()
+    )
+    stage.refresh_from_db()
+
+
+def _fresh_round() -> dict[str, Any]:
+    return {
+        "round": F("round") + 1,
+        "output": None,
+        "state_merge": None,
+        "result": None,
+        "findings": [],
+        "finished_at": None,
+    }
+
+
+@transaction.atomic
+def resume(*, turn: Turn, hold_waived: bool = False) -> None:
+    """Set a turn going again after a decision; a worker takes it once all is committed.
+
+    It is left as a turn whose worker has gone, so that the sweeper takes it where the broker
+    forgets. ``resumed`` lets the session's next question not wait for it. ``hold_waived`` lets the
+    held reply go out. Raises :class:`NotWaiting`.
+    """
+    now = timezone.now()
+    values: dict[str, Any] = {"hold_waived": True} if hold_waived else {}
+    _move(
+        turn,
+        TurnState.NEEDS_REVIEW,
+        TurnState.RUNNING,
+        lease=None,
+        leased_until=now,
+        queued_at=now,
+        unavailable_since=None,
+        runs=0,
+        resumed=True,
+        **values,
+    )
+    services.queue(turn.pk)
+
+
+@transaction.atomic
+def answer(*, turn: Turn, said: replies.Reply, by: str) -> Reply:
+    """Answer a turn that waits for a person in that person's own words (``by``: the audit's actor).
+
+    Raises :class:`NotWaiting`.
+    """
+    # What a worker does in two steps is one here: nothing runs in between.
+    states.require_turn(TurnState.NEEDS_REVIEW, TurnState.RUNNING)
+    states.require_turn(TurnState.RUNNING, TurnState.ANSWERED)
+    _set(turn, TurnState.NEEDS_REVIEW, TurnState.ANSWERED)
+    return store_reply(turn=turn, said=said, origin=ReplyOrigin.STAFF, by=by)
+
+
+@transaction.atomic
+def close(*, turn: Turn, said: replies.Reply | None, by: str) -> None:
+    """Close a turn that waits for a person, with some words for the citizen or without.
+
+    Raises :class:`NotWaiting`.
+    """
+    _move(turn, TurnState.NEEDS_REVIEW, TurnState.CLOSED)
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.closed",
+        actor=by,
+        payload={"turn": str(turn.pk), "reason": "dismissed", "told": said is not None},
+    )
+    if said is not None:
+        store_reply(turn=turn, said=said, origin=ReplyOrigin.STAFF, by=by)
+
+
+@transaction.atomic
+def reopen(*, turn: Turn, stage: str, codes: Sequence[str], by: str) -> None:
+    """Undo a dismissal that told the citizen nothing: the turn waits for a person again.
+
+    ``stage`` and ``codes`` are those of its new review item. Raises :class:`NotWaiting`.
+    """
+    # Closed is the end for everybody but the person who undoes their own dismissal.
+    if Reply.objects.filter(turn=turn).exists():
+        raise NotWaiting("the citizen has been told that the question is closed")
+    _set(turn, TurnState.CLOSED, TurnState.NEEDS_REVIEW)
+    services.open_review(turn=turn, stage=stage, codes=codes)
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.reopened",
+        actor=by,
+        payload={"turn": str(turn.pk), "stage": stage},
+    )
+
+
+def origin_of(turn: Turn) -> ReplyOrigin:
+    """Return whose the pipeline's reply to a turn is: a person may have had a hand in it."""
+    decided = turn.stages.filter(contract__in=ANSWERING).values_list("status", flat=True)
+    found = set(decided)
+    if StageStatus.OVERRIDDEN.value in found:
+        return ReplyOrigin.STAFF_OVERRIDE
+    if turn.hold_waived or StageStatus.APPROVED.value in found:
+        return ReplyOrigin.MODEL_APPROVED
+    return ReplyOrigin.MODEL
+
+
+@transaction.atomic
+def store_reply(
+    *, turn: Turn, said: replies.Reply, origin: ReplyOrigin, by: str = "system", model: str = ""
+) -> Reply:
+    """Store the one reply of a turn with its audit event."""
+    body = said.as_dict()
+    reply = Reply.objects.create(
+        turn=turn,
+        origin=origin.value,
+        body=body,
+        marked=_marked(turn.text, said, knowledge.release(turn.release_number)),
+        model=model,
+    )
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.answered",
+        actor=by,
+        payload={
+            "turn": str(turn.pk),
+            "origin": reply.origin,
+            "release": turn.release_number,
+            "reply_sha256": digest(body),
+            "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
+            "sources": [f"{s.agency_id}/{s.service_key}" for s in said.sources],
+        },
+    )
+    return reply
+
+
+def _marked(text: str, said: replies.Reply, release: Release) -> list[list[int]]:
+    """Return the spans of the citizen's own words that the sources' index entries share."""
+    passages = []
+    for source in said.sources:
+        service = release.services[(source.agency_id, source.service_key)]
+        passages += [service.name, service.overview]
+        for category in service.categories:
+            entry = release.categories.get((service.agency, category))
+            if entry is not None:
+                passages += [entry.value, *entry.keywords]
+    return [[start, end] for start, end in matching_spans(text, " ".join(passages))]
+
+
+def _move(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
+    states.require_turn(old, new)
+    _set(turn, old, new, **values)
+
+
+def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
+    changes = {"state": new.value, "updated_at": timezone.now(), **values}
+    if not Turn.objects.filter(pk=turn.pk, state=old.value).update(**changes):
+        raise NotWaiting(f"turn {turn.pk} is not {old.value}")
+    for name, value in changes.items():
+        setattr(turn, name, value)
+    services.changed(turn)

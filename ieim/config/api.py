@@ -1,0 +1,35 @@
+"""The settings of the REST API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ieim.config.env import Env
+
+SPECTACULAR: dict[str, Any] = {
+    "TITLE": "IEIM",
+    "VERSION": "1",
+    "DESCRIPTION": (
+        "Conversations of citizens with a public administration. Make a session, send a message, "
+        "read the turn until it is answered. Errors are problem details (RFC 9457)."
+    ),
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "conversations.api.schema.closed_bodies",
+    ],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True},
+}
+"""The OpenAPI document and its page."""
+
+
+def rates(env: Env) -> dict[str, str | None]:
+    """How often API clients may ask, by scope; None is no limit."""
+    return {
+        "sessions": env.rate("IEIM_API_SESSIONS_RATE", "60/hour"),
+        "turns": env.rate("IEIM_API_TURNS_RATE", "20/minute"),
+    }

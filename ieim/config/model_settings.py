@@ -1,0 +1,121 @@
+"""``settings.IEIM_MODEL``: which model is asked, how, and within which bounds.
+
+Nothing here raises: problems are noted on the :class:`~ieim.config.env.Env` and told together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from ieim.config.env import Env
+
+_CONTRACTS = Path(__file__).resolve().parent.parent / "pipeline" / "contracts"
+_RESPONSE_FORMATS = ("json_schema", "json_object", "none")
+_OVERRIDES: dict[str, tuple[type, ...]] = {
+    "model": (str,),
+    "temperature": (int, float),
+    "max_output_tokens": (int,),
+    "max_input_tokens": (int,),
+}
+
+
+class ModelOverride(TypedDict, total=False):
+    """What one stage does differently."""
+
+    model: str
+    temperature: float
+    max_output_tokens: int
+    max_input_tokens: int
+
+
+class ModelSettings(TypedDict):
+    """``settings.IEIM_MODEL``.
+
+    ``BASE_URL`` is empty for the offline engine; ``DEADLINE`` is in seconds, for one call in all;
+    ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an ``input``, a ``session`` and a
+    ``day``, None for no limit. ``LANGUAGES`` are ISO 639-1; ``KEY_PATTERNS`` are by key type.
+    """
+
+    BASE_URL: str
+    API_KEY: str
+    NAME: str
+    TEMPERATURE: float
+    DEADLINE: float
+    RESPONSE_FORMAT: str
+    STORE: bool
+    OVERRIDES: dict[str, ModelOverride]
+    BUDGET: dict[str, int | None]
+    LANGUAGES: list[str]
+    KEY_PATTERNS: Mapping[str, Sequence[re.Pattern[str]]]
+
+
+def model(env: Env) -> ModelSettings:
+    """The model to ask, and how."""
+    base_url = env.text("IEIM_MODEL_BASE_URL")
+    if base_url and not base_url.startswith(("http://", "https://")):
+        env.problem(
+            "IEIM_MODEL_BASE_URL",
+            "is not a web address. Set it to one such as https://models.example.org/v1, "
+            "or leave it out for the offline engine.",
+        )
+    return {
+        "BASE_URL": base_url,
+        "API_KEY": env.text("IEIM_MODEL_API_KEY"),
+        "NAME": env.required(
+            "IEIM_MODEL_NAME",
+            "IEIM_MODEL_BASE_URL is set, so set it to the name of a model of that server.",
+            when=bool(base_url),
+        ),
+        "TEMPERATURE": env.number("IEIM_MODEL_TEMPERATURE", 0.2, low=0, high=2),
+        "DEADLINE": env.number("IEIM_MODEL_DEADLINE", 30, low=0.1, high=600),
+        "RESPONSE_FORMAT": env.choice(
+            "IEIM_MODEL_RESPONSE_FORMAT", _RESPONSE_FORMATS, "json_schema"
+        ),
+        "STORE": env.flag("IEIM_MODEL_STORE", default=False),
+        "OVERRIDES": _overrides(env),
+        "BUDGET": {
+            "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),
+            "session": _tokens(env, "IEIM_BUDGET_SESSION", 5_000_000),
+            "day": _tokens(env, "IEIM_BUDGET_DAY", 0),
+        },
+        "LANGUAGES": env.names("IEIM_LANGUAGES", ["en"]),
+        "KEY_PATTERNS": _key_patterns(env),
+    }
+
+
+def _key_patterns(env: Env) -> Mapping[str, Sequence[re.Pattern[str]]]:
+    raw = env.table("IEIM_KEY_PATTERNS")
+    if not raw:
+        return {}
+    from ieim.pipeline.keys import compile_patterns  # telephone and number tables: slow to read
+
+    try:
+        return compile_patterns(raw)
+    except ValueError as error:
+        env.problem("IEIM_KEY_PATTERNS", f"cannot be used: {error}")
+        return {}
+
+
+def _tokens(env: Env, name: str, default: int) -> int | None:
+    """A number of tokens; 0 is no limit."""
+    return int(env.number(name, default, low=0, high=10**12)) or None
+
+
+def _overrides(env: Env) -> dict[str, ModelOverride]:
+    name = "IEIM_MODEL_OVERRIDES"
+    overrides = env.table(name)
+    # Each contract is a file named by its id; importing the core to learn the ids would be slow.
+    stages = sorted(path.name.partition(".")[0] for path in _CONTRACTS.glob("*.schema.json"))
+    for stage, values in overrides.items():
+        if stage not in stages:
+            env.problem(name, f"names {stage!r}. Use these: {', '.join(stages)}.")
+        elif not isinstance(values, dict) or not values.keys() <= _OVERRIDES.keys():
+            env.problem(name, f"for {stage} may only hold these: {', '.join(_OVERRIDES)}.")
+        else:
+            for key, value in values.items():
+                if isinstance(value, bool) or not isinstance(value, _OVERRIDES[key]):
+                    env.problem(name, f"for {stage} has a {key} of the wrong type: {value!r}.")
+    return overrides

@@ -1,0 +1,143 @@
+"""The language of a message, by py3langid's bundled model: no download, no network.
+
+The model is sure of itself on names and unsure of short texts, so it is asked about the sentence
+only: without addresses, placeholders, figures and, where that leaves enough, without capitalised
+words. What is too short or too mixed to be clear is nobody's language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable
+from functools import cache
+
+from py3langid.langid import (  # type: ignore[import-untyped]
+    MODEL_FILE,
+    LanguageIdentifier,
+)
+
+LEAST_LETTERS = 12
+"""Letters that a text in an alphabet must have before its language can be told."""
+
+LEAST_SIGNS = 4
+"""Likewise for scripts that write words or syllables with one sign."""
+
+MOST_SUPPORTED = 0.04
+"""A text is clearly unsupported when the supported languages together are no more probable."""
+
+LEAST_CERTAIN = 0.2
+"""And when one other language is at least as probable as this."""
+
+_NO_WORDS = re.compile(
+    r"\[[A-Z_]{2,20}_[0-9]{1,6}\]|[a-zA-Z]{2,12}://\S{1,2000}|(?:www\.)\S{1,2000}|\S{1,64}@\S{1,255}"
+)
+_WORD = re.compile(r"[^\W\d_]++(?:[\u0300-\u036f\u0900-\u0dff'’-]++[^\W\d_]*+)*+")
+# A script is the first word of its characters' names; these are written together.
+_ONE_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
+_SIGNS = frozenset(["CJK", "HANGUL"])
+# What the model tells apart and ISO 639-1 does not, or what a reader of the other one can answer.
+_ALIASES = {
+    "ace": "id", "ary": "ar", "arz": "ar", "bcl": "tl", "crh": "tr", "ext": "es", "fuv": "ff",
+    "gcf": "ht", "gcr": "ht", "grc": "el", "gug": "gn", "hbo": "he", "kik": "ki", "lij": "it",
+    "ltg": "lv", "pcm": "en", "sdh": "ku", "uzs": "uz", "vec": "it", "wuu": "zh", "yue": "zh",
+}  # fmt: skip
+_NO_LANGUAGE = "zxx"
+
+
+def detect(text: str) -> dict[str, float]:
+    """Return the probability of each language that may be that of ``text``, most probable first.
+
+    Codes are ISO 639-1, or 639-3 where that has none. Empty when the text has too few letters to
+    tell. Only the sentence counts: not links, addresses, placeholders or figures.
+    """
+    words = _words(text)
+    return _probabilities(words) if _enough(words) else {}
+
+
+def unsupported(text: str, supported: Collection[str]) -> str | None:
+    """Return the language of ``text`` when it is clearly none of ``supported``, else None.
+
+    Clearly means: with and without capitalised words (names, places) the supported languages
+    together have at most :data:`MOST_SUPPORTED`, and another one :data:`LEAST_CERTAIN`.
+    """
+    words = _words(text)
+    found = _clearly_other(words, supported)
+    if found is None:
+        return None
+    sentence = _without_names(words)
+    return found if _clearly_other(sentence, supported) else None
+
+
+def best(text: str, supported: Collection[str]) -> str:
+    """Return the code of the likely language of ``text``, "" when unknown.
+
+    That is the unsupported one, when it is clearly such, or else the likeliest of ``supported``.
+    """
+    other = unsupported(text, supported)
+    if other is not None:
+        return other
+    likely = [(p, code) for code, p in detect(text).items() if code in supported]
+    return max(likely)[1] if likely and max(likely)[0] >= LEAST_CERTAIN else ""
+
+
+def _clearly_other(words: list[str], supported: Collection[str]) -> str | None:
+    if not _enough(words):
+        return None
+    probabilities = _probabilities(words)
+    if sum(probabilities.get(code, 0.0) for code in set(supported)) > MOST_SUPPORTED:
+        return None
+    code, probability = next(iter(probabilities.items()))
+    return code if probability >= LEAST_CERTAIN else None
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of the script that most letters of the text are in."""
+    words = _WORD.findall(_NO_WORDS.sub(" ", text))
+    letters: Counter[str] = Counter()
+    for word in words:
+        letters[_script(word)] += len(word)
+    if not letters:
+        return []
+    main = max(letters, key=lambda script: (letters[script], script))
+    return [word for word in words if _script(word) == main]
+
+
+def _without_names(words: list[str]) -> list[str]:
+    """Leave out capitalised words, but for the first one of a sentence."""
+    if all(word.isupper() for word in words):
+        return words
+    plain = [word for word in words[1:] if not word[0].isupper()]
+    # Two capitalised words at the start are a name.
+    return plain if len(words) > 1 and words[1][0].isupper() else words[:1] + plain
+
+
+def _enough(words: list[str]) -> bool:
+    size = sum(map(len, words))
+    return size >= LEAST_LETTERS or (
+        size >= LEAST_SIGNS and _script(words[0]) in _SIGNS if words else False
+    )
+
+
+@cache
+def _script_of(letter: str) -> str:
+    name = unicodedata.name(letter, "").split(" ", 1)[0].split("-", 1)[0]
+    return _ONE_SCRIPT.get(name, name)
+
+
+def _script(word: str) -> str:
+    return _script_of(word[0])
+
+
+def _probabilities(words: Iterable[str]) -> dict[str, float]:
+    ranked: Counter[str] = Counter()
+    for code, probability in _model().rank(" ".join(words)):
+        if code != _NO_LANGUAGE:
+            ranked[_ALIASES.get(code, code)] += probability
+    return dict(ranked.most_common())
+
+
+@cache
+def _model() -> LanguageIdentifier:
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,0 +1,114 @@
+"""Postal addresses in a reading, where a pattern can tell them: kept conservative on purpose.
+
+A street word that means other things too counts only where more of an address stands beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ieim.pipeline.facts.reading import MARKS
+from ieim.pipeline.personal.found import LIKELY, Found
+from ieim.pipeline.personal.words import either, words
+
+_STREETS = words()["streets"]
+_CAPITAL = rf"[A-Z\u0370-\u03ff\u0400-\u042f][\w{MARKS}'-]{{0,29}}+\.?"
+_WORD = rf"[^\W\d_][\w{MARKS}'-]{{0,29}}+\.?"
+_NUMBER = (
+    r"(?<![\w.,/$€£#-])[0-9]{1,5}(?:\s?-\s?[0-9]{1,5}|[A-Za-z](?!\w))?"
+    r"(?:\s?(?:bis|ter|quater)(?!\w))?"
+)
+# What makes the rest of an address: a flat, then a town with a postcode.
+_FLAT = (
+    r"(?:,?\s(?:(?i:apt|apartment|flat|unit|suite|ste|no)\.?\s?#?|#\s?)[0-9]{1,5}[A-Za-z]?(?!\w))"
+)
+_TOWN = rf"{_CAPITAL}(?:\s{_CAPITAL}){{0,2}}"
+_POSTCODE = (
+    r"(?:[A-Z]{2}\s[0-9]{5}(?:-[0-9]{4})?|[A-Z]{1,2}[0-9][0-9A-Z]?\s[0-9][A-Z]{2}"
+    r"|[A-Z][0-9][A-Z]\s?[0-9][A-Z][0-9])(?!\w)"
+)
+_TOWN_POSTCODE = rf"(?:,?\s{_TOWN}){{0,2}},?\s{_POSTCODE}"
+_POSTCODE_TOWN = (
+    r"(?:,\s?|\s)(?:[A-Z]{1,2}-)?(?:[0-9]{5}|[0-9]{2}-[0-9]{3}|[0-9]{4}\s?[A-Z]{2})(?!\w)"
+    rf"(?:\s{_TOWN})?"
+)
+_REST = rf"(?P<flat>{_FLAT})?(?P<town>{_TOWN_POSTCODE}|{_POSTCODE_TOWN})?"
+_LINKS = r"(?:(?:de\sla|de\sl'|de\slos|de\slas|della|del|des|de|du|der|den|la|le|l'|d')\s?){0,2}"
+
+_AFTER_NUMBER = re.compile(
+    rf"{_NUMBER},?\s(?P<name>(?:{_WORD}\s){{1,4}}?)"
+    rf"(?:(?P<sure>(?i:{either(_STREETS['after_number_sure'])}))"
+    rf"|(?i:{either(_STREETS['after_number_unsure'])}))(?!\w)\.?(?:\s[NSEW]{{1,2}}(?!\w))?{_REST}"
+)
+_ENDING = re.compile(
+    rf"(?<![\w{MARKS}])(?P<name>{_WORD}\s|)(?P<street>[^\W\d_][\w{MARKS}-]{{0,39}}+\.?)"
+    rf"\s[0-9]{{1,4}}(?:\s?[a-z](?!\w))?(?!\w){_REST}"
+)
+_ENDS_SURE = re.compile(rf"(?:{either(_STREETS['ending_sure'])})\Z", re.IGNORECASE)
+_ENDS_UNSURE = re.compile(rf"(?:{either(_STREETS['ending_unsure'])})\Z", re.IGNORECASE)
+_FRENCH = re.compile(
+    rf"{_NUMBER},?\s(?i:{either(_STREETS['french'])})\s(?i:{_LINKS}){_WORD}"
+    rf"(?:[\s-]{_CAPITAL}){{0,3}}{_REST}"
+)
+_NAME_FIRST = re.compile(
+    rf"(?<![\w/])(?i:{either(_STREETS['name_first'])})(?!\w)\s?(?i:{_LINKS}){_CAPITAL}"
+    rf"(?:\s{_WORD}){{0,3}}?,?\s(?:n\.?[°o]?\s?)?[0-9]{{1,4}}(?:/[0-9]{{1,4}})?[a-zA-Z]?(?!\w)"
+    rf"(?:,?\s[0-9]{{1,2}}[oa°](?:\s[A-Za-z]{{1,4}})?(?!\w))?{_REST}"
+)
+_BOX = re.compile(
+    rf"(?<![\w.])(?i:{either(_STREETS['box'])})(?!\w)\s?(?:#|no\.?|n°)?\s?"
+    rf"[0-9]{{1,5}}(?:\s[0-9]{{1,4}})?(?!\w){_REST}"
+)
+_BEFORE = re.compile(
+    rf"(?<!\w)(?:{either(_STREETS['before'])})(?!\w)[\s:,]{{0,3}}"
+    r"(?:(?:is|at|to|the|in|of|der|am|en|au|ist|est|es)\s){0,2}\Z",
+    re.IGNORECASE,
+)
+_LONGEST_BEFORE = 32
+# Small words in what looks like a street's name: "2 of the road".
+_NO_NAME = re.compile(
+    r"(?<![\w'-])(?:a|an|and|are|as|at|by|for|from|has|have|i|if|in|is|it|me|my|of|off|on|or|our|that|the|their"
+    r"|this|to|was|we|were|with|you|your|years?|months?|weeks?|days?|hours?|minutes?|miles?|km|people"
+    r"|high|supreme|crown|county|family|district|federal)(?![\w'-])",
+    re.IGNORECASE,
+)
+
+
+def hits(text: str) -> Iterator[Found]:
+    """Yield every address; they may overlap."""
+    if not re.search("[0-9]", text):
+        return
+    for match in _AFTER_NUMBER.finditer(text):
+        if _is_street(text, match):
+            yield _found(match)
+    for match in _ENDING.finditer(text):
+        street = match["street"]
+        if _ENDS_SURE.search(street) or (
+            _ENDS_UNSURE.search(street) and (match["town"] or _said(text, match.start()))
+        ):
+            # A name of two words is "Lange Straße"; else the word before is the sentence's.
+            two = street[:1].isupper() and _ENDS_SURE.fullmatch(street) and match["name"]
+            if len(street) > 6 or two:
+                start = match.start() if two else match.start("street")
+                yield Found("ADDRESS", start, match.end(), LIKELY)
+    for pattern in (_FRENCH, _NAME_FIRST, _BOX):
+        yield from map(_found, pattern.finditer(text))
+
+
+def _found(match: re.Match[str]) -> Found:
+    return Found("ADDRESS", match.start(), match.end(), LIKELY)
+
+
+def _is_street(text: str, match: re.Match[str]) -> bool:
+    name = match["name"]
+    if _NO_NAME.search(name):
+        return False
+    whole = match["flat"] or match["town"] or _said(text, match.start())
+    if not match["sure"]:
+        return bool(whole)
+    return bool(whole) or all(word[0].isupper() or word[0].isdigit() for word in name.split())
+
+
+def _said(text: str, start: int) -> bool:
+    return bool(_BEFORE.search(text, max(0, start - _LONGEST_BEFORE), start))
