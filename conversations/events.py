@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from conversations import erasing, selectors
 from conversations.api.serializers import ReplySerializer
-from conversations.models import Session, SessionEvent, Stage, Turn
+from conversations.models import Attempt, Session, SessionEvent, Stage, Turn
 from conversations.presenters import ReplyView, TurnView
 from conversations.states import (
     DONE_STAGE_STATUSES,
@@ -150,16 +150,25 @@ def _append(session_id: UUID, facts: Iterable[tuple[Turn | None, Fact]]) -> int:
 def _facts_of(turn: Turn) -> list[Fact]:
     view = selectors.turn_view(turn.pk)
     client_id = turn.client_turn.client_id if hasattr(turn, "client_turn") else None
+    good = Attempt.objects.filter(stage__turn=turn, findings=[])
+    passed = set(good.values_list("stage__contract", "round"))
     return [
         Fact(f"{turn.number}:{fact.key}", fact.kind, fact.body)
-        for fact in facts(turn, list(turn.stages.all()), view, client_id)
+        for fact in facts(turn, list(turn.stages.all()), view, client_id, passed)
     ]
 
 
-def facts(turn: Turn, stages: list[Stage], view: TurnView, client_id: str | None) -> Iterator[Fact]:
+def facts(
+    turn: Turn,
+    stages: list[Stage],
+    view: TurnView,
+    client_id: str | None,
+    passed: Collection[tuple[str, int]] = (),
+) -> Iterator[Fact]:
     """Yield everything that there is to tell of a turn as it stands, in order; keys are the turn's.
 
-    What stands later holds what was told earlier: a stage that passed also ran.
+    ``passed`` are the rounds, by contract, in which an attempt went through the gate. What stands
+    later holds what was told earlier: a stage that passed also ran.
     """
     yield _step("received", "received", "done", RECEIVED, client_id=client_id)
     if view.contacts:
@@ -171,7 +180,7 @@ def facts(turn: Turn, stages: list[Stage], view: TurnView, client_id: str | None
     rows = {stage.contract: stage for stage in stages}
     shown = [rows[contract] for contract in selectors.STEP_WORDS if contract in rows]
     for stage in shown:
-        yield from _stage_facts(stage)
+        yield from _stage_facts(stage, passed)
     if turn.unavailable_since:
         since = turn.unavailable_since.isoformat()
         yield _step(f"waiting:{since}", "model", "waiting", WAITING)
@@ -186,17 +195,21 @@ def facts(turn: Turn, stages: list[Stage], view: TurnView, client_id: str | None
         yield _step("closed", "closed", "done", CLOSED)
 
 
-def _stage_facts(stage: Stage) -> Iterator[Fact]:
+def _stage_facts(stage: Stage, passed: Collection[tuple[str, int]]) -> Iterator[Fact]:
     words = selectors.STEP_WORDS[stage.contract]
     status = StageStatus(stage.status)
     for number in range(1, stage.round + 1):
         name = f"{stage.contract}:{number}"
+        now = number == stage.round
+        if now and status is StageStatus.PENDING:
+            return  # a person corrected an earlier stage, and this one is to be asked again
         yield _step(f"{name}:running", stage.contract, "running", words)
-        if number < stage.round or status in _STOPPED:
+        ended_well = status in DONE_STAGE_STATUSES if now else (stage.contract, number) in passed
+        if status in _STOPPED if now else not ended_well:
             yield _step(f"{name}:stopped", stage.contract, "stopped", words)
             yield Fact(f"review:{name}", "review", {"words": HELD})
-    if status in DONE_STAGE_STATUSES:
-        yield _step(f"{stage.contract}:done", stage.contract, "done", words)
+        if ended_well:
+            yield _step(f"{name}:done", stage.contract, "done", words)
 
 
 def _step(key: str, stage: str, status: str, words: str, **more: Any) -> Fact:

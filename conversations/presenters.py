@@ -48,7 +48,7 @@ class SegmentView:
 class ReplyView:
     """A gated reply."""
 
-    kind: Literal["service", "answer", "guidance"]
+    kind: Literal["service", "answer", "guidance", "question"]
     title: str
     lead: str
     paragraphs: tuple[str, ...]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -24,6 +25,7 @@ from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
+from ieim.pipeline.topology import ANSWERING
 
 Decision = dict[str, Any]
 RUN_IDS = frozenset({"session_id", "response_id"})
@@ -56,8 +58,12 @@ def replay(turn: Turn) -> Replay:
     state: dict[str, Any] = {"session_id": str(turn.session_id)}
     outputs: dict[str, Mapping[str, Any]] = {}
     used = _response_ids(turn)
+    grounds: datetime | None = None
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
+            if grounds and stage.contract in ANSWERING and attempt.created_at < grounds:
+                # A person has since changed an earlier stage: what this was asked on is gone.
+                continue
             before_it = (name for key, name in used if key < attempt.pk)
             context = context_of(turn, state, attempt=attempt.number, used=before_it)
             before, after = _stored(stage, attempt), _judged(turn, stage, attempt, context)
@@ -67,6 +73,8 @@ def replay(turn: Turn) -> Replay:
         if StageStatus(stage.status) in DONE_STAGE_STATUSES and stage.state_merge is not None:
             state |= stage.state_merge
             outputs[stage.contract] = stage.output or {}
+        if StageStatus(stage.status) in (StageStatus.APPROVED, StageStatus.OVERRIDDEN):
+            grounds = max(filter(None, (grounds, stage.finished_at)), default=None)
     if hasattr(turn, "reply") and turn.reply.origin != ReplyOrigin.STAFF.value:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
         context = Context(1, turn.text, state, release)

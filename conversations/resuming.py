@@ -48,9 +48,7 @@ def put_answer(
     ``evidence`` replaces the stage's spans, ``result`` what triage was made into. Whatever stages
     of the flow had run after it are void: they were asked on other grounds, and are asked again.
     """
-    if StageStatus(stage.status) is StageStatus.NEEDS_REVIEW:
-        states.require_stage(StageStatus.NEEDS_REVIEW, status)
-    # Any other is an earlier stage that had passed: a person found the fault there.
+    states.require_stage(StageStatus(stage.status), status)
     stage.status = status.value
     stage.output, stage.state_merge = dict(output), dict(state_merge)
     stage.result = None if result is None else dict(result)
@@ -158,10 +156,9 @@ def reopen(*, turn: Turn, stage: str, codes: Sequence[str], by: str) -> None:
 
     ``stage`` and ``codes`` are those of its new review item. Raises :class:`NotWaiting`.
     """
-    # Closed is the end for everybody but the person who undoes their own dismissal.
     if Reply.objects.filter(turn=turn).exists():
         raise NotWaiting("the citizen has been told that the question is closed")
-    _set(turn, TurnState.CLOSED, TurnState.NEEDS_REVIEW)
+    _move(turn, TurnState.CLOSED, TurnState.NEEDS_REVIEW)
     services.open_review(turn=turn, stage=stage, codes=codes)
     audit.record(
         chain=turn.session_id,

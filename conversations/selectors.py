@@ -165,7 +165,10 @@ def _contacts(turn: Turn) -> tuple[str, ...]:
 
 def _steps(turn: Turn) -> tuple[StepView, ...]:
     stages = {stage.contract: stage for stage in turn.stages.all()}
-    path: tuple[str, ...] = HIGH_PATH if "semantic_analysis_v1" in stages else LOW_PATH
+    analysis = stages.get("semantic_analysis_v1")
+    # Pending, it was asked before a person led the turn down the other path.
+    high = analysis is not None and analysis.status != StageStatus.PENDING.value
+    path: tuple[str, ...] = HIGH_PATH if high else LOW_PATH
     if _is_guidance(stages):
         path = path[:1]
     waiting = turn.state in (TurnState.QUEUED.value, TurnState.RUNNING.value)

@@ -59,20 +59,28 @@ TURN_TRANSITIONS: Mapping[TurnState, frozenset[TurnState]] = {
     ),
     TurnState.NEEDS_REVIEW: frozenset({TurnState.RUNNING, TurnState.CLOSED}),
     TurnState.ANSWERED: frozenset({TurnState.CLOSED}),
-    TurnState.CLOSED: frozenset(),
+    TurnState.CLOSED: frozenset({TurnState.NEEDS_REVIEW}),
 }
-"""``running → queued`` is the sweeper's: the worker that held the lease is gone."""
+"""``running → queued`` is the sweeper's: the worker that held the lease is gone. ``closed →
+needs_review`` undoes a dismissal of which the citizen was told nothing."""
 
 STAGE_TRANSITIONS: Mapping[StageStatus, frozenset[StageStatus]] = {
     StageStatus.PENDING: frozenset({StageStatus.RUNNING}),
     StageStatus.RUNNING: frozenset({StageStatus.PASSED, StageStatus.NEEDS_REVIEW}),
     StageStatus.NEEDS_REVIEW: frozenset(
-        {StageStatus.APPROVED, StageStatus.OVERRIDDEN, StageStatus.RUNNING}
+        {
+            StageStatus.APPROVED,
+            StageStatus.OVERRIDDEN,
+            StageStatus.RUNNING,
+            StageStatus.PENDING,
+        }
     ),
-    StageStatus.PASSED: frozenset(),
-    StageStatus.APPROVED: frozenset(),
-    StageStatus.OVERRIDDEN: frozenset(),
+    StageStatus.PASSED: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
+    StageStatus.APPROVED: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
+    StageStatus.OVERRIDDEN: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
 }
+"""Back to ``pending``: a person corrected an earlier stage, on whose answer this one stood. A done
+stage is ``overridden`` by a person who finds the fault there."""
 
 PENDING_TURN_STATES: frozenset[TurnState] = frozenset(
     {TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL}

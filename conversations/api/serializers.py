@@ -104,7 +104,7 @@ class SourceSerializer(serializers.Serializer[Any]):
 class ReplySerializer(serializers.Serializer[Any]):
     """A reply that passed its gate. Parts that do not apply are empty."""
 
-    kind = serializers.ChoiceField(choices=["service", "answer", "guidance"])
+    kind = serializers.ChoiceField(choices=["service", "answer", "guidance", "question"])
     title = serializers.CharField()
     lead = serializers.CharField(help_text="What to do first.")
     paragraphs = serializers.ListField(child=serializers.CharField())

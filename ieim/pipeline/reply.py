@@ -67,7 +67,7 @@ class Section:
 class Reply:
     """What a citizen is shown at the end of a turn; parts that do not apply are empty."""
 
-    kind: Literal["service", "answer", "guidance"]
+    kind: Literal["service", "answer", "guidance", "question"]
     title: str
     lead: str
     paragraphs: tuple[str, ...]

@@ -240,3 +240,11 @@ def test_it_tells_of_a_persons_decisions_as_well() -> None:
         *("running", "stopped", "review"),
         *("running", "stopped", "review", "done"),
     ]
+
+
+def test_it_tells_of_a_stage_that_a_correction_made_void_as_it_was() -> None:
+    turn = Turn(number=1, state="running")
+    view = TurnView(turn.id, 1, VISA, None, "running", (), None)  # type: ignore[arg-type]
+    void = Stage(contract="agency_detect_v1", status=StageStatus.PENDING, round=2)
+    told = events.facts(turn, [void], view, None, {("agency_detect_v1", 1)})
+    assert [fact.body.get("status", fact.kind) for fact in told] == ["done", "running", "done"]

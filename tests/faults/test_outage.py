@@ -20,7 +20,7 @@ FLOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_selec
 PER_TURN = [*FLOW, "classify", "extract", "identity_assist"]
 
 
-@pytest.mark.timeout(300)  # fourteen hundred calls over a socket
+@pytest.mark.timeout(900)  # fourteen hundred calls over a socket, on a busy machine
 @pytest.mark.usefixtures("published")
 def test_it_loses_and_doubles_no_turn_in_an_outage() -> None:
     with scripted_model({}) as (model, server):
