@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import uuid
 from enum import IntEnum
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from conversations.models import Turn
+from ieim.audit.models import AppendOnlyError
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from review.states import UNDECIDED, ReviewState
 
@@ -157,6 +159,12 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} of {self.item_id}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert the row; raise :class:`AppendOnlyError` when it is already stored."""
+        if not self._state.adding:
+            raise AppendOnlyError(f"decision {self.pk} is stored for good")
+        super().save(*args, **{**kwargs, "force_insert": True})
 
 
 class SignOff(models.Model):

@@ -11,7 +11,8 @@ SPECTACULAR: dict[str, Any] = {
     "VERSION": "1",
     "DESCRIPTION": (
         "Conversations of citizens with a public administration. Make a session, send a message, "
-        "read the turn until it is answered. Errors are problem details (RFC 9457)."
+        "read the turn until it is answered. Reviewers decide what waits for a person. Errors are "
+        "problem details (RFC 9457)."
     ),
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
@@ -20,7 +21,14 @@ SPECTACULAR: dict[str, Any] = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "conversations.api.schema.closed_bodies",
+        "review.api.schema.closed_bodies",
     ],
+    "ENUM_NAME_OVERRIDES": {
+        "TurnState": "review.api.serializers.TURN_STATES",
+        "ReviewState": "review.api.serializers.STATES",
+        "Action": "review.api.taking.ACTIONS",
+        "RecordedAction": "review.api.serializers.RECORDED",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"deepLinking": True},
 }

@@ -3,64 +3,94 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group
 from django.db import transaction
+
+from ieim.knowledge.models import EVERY_AGENCY, AgencyScope
+from review.roles import Role, make_roles
 
 
 @dataclass(frozen=True, slots=True)
 class DemoAccount:
-    """A staff account. The password is public: it must never exist where others can reach it."""
+    """A staff account. The password is public: it must never exist where others can reach it.
+
+    ``agencies`` are ids of the demo knowledge.
+    """
 
     username: str
+    name: str
     may: str
     password: str
-    superuser: bool = False
-    permissions: tuple[str, ...] = ()
+    role: Role | None = None
+    agencies: tuple[str, ...] = ()
+
+    @property
+    def superuser(self) -> bool:
+        """Whether the account may do everything."""
+        return self.role is None
 
 
+_EVERY = (EVERY_AGENCY,)
 ACCOUNTS = (
-    DemoAccount("admin", "everything", "demo-admin", superuser=True),
+    DemoAccount("admin", "Ada Admin", "everything", "demo-admin"),
     DemoAccount(
         "caseworker",
+        "Carla Case",
         "the review queue",
         "demo-caseworker",
-        permissions=("review.view_reviewitem",),
+        Role.CASEWORKER,
+        _EVERY,
+    ),
+    DemoAccount(
+        "colleague",
+        "Colin Case",
+        "the review queue of Immigration",
+        "demo-colleague",
+        Role.CASEWORKER,
+        ("immigration",),
+    ),
+    DemoAccount(
+        "supervisor",
+        "Sofia Super",
+        "the review queue, assigning, metrics",
+        "demo-supervisor",
+        Role.SUPERVISOR,
+        _EVERY,
     ),
     DemoAccount(
         "editor",
+        "Edgar Editor",
         "the draft of the knowledge",
         "demo-editor",
-        permissions=tuple(
-            f"knowledge.{action}_{model}"
-            for action, model in product(
-                ("view", "add", "change", "delete"), ("agency", "category", "service", "label")
-            )
-        ),
+        Role.EDITOR,
+        _EVERY,
     ),
 )
 
 
 @transaction.atomic
 def create_accounts() -> None:
-    """Create the accounts that are missing and give each the permissions that it lists.
+    """Create the accounts that are missing, and give each its role and its agencies.
 
     Existing ones keep their passwords.
     """
+    make_roles()
     users = get_user_model().objects
     for account in ACCOUNTS:
         user = users.filter(username=account.username).first()
         if user is None:
+            first, _, last = account.name.partition(" ")
             user = users.create_user(
                 account.username,
                 password=account.password,
+                first_name=first,
+                last_name=last,
                 is_staff=True,
                 is_superuser=account.superuser,
             )
-        for label in account.permissions:
-            app, _, codename = label.partition(".")
-            user.user_permissions.add(
-                Permission.objects.get(content_type__app_label=app, codename=codename)
-            )
+        if account.role is not None:
+            user.groups.add(Group.objects.get(name=account.role.value))
+        for agency in account.agencies:
+            AgencyScope.objects.get_or_create(user=user, agency=agency)

@@ -10,6 +10,7 @@ from ieim.config.views import staff_home
 
 urlpatterns = [
     path("", include("conversations.urls")),
+    path("api/v1/review/", include("review.api.urls")),
     path("api/", include("conversations.api.urls")),
     path("staff/login/", LoginView.as_view(), name="login"),
     path("staff/logout/", LogoutView.as_view(), name="logout"),

@@ -8,7 +8,16 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from ieim.audit.admin import ReadOnly
-from ieim.knowledge.models import Agency, Category, Label, Publication, Release, Service
+from ieim.knowledge.models import (
+    Agency,
+    AgencyScope,
+    Category,
+    GoldenQuestion,
+    Label,
+    Publication,
+    Release,
+    Service,
+)
 from ieim.knowledge.selectors import current_number
 
 if TYPE_CHECKING:
@@ -18,8 +27,11 @@ if TYPE_CHECKING:
     OfLabel = admin.ModelAdmin[Label]
     OfRelease = admin.ModelAdmin[Release]
     OfPublication = admin.ModelAdmin[Publication]
+    OfGolden = admin.ModelAdmin[GoldenQuestion]
+    OfScope = admin.ModelAdmin[AgencyScope]
 else:
     OfAgency = OfCategory = OfService = OfLabel = OfRelease = OfPublication = admin.ModelAdmin
+    OfGolden = OfScope = admin.ModelAdmin
 
 
 @admin.register(Agency)
@@ -106,3 +118,27 @@ class PublicationAdmin(ReadOnly, OfPublication):
 
     list_display = ["release", "published_at", "published_by"]
     date_hierarchy = "published_at"
+
+
+@admin.register(GoldenQuestion)
+class GoldenQuestionAdmin(OfGolden):
+    """Golden questions: to read and to throw away. They come from decided items."""
+
+    list_display = ["name", "created_at", "created_by"]
+    date_hierarchy = "created_at"
+    search_fields = ["name", "case"]
+    readonly_fields = ["name", "case", "created_at", "created_by"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Nobody writes one by hand."""
+        return False
+
+
+@admin.register(AgencyScope)
+class AgencyScopeAdmin(OfScope):
+    """Which agencies a member of staff works for."""
+
+    list_display = ["user", "agency"]
+    list_filter = ["agency"]
+    search_fields = ["user__username", "agency"]
+    autocomplete_fields = ["user"]

@@ -272,3 +272,24 @@ class AgencyScope(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id}: {self.agency}"
+
+
+class GoldenQuestion(models.Model):
+    """A question whose right outcome a person vouched for: what a new release is tried on.
+
+    ``case`` is an evaluation case (``conversations/evaluation/cases.py``), its texts redacted;
+    ``name`` is the case's id, so that the same decision makes one question.
+    """
+
+    name = models.CharField(max_length=200, unique=True)
+    case = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-created_at", "name"]
+
+    def __str__(self) -> str:
+        return self.name

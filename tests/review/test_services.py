@@ -39,14 +39,16 @@ def test_it_opens_an_item_with_its_audit_event(turn: Turn) -> None:
 
 
 @pytest.mark.parametrize("state", ["open", "claimed", "second_opinion"])
-def test_it_returns_the_undecided_item_as_it_is(turn: Turn, state: str) -> None:
+def test_it_adds_to_the_undecided_item(turn: Turn, state: str) -> None:
     first = open_item(turn_id=turn.pk, stage="reply", codes=["policy.language"])
     ReviewItem.objects.filter(pk=first.pk).update(state=state)
 
     again = open_item(turn_id=turn.pk, stage="reply", codes=["policy.risk"])
 
     assert again.pk == first.pk
-    assert (again.reasons, again.state) == (["policy.language"], state)
+    again.refresh_from_db()
+    assert (again.reasons, again.state) == (["policy.language", "policy.risk"], state)
+    assert (again.reason, again.priority, again.version) == ("policy.language", Priority.HIGH, 1)
     assert AuditEvent.objects.filter(kind="review.opened").count() == 1
 
 

@@ -1,0 +1,56 @@
+"""Why a reviewer's request is not done, as problem details."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rest_framework.exceptions import APIException
+
+from ieim.pipeline.findings import Finding
+from review import words
+from review.deciding import Action, Refused
+
+OUTPUT = "/payload/output"
+
+
+class Taken(APIException):
+    """409: somebody else has the item, or was faster."""
+
+    status_code = 409
+
+
+class Changed(APIException):
+    """412: the item is not what the client has seen."""
+
+    status_code = 412
+    default_detail = "The item has changed since you read it. Read it again before you decide."
+
+
+class NoVersion(APIException):
+    """428: the client does not say what it has seen."""
+
+    status_code = 428
+    default_detail = "Send the item’s ETag as If-Match: it says which version you have seen."
+
+
+class NotDecided(APIException):
+    """422: it may not be decided like this; ``errors`` are the gate's findings."""
+
+    status_code = 422
+
+    def __init__(self, refused: Refused, action: Action) -> None:
+        super().__init__(refused.message)
+        self.errors = list(_errors(refused.findings, action))
+
+
+def _errors(findings: list[Finding], action: Action) -> Iterator[dict[str, Any]]:
+    for finding in findings:
+        # Only an override brings the answer that is judged; otherwise it is the model's.
+        place = OUTPUT + finding.path if action is Action.OVERRIDE else "/action"
+        yield {
+            "pointer": place,
+            "detail": f"{words.reason(finding.code)} {finding.message}",
+            "code": finding.code.value,
+            "path": finding.path,
+        }

@@ -1,0 +1,183 @@
+"""What the OpenAPI document says of the reviewers' operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiRequest,
+    OpenApiResponse,
+    extend_schema,
+)
+from rest_framework import serializers
+
+from conversations.api.errors import MEDIA_TYPE, problem
+from conversations.api.serializers import ProblemSerializer
+from review.api.errors import Changed, NoVersion
+from review.api.serializers import (
+    DecidedSerializer,
+    ItemSerializer,
+    PageSerializer,
+    StandingSerializer,
+)
+from review.api.taking import DecideSerializer, QueueQuerySerializer
+from review.deciding.answers import NOT_PASSED
+
+
+class GateErrorSerializer(serializers.Serializer[Any]):
+    """One finding of the gate."""
+
+    pointer = serializers.CharField(help_text="JSON Pointer (RFC 6901) into the body.")
+    detail = serializers.CharField()
+    code = serializers.CharField(help_text="The finding's code: stable, for programs.")
+    path = serializers.CharField(help_text="JSON Pointer into the answer that was judged.")
+
+
+class RefusedSerializer(ProblemSerializer):
+    """Problem details of a decision that may not be taken; ``errors`` are the gate's findings."""
+
+    errors = GateErrorSerializer(many=True, required=False)  # type: ignore[assignment]
+
+
+_MEANINGS: dict[int, tuple[str, str]] = {
+    400: ("Something in the address or the body is missing or unusable.", ""),
+    401: ("Not logged in.", ""),
+    403: ("You do not have the right, or the CSRF token is missing.", ""),
+    404: ("Not there, or an item of another agency.", "There is nothing at this address."),
+    409: ("Somebody else has it, or it cannot be had now; `detail` says who and why.", ""),
+    411: ("The body came in chunks, without its length.", ""),
+    412: ("The item has changed since you read it.", Changed.default_detail),
+    413: ("The body is larger than 32 KiB.", ""),
+    415: ("The body is not `application/json`.", ""),
+    422: ("It may not be decided like this; `detail` says why.", NOT_PASSED),
+    428: ("There is no `If-Match`.", NoVersion.default_detail),
+}
+_TAG = OpenApiParameter(
+    name="ETag",
+    type=str,
+    location=OpenApiParameter.HEADER,
+    description="The item's version, for `If-Match`.",
+    response=[200],
+)
+_SEEN = OpenApiParameter(
+    name="If-Match",
+    type=str,
+    location=OpenApiParameter.HEADER,
+    required=True,
+    description="The ETag of the item as you have seen it. `*` never fits.",
+    examples=[OpenApiExample("The ETag", value='"3"')],
+)
+_TAGS = ["review"]
+
+
+def closed_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """Say in the document that a decision has no other members (drf-spectacular's hook)."""
+    for name in ("DecideRequest", "PayloadRequest", "CitedRequest"):
+        result["components"]["schemas"][name]["additionalProperties"] = False
+    return result
+
+
+def _problems(*statuses: int) -> dict[Any, Any]:
+    answers = {}
+    for status in statuses:
+        meaning, detail = _MEANINGS[status]
+        example = problem(status, detail or meaning)
+        answers[(status, MEDIA_TYPE)] = OpenApiResponse(
+            RefusedSerializer if status == 422 else ProblemSerializer,
+            description=meaning,
+            examples=[OpenApiExample(f"{status}", value=example, response_only=True)],
+        )
+    return answers
+
+
+items = extend_schema(
+    operation_id="list_review_items",
+    summary="Read the queue",
+    description=(
+        "The lists and filters of the queue page, what is due first first; of what is done, the "
+        "newest first. Follow `next` and `previous` to other pages."
+    ),
+    tags=_TAGS,
+    parameters=[QueueQuerySerializer],
+    responses={
+        200: OpenApiResponse(PageSerializer, description="A page of the list."),
+        **_problems(400, 401, 403),
+    },
+)
+
+item = extend_schema(
+    operation_id="read_review_item",
+    summary="Read an item",
+    description="Why it stopped, with every attempt and its raw answer, and what you may do.",
+    tags=_TAGS,
+    parameters=[_TAG],
+    responses={
+        200: OpenApiResponse(ItemSerializer, description="The item."),
+        **_problems(401, 403, 404),
+    },
+)
+
+claim = extend_schema(
+    operation_id="claim_review_item",
+    summary="Claim an item",
+    description="Yours is renewed. A claim ends by itself at `claimed_until`.",
+    tags=_TAGS,
+    request=None,
+    parameters=[_TAG],
+    responses={
+        200: OpenApiResponse(StandingSerializer, description="It is yours."),
+        **_problems(400, 401, 403, 404, 409, 411, 413, 415),
+    },
+)
+
+release = extend_schema(
+    operation_id="release_review_item",
+    summary="Give a claim back",
+    tags=_TAGS,
+    request=None,
+    parameters=[_TAG],
+    responses={
+        200: OpenApiResponse(StandingSerializer, description="It is free."),
+        **_problems(400, 401, 403, 404, 409, 411, 413, 415),
+    },
+)
+
+decide = extend_schema(
+    operation_id="decide_review_item",
+    summary="Decide an item",
+    description=(
+        "You must have claimed it. An override passes the same gate as a model's answer: 422 with "
+        "the findings where it does not. Where a second person or another agency has to agree "
+        "first, the decision is kept and `state` is not `decided`."
+    ),
+    tags=_TAGS,
+    request=OpenApiRequest(
+        DecideSerializer,
+        examples=[
+            OpenApiExample(
+                "A written reply",
+                value={
+                    "action": "write",
+                    "reason": "The form has moved to another page.",
+                    "payload": {
+                        "text": "Please use the extension form.",
+                        "sources": [
+                            {
+                                "agency": "immigration",
+                                "service": "immigration.extend-tourist-visa",
+                            }
+                        ],
+                    },
+                },
+                request_only=True,
+            )
+        ],
+    ),
+    parameters=[_SEEN, _TAG],
+    responses={
+        200: OpenApiResponse(DecidedSerializer, description="Decided."),
+        **_problems(400, 401, 403, 404, 409, 411, 412, 413, 415, 422, 428),
+    },
+)

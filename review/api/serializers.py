@@ -1,0 +1,228 @@
+"""What the reviewers' API gives, as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from conversations.models import Attempt
+from conversations.states import StageStatus, TurnState
+from review import selectors, words
+from review.api.taking import ACTIONS
+from review.deciding import Action
+from review.models import Priority, ReviewItem
+from review.searching import TABS
+from review.states import ReviewState
+
+STATES = [state.value for state in ReviewState]
+TURN_STATES = [state.value for state in TurnState]
+RECORDED = [action.value for action in Action]
+"""What the document has names for, in ``ieim/config/api.py``."""
+ANY_OBJECT = {"type": "object", "additionalProperties": True}
+
+
+class _AsItIs(serializers.Field[Any, Any, Any, Any]):
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+@extend_schema_field({"type": ["object", "null"], "additionalProperties": True})
+class StoredField(_AsItIs):
+    """A stored JSON object, or null."""
+
+
+@extend_schema_field({"type": ["array", "null"], "items": ANY_OBJECT})
+class PatchField(_AsItIs):
+    """An RFC 6902 patch, or null."""
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    """Why an item is there."""
+
+    code = serializers.CharField(source="*", help_text="A finding's code: stable, for programs.")
+    words = serializers.SerializerMethodField()
+
+    def get_words(self, code: str) -> str:
+        """Return the sentence."""
+        return words.reason(code)
+
+
+class HeldUntilField(serializers.DateTimeField):
+    """Until when somebody has the item; null while it is free, also when a claim ran out."""
+
+    def get_attribute(self, instance: ReviewItem) -> datetime | None:
+        """Return the moment."""
+        return instance.claimed_until if selectors.is_held(instance, timezone.now()) else None
+
+
+class StandingSerializer(serializers.Serializer[Any]):
+    """Where an item stands: what a claim or a decision changes."""
+
+    id = serializers.UUIDField()
+    version = serializers.IntegerField(min_value=1, help_text="The ETag without its quotes.")
+    state = serializers.ChoiceField(choices=STATES)
+    claimed_by = serializers.SerializerMethodField(help_text="Null while it is free.")
+    claimed_until = HeldUntilField(source="*", allow_null=True)
+    decided_at = serializers.DateTimeField(allow_null=True)
+
+    def get_claimed_by(self, item: ReviewItem) -> str | None:
+        """Return the user name of who has the item now."""
+        held = selectors.is_held(item, timezone.now())
+        return item.claimed_by.get_username() if held and item.claimed_by else None
+
+
+class RowSerializer(StandingSerializer):
+    """One item of a list."""
+
+    reference = serializers.CharField(
+        source="turn.session.reference", help_text="The conversation's, like K7M-4QX9."
+    )
+    message = serializers.CharField(source="turn.text", help_text="As the citizen sent it.")
+    stage = serializers.CharField(help_text="The contract that stopped, or `reply`.")
+    reasons = ReasonSerializer(many=True)
+    priority = serializers.SerializerMethodField()
+    agency = serializers.CharField(help_text="Empty while none is known.")
+    urgency = serializers.CharField(help_text="A label's code; empty while none is known.")
+    language = serializers.CharField(help_text="ISO 639-1; empty where it cannot be told.")
+    flags = serializers.SerializerMethodField(help_text="The codes of its risk flags.")
+    needs_second = serializers.BooleanField(help_text="Whether a second person has to agree.")
+    opened_at = serializers.DateTimeField()
+    due_at = serializers.DateTimeField(help_text="By when it should be decided.")
+
+    @extend_schema_field(serializers.ChoiceField(choices=[p.name.lower() for p in Priority]))
+    def get_priority(self, item: ReviewItem) -> str:
+        """Return how much the item matters."""
+        return Priority(item.priority).name.lower()
+
+    def get_flags(self, item: ReviewItem) -> list[str]:
+        """Return the risk flags."""
+        return sorted(flag.code for flag in item.flags.all())
+
+
+class PageSerializer(serializers.Serializer[Any]):
+    """A part of a list."""
+
+    tab = serializers.ChoiceField(choices=list(TABS))
+    items = RowSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The address of the next page.")
+    previous = serializers.CharField(allow_null=True, help_text="The address of the page before.")
+
+
+class FindingSerializer(serializers.Serializer[Any]):
+    """One failed check."""
+
+    code = serializers.CharField()
+    path = serializers.CharField(help_text="JSON Pointer into the answer; empty for all of it.")
+    message = serializers.CharField()
+    waivable = serializers.BooleanField(help_text="Whether a person may approve in spite of it.")
+
+
+class AttemptSerializer(serializers.Serializer[Any]):
+    """One model call. Hashes are lower-case hex SHA-256."""
+
+    round = serializers.IntegerField(help_text="Counts a person's retries, from 1.")
+    number = serializers.IntegerField()
+    model = serializers.CharField()
+    temperature = serializers.DecimalField(max_digits=4, decimal_places=2, coerce_to_string=False)
+    raw = serializers.CharField(
+        source="raw_text", help_text="What the model said; what is not UTF-8 is replaced."
+    )
+    refusal = serializers.SerializerMethodField()
+    finish_reason = serializers.CharField()
+    findings = FindingSerializer(many=True)
+    prompt_tokens = serializers.IntegerField(allow_null=True)
+    completion_tokens = serializers.IntegerField(allow_null=True)
+    duration_ms = serializers.IntegerField(help_text="Milliseconds.")
+    raw_sha256 = serializers.SerializerMethodField()
+    request_sha256 = serializers.CharField()
+    contract_sha256 = serializers.CharField()
+    prompt_sha256 = serializers.CharField()
+
+    def get_refusal(self, attempt: Attempt) -> str:
+        """Return why the model would not answer, empty when it did."""
+        return bytes(attempt.refusal).decode("utf-8", "replace")
+
+    def get_raw_sha256(self, attempt: Attempt) -> str:
+        """Return the digest of the answer's bytes."""
+        return hashlib.sha256(bytes(attempt.raw)).hexdigest()
+
+
+class StageSerializer(serializers.Serializer[Any]):
+    """One stage of the turn; ``result`` is what came of a triage contract."""
+
+    contract = serializers.CharField()
+    words = serializers.SerializerMethodField(help_text="The stage in plain words.")
+    status = serializers.ChoiceField(choices=[status.value for status in StageStatus])
+    round = serializers.IntegerField()
+    findings = FindingSerializer(many=True)
+    output = StoredField(help_text="The answer that passed, or was put in its place.")
+    result = StoredField(help_text="What came of a triage contract; null for the others.")
+    attempts = AttemptSerializer(many=True)
+
+    def get_words(self, stage: Any) -> str:
+        """Return the stage's name."""
+        return words.stage_words(stage.contract)
+
+
+class SpanSerializer(serializers.Serializer[Any]):
+    """Evidence: half-open offsets in Unicode code points into ``message``."""
+
+    stage = serializers.CharField(source="stage.contract")
+    path = serializers.CharField(help_text="JSON Pointer to the quote in the stage's answer.")
+    # The framework takes fields out of the class; its own attributes stay what they are.
+    source = serializers.CharField()  # type: ignore[assignment]
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=0)
+    quote = serializers.CharField()
+    snippet_sha256 = serializers.CharField(help_text="Over the UTF-8 of the slice.")
+    occurrences = serializers.IntegerField(min_value=0)
+
+
+class RecordSerializer(serializers.Serializer[Any]):
+    """What a person decided."""
+
+    id = serializers.UUIDField()
+    action = serializers.ChoiceField(choices=RECORDED)
+    by = serializers.CharField(source="actor.username", help_text="A user name.")
+    at = serializers.DateTimeField(source="created_at")
+    reason = serializers.CharField()
+    output = StoredField()
+    patch = PatchField(help_text="RFC 6902: from what the model said to `output`.")
+    about = serializers.UUIDField(
+        source="about_id", allow_null=True, help_text="The record that this one answers or undoes."
+    )
+
+
+class AllowedSerializer(serializers.Serializer[Any]):
+    """Whether you may take an action now."""
+
+    action = serializers.ChoiceField(choices=ACTIONS)
+    allowed = serializers.BooleanField()
+    why_not = serializers.CharField(help_text="A sentence; empty where it is allowed.")
+
+
+class ItemSerializer(RowSerializer):
+    """An item with all that is needed to decide it."""
+
+    parent = serializers.UUIDField(  # type: ignore[assignment]  # as above
+        source="parent_id", allow_null=True, help_text="The item after which it stopped again."
+    )
+    turn_state = serializers.ChoiceField(source="turn.state", choices=TURN_STATES)
+    asked_at = serializers.DateTimeField(source="turn.created_at")
+    release = serializers.IntegerField(source="turn.release_number")
+    stages = StageSerializer(many=True, source="turn.stages.all")
+    spans = SpanSerializer(many=True)
+    decisions = RecordSerializer(many=True, source="decisions.all")
+    actions = AllowedSerializer(many=True)
+
+
+class DecidedSerializer(serializers.Serializer[Any]):
+    """A decision that was taken."""
+
+    decision = serializers.UUIDField()
+    item = StandingSerializer()

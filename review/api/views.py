@@ -1,0 +1,189 @@
+"""The reviewers' resources: the queue, an item, its claim, its decision."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib.auth.models import AbstractUser
+from django.db.models import prefetch_related_objects
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import parse_etags
+from rest_framework.exceptions import ParseError, PermissionDenied
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.api import views
+from ieim.pipeline.canonical import DecimalEncoder
+from review import claims, deciding, selectors
+from review.api import schema
+from review.api.authentication import MayDecide, MaySee, StaffLogin
+from review.api.errors import Changed, NotDecided, NoVersion, Taken
+from review.api.serializers import (
+    DecidedSerializer,
+    ItemSerializer,
+    PageSerializer,
+    StandingSerializer,
+)
+from review.api.taking import ACTIONS, Wanted, decision_of, filters_of
+from review.claims import ClaimRefused, ClaimTaken
+from review.deciding import Action, Conflict, Decision, Refused, access
+from review.item.selectors import load
+from review.models import ReviewItem
+from review.searching import Filters
+from review.selectors import UnknownPage
+
+OPINIONS = (Action.AGREE, Action.DISAGREE)
+
+
+class Renderer(JSONRenderer):
+    """JSON with scores as the numbers that they are."""
+
+    encoder_class = DecimalEncoder
+
+
+class View(views.View):
+    """A resource for staff."""
+
+    authentication_classes = [StaffLogin]
+    permission_classes = [MaySee]
+    renderer_classes = [Renderer]
+
+    @property
+    def user(self) -> AbstractUser:
+        """Who asks: the permissions let nobody in who is not logged in."""
+        return cast(AbstractUser, self.request.user)
+
+
+class Items(View):
+    """The queue."""
+
+    @schema.items
+    def get(self, request: Request) -> Response:
+        """Read a page of a list."""
+        filters, after, before = filters_of(request)
+        listed = selectors.listing(self.user, filters, timezone.now())
+        try:
+            page = selectors.page(listed, after=after, before=before)
+        except UnknownPage as error:
+            raise ParseError("There is no such page of the list.") from error
+        shown = {
+            "tab": filters.tab,
+            "items": page.items,
+            "next": _address(filters, after=page.next),
+            "previous": _address(filters, before=page.previous),
+        }
+        return Response(PageSerializer(shown).data)
+
+
+class OneItem(View):
+    """One item."""
+
+    @schema.item
+    def get(self, request: Request, pk: UUID) -> Response:
+        """Read an item."""
+        try:
+            item: Any = load(pk, self.user).item
+        except ReviewItem.DoesNotExist as error:
+            raise Http404 from error
+        prefetch_related_objects([item], "turn__stages__spans")
+        item.spans = [span for stage in item.turn.stages.all() for span in stage.spans.all()]
+        item.actions = [
+            {"action": action, "allowed": not why_not, "why_not": why_not}
+            for action, why_not in deciding.may(item, self.user).items()
+            if action in ACTIONS
+        ]
+        return Response(ItemSerializer(item).data, headers={"ETag": etag(item)})
+
+
+class Claim(View):
+    """Somebody's claim on an item."""
+
+    permission_classes = [MayDecide]
+    change = staticmethod(claims.claim)
+
+    @schema.claim
+    def post(self, request: Request, pk: UUID) -> Response:
+        """Claim an item."""
+        try:
+            item = self.change(item_id=pk, actor=self.user)
+        except ReviewItem.DoesNotExist as error:
+            raise Http404 from error
+        except (ClaimTaken, ClaimRefused) as error:
+            raise Taken(str(error)) from error
+        return Response(StandingSerializer(item).data, headers={"ETag": etag(item)})
+
+
+class Release(Claim):
+    """The end of a claim."""
+
+    change = staticmethod(claims.release)
+
+    @schema.release
+    def post(self, request: Request, pk: UUID) -> Response:
+        """Give a claim back."""
+        return super().post(request, pk)
+
+
+class Decide(View):
+    """A decision on an item."""
+
+    permission_classes = [MayDecide]
+
+    @schema.decide
+    def post(self, request: Request, pk: UUID) -> Response:
+        """Decide an item."""
+        try:
+            seen = access.find(pk, self.user)
+            wanted = decision_of(request)
+            if wanted.action in OPINIONS and not self.user.has_perm(claims.SECOND):
+                raise PermissionDenied
+            _require_seen(request, seen)
+            decision = self.decide(seen, wanted)
+            item = ReviewItem.objects.select_related("claimed_by").get(pk=pk)
+        except ReviewItem.DoesNotExist as error:
+            raise Http404 from error
+        made = {"decision": decision.pk, "item": item}
+        return Response(DecidedSerializer(made).data, headers={"ETag": etag(item)})
+
+    def decide(self, seen: ReviewItem, wanted: Wanted) -> Decision:
+        """Decide an item as it was ``seen``; raises the problem where it is not to be."""
+        try:
+            return deciding.decide(
+                item_id=seen.pk,
+                actor=self.user,
+                version=seen.version,
+                action=wanted.action,
+                reason=wanted.reason,
+                payload=wanted.payload,
+            )
+        except Refused as refused:
+            raise NotDecided(refused, wanted.action) from refused
+        except Conflict as conflict:
+            same = ReviewItem.objects.filter(pk=seen.pk, version=seen.version).exists()
+            raise (Taken if same else Changed)(conflict.message) from conflict
+
+
+def etag(item: ReviewItem) -> str:
+    """Return an item's version as an entity tag (RFC 9110)."""
+    return f'"{item.version}"'
+
+
+def _require_seen(request: Request, item: ReviewItem) -> None:
+    """Raise unless the client has seen the item as it is; ``*`` says nothing of that."""
+    if "If-Match" not in request.headers:
+        raise NoVersion
+    if etag(item) not in parse_etags(request.headers["If-Match"]):
+        raise Changed
+
+
+def _address(filters: Filters, **place: str) -> str | None:
+    """Return the address of another page of a list; None where there is none."""
+    if not any(place.values()):
+        return None
+    query = urlencode(place)
+    return f"{reverse('review_api:items')}?{filters.query}{'&' if filters.query else ''}{query}"

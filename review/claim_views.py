@@ -1,0 +1,81 @@
+"""Claiming one item, and giving it back: the same addresses for the queue and the item page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from review import claims, queue_presenters
+from review.claims import ClaimRefused, ClaimTaken
+from review.models import ReviewItem
+from review.queue_views import back, user_of
+
+may_decide = permission_required(claims.DECIDE, raise_exception=True)
+may_supervise = permission_required(claims.SUPERVISE, raise_exception=True)
+
+
+@never_cache
+@require_POST
+@login_required
+@may_decide
+def claim(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Claim an item and open it."""
+    return _answer(request, pk, claims.claim)
+
+
+@never_cache
+@require_POST
+@login_required
+@may_decide
+def renew(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Let a claim hold for longer: the item page asks for it while it is open."""
+    return _answer(request, pk, claims.renew)
+
+
+@never_cache
+@require_POST
+@login_required
+@may_decide
+def release(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Give a claim back and go to the queue."""
+    return _answer(request, pk, claims.release, otherwise=reverse("review:queue"))
+
+
+@never_cache
+@require_POST
+@login_required
+@may_supervise
+def take_over(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Claim an item whoever has it, and open it."""
+    return _answer(request, pk, claims.take_over)
+
+
+def _answer(
+    request: HttpRequest, pk: UUID, change: Callable[..., ReviewItem], *, otherwise: str = ""
+) -> HttpResponse:
+    """Change a claim and say so: htmx gets the fragment, 409 with the reason where it fails."""
+    problem, item = "", None
+    try:
+        item = change(item_id=pk, actor=user_of(request))
+    except ReviewItem.DoesNotExist as error:
+        raise Http404 from error
+    except ClaimTaken as taken:
+        problem = str(taken)
+    except ClaimRefused as refused:
+        problem = refused.message
+    if request.headers.get("HX-Request") == "true":
+        live = item and queue_presenters.live(item, pk, user_of(request), timezone.now())
+        context = {"live": live, "item": item, "problem": problem}
+        return render(request, "review/claim.html", context, status=409 if problem else 200)
+    if problem:
+        messages.error(request, problem)
+    return back(request, otherwise=otherwise or reverse("review:item", args=[pk]))

@@ -1,0 +1,182 @@
+"""What each action needs and does: prepared and refused first, carried out once it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations import resuming
+from conversations.resuming import NotWaiting
+from conversations.services import REPLY
+from conversations.states import StageStatus, TurnState
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline.reply import Reply
+from ieim.pipeline.topology import ANSWERING
+from review import records
+from review.deciding import answers, flow, permitted, texts
+from review.deciding.access import Actor
+from review.deciding.answers import Answer
+from review.deciding.errors import Conflict, Refused
+from review.models import Action, Decision, ReviewItem
+from review.records import Content
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A decision that may be taken: its record's ``content``, and what it puts in place."""
+
+    action: Action
+    content: Content = field(default_factory=Content)
+    answer: Answer | None = None
+    said: Reply | None = None
+    agency: str = ""
+
+
+def prepare(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Prepared:
+    """Check what a person decides, without changing anything; raises :class:`Refused`."""
+    if action is Action.APPROVE:
+        return _approve(item)
+    if action is Action.OVERRIDE:
+        return _override(item, payload)
+    if action in (Action.WRITE, Action.ASK):
+        return _write(item, action, payload)
+    if action is Action.DISMISS:
+        return _dismiss(item, payload)
+    if action is Action.HAND_OVER:
+        return _hand_over(item, payload)
+    return Prepared(action, Content(contract=_contract(item)))
+
+
+def again(decision: Decision) -> Prepared:
+    """Prepare a stored proposal: what it said is judged anew, as things stand now."""
+    item, action = decision.item, Action(decision.action)
+    problem = permitted.state_problem(item, action)
+    if problem:
+        raise Refused(problem)
+    if action is Action.OVERRIDE:
+        payload = {"stage": decision.artifacts["stage"], "output": decision.output}
+        return _override(item, payload)
+    if action in (Action.WRITE, Action.ASK, Action.DISMISS):
+        # The words were checked when they were written, against the same release.
+        said = None if decision.output is None else Reply.from_dict(decision.output)
+        return Prepared(action, said=said)
+    return prepare(item, action, {})
+
+
+def carry_out(item: ReviewItem, prepared: Prepared, actor: Actor) -> None:
+    """Do what was decided to the turn; raises :class:`Conflict` where it moved on meanwhile."""
+    try:
+        _carry_out(item, prepared, records.actor_of(actor))
+    except NotWaiting as error:
+        raise Conflict("The question moved on meanwhile. Look at the item again.") from error
+
+
+def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
+    turn, action = item.turn, prepared.action
+    if action is Action.DISMISS:
+        if closes(item):
+            resuming.close(turn=turn, said=prepared.said, by=by)
+    elif prepared.said is not None:
+        resuming.answer(turn=turn, said=prepared.said, by=by)
+    elif prepared.answer is not None:
+        _put(item, action, prepared.answer)
+    elif action is Action.RETRY:
+        stage = flow.stage_of(turn, item.stage)
+        if stage is not None:
+            resuming.ask_again(stage=stage)
+        resuming.resume(turn=turn)
+    else:
+        resuming.resume(turn=turn, hold_waived=True)
+
+
+def _put(item: ReviewItem, action: Action, answer: Answer) -> None:
+    stage = flow.stage_of(item.turn, answer.contract)
+    if stage is None:
+        raise Refused("This stage has not run, so it has no answer to correct.")
+    approved = action is Action.APPROVE
+    resuming.put_answer(
+        stage=stage,
+        status=StageStatus.APPROVED if approved else StageStatus.OVERRIDDEN,
+        output=answer.output,
+        state_merge=answer.state_merge,
+        evidence=answer.evidence,
+        result=answer.result,
+    )
+    if answer.contract in ANSWERING:
+        resuming.resume(turn=item.turn)
+
+
+def closes(item: ReviewItem) -> bool:
+    """Whether dismissing an item closes its turn: not for triage, nor where nothing waits."""
+    return item.stage in (*ANSWERING, REPLY) and not permitted.is_moot(item)
+
+
+def was_closed(item: ReviewItem) -> bool:
+    """Whether the turn of a dismissed item was closed by it, as far as one can see."""
+    return item.stage in (*ANSWERING, REPLY) and item.turn.state == TurnState.CLOSED.value
+
+
+def _approve(item: ReviewItem) -> Prepared:
+    if item.stage == REPLY:
+        said = _composed(item)
+        return Prepared(Action.APPROVE, Content(said, said))
+    stage = flow.stage_of(item.turn, item.stage)
+    if stage is None:
+        raise Refused("The model has not answered here, so there is nothing to approve.")
+    return _put_in_place(item, Action.APPROVE, answers.approving(stage))
+
+
+def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
+    contract = payload.get("stage", item.stage)
+    # Triage is corrected where it failed; the flow also where a fault shows only further on.
+    earlier = [*flow.done(item.turn)] if item.stage in (*ANSWERING, REPLY) else []
+    correctable = {item.stage, *earlier} & (ANSWERING | {item.stage}) - {REPLY}
+    if not isinstance(contract, str) or contract not in correctable:
+        raise Refused("Say which stage is corrected: this one, or one before it that has run.")
+    return _put_in_place(
+        item, Action.OVERRIDE, answers.overriding(contract, item.turn, payload.get("output"))
+    )
+
+
+def _put_in_place(item: ReviewItem, action: Action, answer: Answer) -> Prepared:
+    said = records.last_readable(flow.stage_of(item.turn, answer.contract))
+    content = Content(answer.output, said, answer.evidence, answer.contract)
+    return Prepared(action, content, answer=answer)
+
+
+def _write(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Prepared:
+    said = texts.written(action, item.turn, payload)
+    content = Content(said.as_dict(), _composed(item), contract=_contract(item))
+    return Prepared(action, content, said=said)
+
+
+def _dismiss(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
+    if not payload.get("text"):
+        return Prepared(Action.DISMISS, Content(contract=_contract(item)))
+    if not closes(item):
+        raise Refused("The citizen is not told of this: nothing waits for it. Leave the text out.")
+    return _write(item, Action.DISMISS, payload)
+
+
+def _hand_over(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
+    agency = payload.get("agency")
+    if (
+        not isinstance(agency, str)
+        or agency not in knowledge.release(item.turn.release_number).agencies
+    ):
+        raise Refused("There is no such agency. Choose one from the list.")
+    if agency == item.agency:
+        raise Refused("The item is with this agency already. Choose another one.")
+    content = Content({"agency": agency, "from": item.agency}, contract=_contract(item))
+    return Prepared(Action.HAND_OVER, content, agency=agency)
+
+
+def _contract(item: ReviewItem) -> str:
+    return "" if item.stage == REPLY else item.stage
+
+
+def _composed(item: ReviewItem) -> dict[str, Any] | None:
+    """Return the reply that the pipeline has ready, None where it has none."""
+    said = flow.follow(item.turn).reply
+    return None if said is None else said.as_dict()

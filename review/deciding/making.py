@@ -1,0 +1,126 @@
+"""Taking a decision: who, in which state, against which version; then its record and its effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from ieim.knowledge.scope import agencies_of
+from review import records, second
+from review.deciding import access, actions, permitted, signing
+from review.deciding.access import Actor
+from review.deciding.actions import Prepared
+from review.deciding.errors import Conflict, Refused
+from review.models import Action, Decision, ReviewItem
+from review.records import Content
+from review.states import ReviewState
+
+NO_CLAIM: Mapping[str, Any] = {"claimed_by_id": None, "claimed_until": None}
+
+
+@transaction.atomic
+def decide(
+    *,
+    item_id: UUID,
+    actor: Actor,
+    version: int,
+    action: Action,
+    reason: str,
+    payload: Mapping[str, Any],
+    now: datetime | None = None,
+) -> Decision:
+    """Decide an item that the actor has claimed; the turn goes on at once, or is ended.
+
+    Where others have to agree or to sign first, the decision is stored and nothing else happens.
+    ``payload`` by action: override ``{"output": {...}, "stage": id}`` (the stage is the item's own
+    when left out, or an earlier one of the flow that has run), write ``{"text", "sources":
+    [{"agency", "service"}]}``, ask ``{"text"}``, hand over ``{"agency"}``, dismiss ``{"text"}`` or
+    nothing; nothing for the others. Raises ``ReviewItem.DoesNotExist``, :class:`Conflict` and
+    :class:`Refused`.
+    """
+    now = now or timezone.now()
+    item = access.find(item_id, actor, lock=True)
+    access.require_version(item, version)
+    if access.held_by_other(item, actor, now):
+        raise Conflict(access.claim_problem(item, actor, now))
+    if action is Action.UNDO:
+        raise Refused("Undo a decision where it is shown.")
+    problem = permitted.why_not(item, actor, action, now)
+    if problem:
+        raise Refused(problem)
+    reason = access.checked_reason(reason)
+    if action in permitted.OPINIONS:
+        return _opinion(item, actor, action, reason, now)
+    prepared = actions.prepare(item, action, payload)
+    decision = records.write(
+        item=item, actor=actor, action=action, reason=reason, content=prepared.content, now=now
+    )
+    if action is Action.HAND_OVER:
+        access.advance(item, state=ReviewState.OPEN, agency=prepared.agency, **NO_CLAIM)
+    elif _needs_signatures(item, prepared):
+        item.sign_offs.all().delete()  # They stood under another text.
+        signing.put(item, agencies_of(actor), actor.pk)
+        proceed(item, lambda: prepared, actor, now)
+    else:
+        take_effect(item, prepared, actor, now)
+    return decision
+
+
+def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: Actor, now: datetime) -> None:
+    """Let a signed decision take effect, or wait in the queue for the other signatures."""
+    if signing.missing(item):
+        access.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+    else:
+        take_effect(item, prepare(), actor, now)
+
+
+def take_effect(item: ReviewItem, prepared: Prepared, actor: Actor, now: datetime) -> None:
+    """Carry a decision out, or keep it for a second opinion where the item needs one."""
+    moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
+    if second.needed(item) and not moot:
+        access.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
+    else:
+        _carry_out(item, prepared, actor, now)
+
+
+def _opinion(
+    item: ReviewItem, actor: Actor, action: Action, reason: str, now: datetime
+) -> Decision:
+    proposal = permitted.opinion_wanted(item)
+    if proposal is None:
+        raise Conflict("The decision was undone meanwhile. Look at the item again.")
+    proposal.item = item
+    content = Content(contract=proposal.artifacts.get("stage", ""))
+    agreed = action is Action.AGREE
+    prepared = actions.again(proposal) if agreed else None
+    decision = records.write(
+        item=item,
+        actor=actor,
+        action=action,
+        reason=reason,
+        content=content,
+        now=now,
+        about=proposal,
+    )
+    if prepared is not None:
+        # What the citizen gets is the author's, whoever agreed to it.
+        _carry_out(item, prepared, proposal.actor, now)
+    else:
+        item.sign_offs.all().delete()
+        access.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+    return decision
+
+
+def _carry_out(item: ReviewItem, prepared: Prepared, actor: Actor, now: datetime) -> None:
+    actions.carry_out(item, prepared, actor)
+    access.advance(item, state=ReviewState.DECIDED, decided_at=now, **NO_CLAIM)
+
+
+def _needs_signatures(item: ReviewItem, prepared: Prepared) -> bool:
+    contract = prepared.content.contract
+    return signing.sends_reply(prepared.action, contract) and bool(signing.agencies(item))

@@ -1,0 +1,127 @@
+"""What a decision would lead to, before it is taken. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from conversations.services import REPLY
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.reply import Reply
+from ieim.pipeline.topology import ANSWERING
+from review import second, words
+from review.deciding import access, actions, flow, permitted, signing, texts
+from review.deciding.access import Actor
+from review.deciding.actions import Prepared
+from review.deciding.errors import Refused
+from review.models import Action, ReviewItem
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the citizen will get: ``reply``, or None where the decision alone makes none.
+
+    ``happens`` says what happens next, in a sentence or two. ``findings`` are the gate's: with any
+    the decision would be refused. ``warnings`` are for who writes a reply, and stop nothing: what
+    it states that its sources do not.
+    """
+
+    reply: Reply | None
+    happens: str
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+
+
+def preview(*, item_id: UUID, actor: Actor, action: Action, payload: Mapping[str, Any]) -> Preview:
+    """Return what a decision would lead to, whether the item is claimed or not.
+
+    Raises ``ReviewItem.DoesNotExist``, and :class:`Refused` for what is no decision at all.
+    """
+    item = access.find(item_id, actor)
+    problem = permitted.state_problem(item, action)
+    if problem:
+        raise Refused(problem)
+    try:
+        return _preview(item, action, payload)
+    except Refused as refused:
+        if not refused.findings:
+            raise
+        return Preview(None, refused.message, tuple(refused.findings))
+
+
+def _preview(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Preview:
+    if action is Action.UNDO:
+        return Preview(None, "The decision is taken back, and the item is open again.")
+    proposal = second.proposal_of(item)
+    if action is Action.DISAGREE:
+        return Preview(None, "Nothing is sent. The item is open again, and both records stay.")
+    if action is Action.AGREE:
+        if proposal is None:
+            raise Refused("There is no decision that waits for a second opinion.")
+        proposal.item = item
+        return _led_to(item, actions.again(proposal), opinion=True)
+    return _led_to(item, actions.prepare(item, action, payload), opinion=False)
+
+
+def _led_to(item: ReviewItem, prepared: Prepared, *, opinion: bool) -> Preview:
+    reply, happens = _outcome(item, prepared)
+    warnings: tuple[Finding, ...] = ()
+    if prepared.action is Action.WRITE and prepared.said is not None:
+        warnings = tuple(texts.warnings(item.turn, prepared.said))
+    waits = "" if opinion else _waits_for(item, prepared)
+    return Preview(reply, f"{waits} {happens}".strip(), warnings=warnings)
+
+
+def _waits_for(item: ReviewItem, prepared: Prepared) -> str:
+    """Return what has to happen before the decision takes effect."""
+    if prepared.action is Action.HAND_OVER:
+        return ""
+    sends = signing.sends_reply(prepared.action, prepared.content.contract)
+    names = signing.agencies(item) if sends else ()
+    if len(names) > 1:
+        first = f"Nothing happens until all {len(names)} agencies have signed."
+    else:
+        first = ""
+    needed = second.needed(item)
+    opinion = "Nothing happens until a second person has agreed." if needed else ""
+    return f"{first} {opinion}".strip()
+
+
+def _outcome(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
+    action = prepared.action
+    if action is Action.HAND_OVER:
+        return None, "The item goes to the other agency’s queue. The citizen is told nothing yet."
+    if action is Action.DISMISS:
+        return _dismissed(item, prepared)
+    if action is Action.ASK:
+        return prepared.said, "The citizen reads this at once; what they write is a new question."
+    if prepared.said is not None:
+        return prepared.said, "The citizen gets this reply at once."
+    if item.stage not in (*ANSWERING, REPLY):
+        return None, "The item is done. No answer to the citizen changes."
+    if action is Action.RETRY:
+        return None, "The model is asked again. If that fails too, a new item comes here."
+    return _resumed(item, prepared)
+
+
+def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
+    if not actions.closes(item):
+        return None, "The item is done. No answer to the citizen changes."
+    if prepared.said is not None:
+        return prepared.said, "The question is closed, and the citizen reads this."
+    return None, "The question is closed, and the citizen is told that no answer will follow."
+
+
+def _resumed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
+    answer = prepared.answer
+    if answer is None:
+        return flow.follow(item.turn).reply, "The citizen gets this reply at once."
+    way = flow.follow(item.turn, {answer.contract: (answer.output, answer.state_merge)})
+    if way.reply is None:
+        following = words.stage_words(way.waiting)
+        return None, f"The question goes on to the next step: {following} Then comes the answer."
+    if flow.holds(item.turn):
+        return way.reply, "This is the reply. The rules hold it: it comes back for approval."
+    return way.reply, "The citizen gets this reply at once."

@@ -1,0 +1,61 @@
+"""Signing a decision that several agencies answer for."""
+
+from __future__ import annotations
+
+import hashlib
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from ieim.audit import services as audit
+from ieim.knowledge.scope import agencies_of
+from review import records, second
+from review.deciding import access, actions, making, signing
+from review.deciding.access import Actor
+from review.deciding.errors import Conflict, Refused
+from review.models import ReviewItem, SignOff
+
+
+@transaction.atomic
+def sign(*, item_id: UUID, actor: Actor, version: int, agency: str, reason: str) -> SignOff:
+    """Sign an agency's part of a decision that waits for it; the last signature lets it happen.
+
+    No claim is needed: the words are another's and stay as they are. Raises
+    ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    """
+    now = timezone.now()
+    item = access.find(item_id, actor, lock=True)
+    access.require_version(item, version)
+    if access.held_by_other(item, actor, now):
+        raise Conflict(access.claim_problem(item, actor, now))
+    reason = access.checked_reason(reason)
+    _require_signable(item, actor, agency)
+    proposal = second.proposal_of(item)
+    if proposal is None or not signing.waits(item, proposal):
+        raise Refused("There is nothing to sign: somebody has to decide the item first.")
+    signature = SignOff.objects.create(item=item, agency=agency, by_id=actor.pk)
+    audit.record(
+        chain=item.turn.session_id,
+        kind="review.signed",
+        actor=records.actor_of(actor),
+        payload={
+            "item": str(item.pk),
+            "decision": str(proposal.pk),
+            "agency": agency,
+            "reason_sha256": hashlib.sha256(reason.encode()).hexdigest(),
+        },
+    )
+    proposal.item = item
+    making.proceed(item, lambda: actions.again(proposal), proposal.actor, now)
+    return signature
+
+
+def _require_signable(item: ReviewItem, actor: Actor, agency: str) -> None:
+    scope = agencies_of(actor)
+    if not actor.has_perm(access.DECIDE) or (scope is not None and agency not in scope):
+        raise Refused("You may sign only for your own agency.")
+    if agency not in signing.agencies(item):
+        raise Refused("This agency has no part in this reply.")
+    if agency not in signing.missing(item):
+        raise Refused("This agency has signed already.")

@@ -1,0 +1,89 @@
+"""What a person writes to the citizen: their own words, with links of the release only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from conversations.models import Turn
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import grounding
+from ieim.pipeline.facts import facts, url_value
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.knowledge import Release, Service
+from ieim.pipeline.reply import Reply, paragraphs, render_answer
+from ieim.pipeline.screen import STRIPPED_CLASS
+from review.deciding.errors import Refused
+from review.models import Action
+
+MAX_TEXT = 4000
+MAX_SOURCES = 20
+KINDS = {Action.WRITE: "answer", Action.ASK: "question", Action.DISMISS: "guidance"}
+_UNSTORABLE = re.compile(f"[\ud800-\udfff{STRIPPED_CLASS}]")
+_TOKEN = re.compile(r"\{[^{}\n]*\}")
+
+
+def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
+    """Return what a person wrote as a reply; raises :class:`Refused`.
+
+    ``payload`` has ``text`` and, to write an answer, ``sources`` (``[{"agency", "service"}]``).
+    """
+    release = knowledge.release(turn.release_number)
+    text = _text(payload.get("text"), release)
+    cited = _sources(payload.get("sources", []), release) if action is Action.WRITE else []
+    said = render_answer(text, cited, release)
+    if not any(character.isalnum() for part in said.paragraphs for character in part):
+        raise Refused("There is nothing to read in your text. Write what the citizen should know.")
+    return Reply.from_dict({**said.as_dict(), "kind": KINDS[action]})
+
+
+def warnings(turn: Turn, said: Reply) -> list[Finding]:
+    """Return what a written answer states that its sources do not: for its author to look at."""
+    release = knowledge.release(turn.release_number)
+    cited = [release.services[(s.agency_id, s.service_key)] for s in said.sources]
+    return grounding.check("\n\n".join(said.paragraphs), cited, release)
+
+
+def _text(text: object, release: Release) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise Refused("There is no text yet. Write what the citizen should know.")
+    text = text.strip()
+    if len(text) > MAX_TEXT:
+        raise Refused(f"The text is {len(text):,} characters long; it may have {MAX_TEXT:,}.")
+    if _UNSTORABLE.search(text):
+        raise Refused("The text has a character that cannot be shown. Type it again.")
+    token = _TOKEN.search(text)
+    if token:
+        raise Refused(f"The text has a gap that is not filled in: {token[0][:80]}")
+    strange = _links(text) - {url_value(url) for url in release.urls}
+    if strange:
+        shown = ", ".join(sorted(strange)[:3])
+        raise Refused(f"The text links to a page that is not in the service list: {shown}")
+    return text
+
+
+def _links(text: str) -> set[str]:
+    """Return the links of a text, as it was written and as the citizen is shown it."""
+    views = (text, "\n\n".join(paragraphs(text)))
+    return {fact.value for view in views for fact in facts(view) if fact.kind == "url"}
+
+
+def _sources(sources: object, release: Release) -> list[Service]:
+    if not isinstance(sources, list) or len(sources) > MAX_SOURCES:
+        raise Refused(f"The sources must be a list of at most {MAX_SOURCES}.")
+    cited = []
+    for source in sources:
+        key = _key(source)
+        if key not in release.services:
+            raise Refused("A source is not in the service list. Choose it from the list.")
+        cited.append(release.services[key])
+    return cited
+
+
+def _key(source: object) -> tuple[str, str]:
+    if isinstance(source, Mapping):
+        agency, service = source.get("agency"), source.get("service")
+        if isinstance(agency, str) and isinstance(service, str):
+            return agency, service
+    raise Refused("A source needs an agency and a service. Choose it from the list.")

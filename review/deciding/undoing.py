@@ -1,0 +1,70 @@
+"""Undoing a decision: a record of its own, as long as nothing irrevocable has happened."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from conversations import resuming, services
+from conversations.resuming import NotWaiting
+from review import records
+from review.deciding import access, permitted
+from review.deciding.access import Actor
+from review.deciding.actions import was_closed
+from review.deciding.errors import Conflict, Refused
+from review.deciding.making import NO_CLAIM
+from review.models import Action, Decision, ReviewItem
+from review.records import Content
+from review.states import ReviewState
+
+
+@transaction.atomic
+def undo(*, decision_id: UUID, actor: Actor, reason: str) -> Decision:
+    """Undo a proposal, a handing over, or a dismissal that told the citizen nothing.
+
+    For its author, or a supervisor. A dismissed item stays decided; a new one is opened for the
+    same stage. Raises ``Decision.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    """
+    now = timezone.now()
+    item_id = Decision.objects.values_list("item_id", flat=True).get(pk=decision_id)
+    locked = access.locked(item_id)
+    decision = Decision.objects.get(pk=decision_id)
+    decision.item = locked
+    # Its author may have handed the item out of their own sight.
+    if decision.actor_id != actor.pk and not access.visible(locked, actor):
+        raise Decision.DoesNotExist(f"no decision {decision_id} in the scope of {actor}")
+    if decision not in permitted.undoable(locked):
+        raise Refused("This decision has been answered or undone already.")
+    problem = permitted.undo_problem(decision, actor, now)
+    if problem:
+        raise Refused(problem)
+    record = records.write(
+        item=locked,
+        actor=actor,
+        action=Action.UNDO,
+        reason=access.checked_reason(reason),
+        content=Content(contract=decision.artifacts.get("stage", "")),
+        now=now,
+        about=decision,
+    )
+    if locked.state == ReviewState.DECIDED.value:
+        _reopen(locked, actor)
+    else:
+        locked.sign_offs.all().delete()
+        given = decision.output if decision.action == Action.HAND_OVER.value else None
+        back = {"agency": given["from"]} if given else {}
+        access.advance(locked, state=ReviewState.OPEN, **back, **NO_CLAIM)
+    return record
+
+
+def _reopen(item: ReviewItem, actor: Actor) -> None:
+    if not was_closed(item):
+        services.open_review(turn=item.turn, stage=item.stage, codes=item.reasons)
+        return
+    by = records.actor_of(actor)
+    try:
+        resuming.reopen(turn=item.turn, stage=item.stage, codes=item.reasons, by=by)
+    except NotWaiting as error:
+        raise Conflict("The question moved on meanwhile. Look at the item again.") from error

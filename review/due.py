@@ -1,0 +1,89 @@
+"""By when a person should have decided: target minutes, counted in business hours.
+
+Pure functions: nothing here reads a clock, the settings or the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import time as clock_time
+
+from holidays import HolidayBase
+
+from ieim.pipeline.knowledge import Label
+from review.models import Priority
+
+DEFAULT_MINUTES: Mapping[int, int] = {Priority.HIGH: 240, Priority.NORMAL: 1440, Priority.LOW: 4320}
+"""Target minutes by priority, where no urgency is known."""
+CRISIS_MINUTES = 30
+"""Target minutes of an escalating risk where no urgency label has any."""
+LONGEST_MINUTES = 365 * 24 * 60
+"""More than this is taken as this: a date that no calendar reaches is no target."""
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """When people work: from ``opens`` to ``closes`` (minutes of a day, 0 to 1,440) in ``zone``.
+
+    ``days`` knows weekends and public holidays; without a country it knows weekends only.
+    """
+
+    zone: tzinfo
+    opens: int = 9 * 60
+    closes: int = 17 * 60
+    days: HolidayBase = field(default_factory=HolidayBase)
+
+    def works(self, day: date) -> bool:
+        """Whether anybody works on ``day``."""
+        return self.days.is_working_day(day)
+
+    def hours(self, day: date) -> tuple[datetime, datetime]:
+        """Return when work begins and ends on ``day``, aware."""
+        return self._at(day, self.opens), self._at(day, self.closes)
+
+    def _at(self, day: date, minutes: int) -> datetime:
+        days, minutes = divmod(minutes, 24 * 60)
+        at = clock_time(minutes // 60, minutes % 60)
+        return datetime.combine(day + timedelta(days=days), at, tzinfo=self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How long a person may take; ``at_any_hour`` counts nights, weekends and holidays too."""
+
+    minutes: int
+    at_any_hour: bool = False
+
+
+def target(*, urgency: str, priority: int, crisis: bool, urgencies: Mapping[str, Label]) -> Target:
+    """Return how long an item may wait.
+
+    ``urgency`` is a label's code, empty where none is known; ``urgencies`` are the release's
+    labels. ``crisis`` says that a risk flag escalates: then it is the shortest target there is.
+    """
+    minutes = {code: int(label.effect) for code, label in urgencies.items() if label.effect}
+    if crisis:
+        return Target(min(minutes.values(), default=CRISIS_MINUTES), at_any_hour=True)
+    return Target(minutes.get(urgency, DEFAULT_MINUTES[priority]))
+
+
+def due(start: datetime, wanted: Target, calendar: Calendar) -> datetime:
+    """Return the moment that is ``wanted`` after ``start`` (aware), never outside business hours.
+
+    Unless the target counts at any hour. The result is in the zone of ``start``.
+    """
+    left = timedelta(minutes=min(wanted.minutes, LONGEST_MINUTES))
+    if wanted.at_any_hour:
+        return start + left
+    day = start.astimezone(calendar.zone).date()
+    while True:
+        if calendar.works(day):
+            # In UTC: arithmetic within a zone ignores that its clocks change.
+            opens, closes = (at.astimezone(UTC) for at in calendar.hours(day))
+            begin = max(start.astimezone(UTC), opens)
+            if begin + left <= closes:
+                return (begin + left).astimezone(start.tzinfo)
+            left -= max(closes - begin, timedelta())
+        day += timedelta(days=1)

@@ -1,0 +1,260 @@
+"""The forms of the actions: what a person fills in before they decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from review import words
+from review.item import wording
+from review.item.forms import flow, topics, triage
+from review.item.forms.base import Desk, Form, Invalid, Option, Output, Problem
+from review.item.forms.services import chosen_services, services
+from review.models import Action
+
+REASON_ID = "reason"
+MOST_REASON = 2000
+
+
+class PlainForm(Form):
+    """An action that needs nothing but the reason."""
+
+    def payload(self) -> Output:
+        return {}
+
+
+class WriteForm(Form):
+    """The reply in a person's words, and the services that it stands on."""
+
+    template = "review/decide/write.html"
+    input_name = "write-source"
+    input_type = "checkbox"
+
+    @property
+    def written(self) -> str:
+        """The text so far."""
+        return self.text("write-text")
+
+    @property
+    def words(self) -> str:
+        """What was searched for."""
+        return self.text("write-words")
+
+    @property
+    def options(self) -> list[Option]:
+        """Services of every agency, those of the turn's agencies first found."""
+        return services(
+            self.desk,
+            name=self.input_name,
+            words=self.words,
+            chosen=self.data.getlist(self.input_name),
+            agencies=None,
+        )
+
+    def payload(self) -> Output:
+        if not self.written:
+            raise Invalid(Problem("Write the reply.", "write-text"))
+        cited = chosen_services(self.desk, self.data.getlist(self.input_name), "write-words")
+        sources = [{"agency": service.agency, "service": service.key} for service in cited]
+        return {"text": self.written, "sources": sources}
+
+    def field_of(self, path: str) -> str:
+        return "write-words" if "source" in path else "write-text"
+
+
+class AskForm(Form):
+    """A question back to the citizen."""
+
+    template = "review/decide/ask.html"
+
+    @property
+    def written(self) -> str:
+        """The question so far."""
+        return self.text("ask-text")
+
+    def payload(self) -> Output:
+        if not self.written:
+            raise Invalid(Problem("Write what you want to know from the citizen.", "ask-text"))
+        return {"text": self.written}
+
+    def field_of(self, path: str) -> str:
+        return "ask-text"
+
+
+class HandOverForm(Form):
+    """Another agency of the release."""
+
+    template = "review/decide/hand_over.html"
+
+    @property
+    def chosen(self) -> str:
+        """The agency's id, nothing yet at first."""
+        return self.data.get("hand-agency", "")
+
+    @property
+    def agencies(self) -> list[tuple[str, str]]:
+        """(id, name) of every agency, by name."""
+        listed = [(agency.id, agency.name) for agency in self.desk.release.agencies.values()]
+        return sorted(listed, key=lambda each: each[1].casefold())
+
+    def payload(self) -> Output:
+        if self.chosen not in self.desk.release.agencies:
+            raise Invalid(Problem("Choose the agency that gets it.", "hand-agency"))
+        return {"agency": self.chosen}
+
+    def field_of(self, path: str) -> str:
+        return "hand-agency"
+
+
+class DismissForm(Form):
+    """A closing word for the citizen, if there is to be one."""
+
+    template = "review/decide/dismiss.html"
+
+    @property
+    def written(self) -> str:
+        """The text so far."""
+        return self.text("dismiss-text")
+
+    def payload(self) -> Output:
+        return {"text": self.written} if self.written else {}
+
+    def field_of(self, path: str) -> str:
+        return "dismiss-text"
+
+
+OVERRIDES: Mapping[str, type[Form]] = {
+    "judgement_v1": flow.JudgementForm,
+    "agency_detect_v1": flow.AgencyForm,
+    "category_select_v1": topics.TopicForm,
+    "semantic_analysis_v1": topics.AnalysisForm,
+    "service_select_v1": flow.ServiceForm,
+    "multi_agency_service_answer_v1": flow.AnswerForm,
+    "classify": triage.ClassifyForm,
+    "extract": triage.ExtractForm,
+    "identity_assist": triage.IdentityForm,
+}
+
+FORMS: Mapping[str, type[Form]] = {
+    Action.WRITE: WriteForm,
+    Action.ASK: AskForm,
+    Action.HAND_OVER: HandOverForm,
+    Action.DISMISS: DismissForm,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One action on the page; ``why_not`` is empty where it may be done."""
+
+    action: str
+    name: str
+    hint: str
+    why_not: str
+    checked: bool
+    form: Form
+
+    @property
+    def id(self) -> str:
+        """The HTML id of its radio button."""
+        return f"action-{self.action}"
+
+
+@dataclass(frozen=True)
+class DecisionForm:
+    """All actions with their forms over the same posted data.
+
+    ``desk`` is of the stage that a correction would be of: the item's own, or an earlier one.
+    """
+
+    desk: Desk
+    data: QueryDict | None
+    allowed: Mapping[Action, str]
+    chosen: Action | None = None
+
+    @property
+    def choices(self) -> list[Choice]:
+        """What can be done now, in the order of the page."""
+        return [self._choice(Action(a)) for a in wording.CHOICES if self._offered(Action(a))]
+
+    @property
+    def refused(self) -> list[tuple[str, str]]:
+        """(name, why not) of what cannot be done."""
+        return [
+            (wording.CHOICES[action][0], why)
+            for action, why in self.allowed.items()
+            if why and action in wording.CHOICES
+        ]
+
+    @property
+    def action(self) -> Action | None:
+        """The chosen action, None before there is one that may be done."""
+        name = self.data.get("action", "") if self.data is not None else self.chosen
+        return Action(name) if name in Action.values and self._offered(Action(name)) else None
+
+    @property
+    def reason(self) -> str:
+        """Why it is done, as typed."""
+        return (self.data or QueryDict()).get("reason", "").strip()
+
+    @property
+    def version(self) -> int:
+        """The version of the item that the person saw; 0 where none was sent."""
+        sent = (self.data or QueryDict()).get("version", "")
+        return int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 10 else 0
+
+    def form(self, action: Action) -> Form:
+        """Return the form of an action."""
+        if action == Action.OVERRIDE:
+            return OVERRIDES[self.desk.contract](self.desk, self.data)
+        return FORMS.get(action, PlainForm)(self.desk, self.data)
+
+    def payload(self) -> tuple[Action, Output]:
+        """Return the action and what it is decided with; raises :class:`Invalid`."""
+        action = self.action
+        if action is None:
+            raise Invalid(Problem("Choose what to do.", self.choices[0].id if self.choices else ""))
+        problems: list[Problem] = []
+        payload: Output = {}
+        try:
+            payload = self._filled(action)
+        except Invalid as invalid:
+            problems += invalid.problems
+        if not self.reason:
+            problems.append(Problem("Say why, in a few words.", REASON_ID))
+        elif len(self.reason) > MOST_REASON:
+            problems.append(Problem(f"Give the reason in {MOST_REASON} characters.", REASON_ID))
+        if problems:
+            raise Invalid(*problems)
+        return action, payload
+
+    def draft(self) -> tuple[Action, Output]:
+        """Return the same without asking for the reason: to look at what there is so far."""
+        if self.action is None:
+            raise Invalid(Problem("Choose what to do."))
+        return self.action, self._filled(self.action)
+
+    def _filled(self, action: Action) -> Output:
+        filled = self.form(action).payload()
+        if action == Action.OVERRIDE:
+            return {"stage": self.desk.contract, "output": filled}
+        return filled
+
+    def _offered(self, action: Action) -> bool:
+        has_form = action != Action.OVERRIDE or self.desk.contract in OVERRIDES
+        return self.allowed.get(action) == "" and has_form
+
+    def _choice(self, action: Action) -> Choice:
+        name, hint = wording.CHOICES[action]
+        if action == Action.OVERRIDE:
+            name = f"{name}: {words.stage_words(self.desk.contract)}"
+        return Choice(
+            action=action.value,
+            name=name,
+            hint=hint,
+            why_not=self.allowed.get(action, ""),
+            checked=self.action == action,
+            form=self.form(action),
+        )

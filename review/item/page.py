@@ -1,0 +1,206 @@
+"""The item page's context: what can be done now, with which form, and what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import AbstractUser
+from django.http import QueryDict
+from django.utils import timezone
+
+from conversations.models import Stage
+from conversations.services import REPLY
+from conversations.states import DONE_STAGE_STATUSES
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.scope import agencies_of
+from ieim.pipeline.findings import Finding
+from ieim.pipeline.topology import ANSWERING
+from review import deciding, second, words
+from review.deciding import Preview, Refused, permitted
+from review.item import previews, wording
+from review.item.forms.actions import Choice, DecisionForm
+from review.item.forms.base import Desk, Problem
+from review.item.presenters import item_view, person
+from review.item.said import agency_name
+from review.item.selectors import Loaded
+from review.models import Action
+from review.states import ReviewState
+
+CORRECT = "stage"
+"""The name under which an earlier step to correct is posted, or named in the page's address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the item stands for the person who looks at it.
+
+    ``panel`` is the template of what they can do; ``may_take_over`` is for supervisors.
+    """
+
+    panel: str
+    mine: bool
+    may_take_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """An agency's part of a reply: ``by`` is who signed it, empty before."""
+
+    agency: str
+    name: str
+    by: str
+    may_sign: bool
+
+
+def form(
+    loaded: Loaded, user: AbstractUser, data: QueryDict | None, *, correct: str = ""
+) -> DecisionForm:
+    """Return the forms of what ``user`` may do with the item.
+
+    ``correct`` names an earlier step that is to be corrected in place of the item's own.
+    """
+    wanted = data.get(CORRECT, "") if data is not None else correct
+    contract = wanted if wanted in correctable(loaded) else _own(loaded)
+    desk = Desk(contract, loaded.item.turn, loaded.stages)
+    chosen = Action.OVERRIDE if correct and contract == correct else None
+    return DecisionForm(desk, data, deciding.may(loaded.item, user), chosen)
+
+
+def correctable(loaded: Loaded) -> tuple[str, ...]:
+    """Return the steps that can be corrected: the item's own, and for an answer those before it."""
+    own = loaded.item.stage
+    if own not in (*ANSWERING, REPLY):
+        return (own,)
+    done = tuple(name for name, stage in loaded.stages.items() if _is_done(name, stage))
+    return done if own == REPLY else (*done, own)
+
+
+def context(
+    loaded: Loaded,
+    user: AbstractUser,
+    data: QueryDict | None,
+    *,
+    problems: Sequence[Problem] = (),
+    title: str = "",
+    correct: str = "",
+) -> dict[str, Any]:
+    """Return the page's context; ``data`` is a draft, ``problems`` what was wrong with it."""
+    standing = _standing(loaded, user)
+    decision = form(loaded, user, data, correct=correct)
+    proposal = second.proposal_of(loaded.item)
+    return {
+        "item": item_view(loaded),
+        "standing": standing,
+        "panel": standing.panel,
+        "form": decision,
+        "correctable": correctable(loaded) if standing.mine else (),
+        "undoable": _undoable(loaded, user),
+        "signatures": _signatures(loaded, user, waits=proposal is not None),
+        "waiting": previews.waiting(loaded, user, proposal),
+        "draft": _draft(decision) if data is not None and not standing.mine else None,
+        "errors": problems,
+        "problem_title": title,
+        "wrong": {problem.field: problem.message for problem in problems if problem.field},
+    }
+
+
+def refusal(refused: Refused, decision: DecisionForm) -> list[Problem]:
+    """Return why a decision is refused, the gate's findings at their fields."""
+    return _sentences(refused.findings, decision) or [Problem(refused.message)]
+
+
+def warnings(seen: Preview, decision: DecisionForm) -> list[Problem]:
+    """Return what an author should look at although it stops nothing."""
+    return _sentences(seen.warnings, decision)
+
+
+def changed(loaded: Loaded) -> str:
+    """Return who changed the item since the page was made, as a sentence."""
+    records = list(loaded.item.decisions.all())
+    if records:
+        done = wording.DONE.get(records[-1].action, "").lower()
+        return f"{person(records[-1].actor)} was faster ({done}). Your draft is kept below."
+    if loaded.item.claimed_by is not None:
+        return f"{person(loaded.item.claimed_by)} has taken this item. Your draft is kept below."
+    return "This item has changed since you opened it. Look at it again; your draft is kept."
+
+
+def searched(decision: DecisionForm) -> Choice | None:
+    """Return the choice whose services are searched for."""
+    return next((choice for choice in decision.choices if choice.checked), None)
+
+
+def _own(loaded: Loaded) -> str:
+    """Return the step that a correction is of when nobody says which."""
+    return loaded.item.stage if loaded.item.stage != REPLY else (correctable(loaded) or ("",))[-1]
+
+
+def _is_done(name: str, stage: Stage) -> bool:
+    return name in ANSWERING and stage.status in {status.value for status in DONE_STAGE_STATUSES}
+
+
+def _sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Problem]:
+    action = decision.action
+    field_of = decision.form(action).field_of if action else str
+    return [
+        Problem(f"{words.reason(f.code)} {f.message}", field_of(f.path), f.code.value)
+        for f in findings
+    ]
+
+
+def _standing(loaded: Loaded, user: AbstractUser) -> Standing:
+    item = loaded.item
+    held = item.claimed_until is not None and item.claimed_until > timezone.now()
+    claimed = item.state == ReviewState.CLAIMED.value and held
+    mine = claimed and item.claimed_by_id == user.pk
+    if item.state == ReviewState.DECIDED.value:
+        panel = "decided"
+    elif mine:
+        panel = "form"
+    elif claimed:
+        panel = "taken"
+    else:
+        panel = "free"
+    supervises = user.has_perm("review.supervise_reviewitem")
+    return Standing(f"review/decide/{panel}.html", mine, panel == "taken" and supervises)
+
+
+def _undoable(loaded: Loaded, user: AbstractUser) -> list[UUID]:
+    """Return the records that this person can take back."""
+    now = timezone.now()
+    found = permitted.undoable(loaded.item)
+    return [record.pk for record in found if not permitted.undo_problem(record, user, now)]
+
+
+def _signatures(loaded: Loaded, user: AbstractUser, *, waits: bool) -> list[Signature]:
+    """Return the signatures that a reply of several agencies needs; none for most items."""
+    scope = agencies_of(user)
+    signed = {s.agency: person(s.by) for s in loaded.item.sign_offs.all()}
+    release = knowledge.release(loaded.item.turn.release_number)
+    return [
+        Signature(
+            agency=agency,
+            name=agency_name(release, agency),
+            by=signed.get(agency, ""),
+            may_sign=waits
+            and agency not in signed
+            and (scope is None or agency in scope)
+            and user.has_perm("review.decide_reviewitem"),
+        )
+        for agency in deciding.signing_agencies(loaded.item)
+    ]
+
+
+def _draft(decision: DecisionForm) -> list[tuple[str, str]]:
+    """Return what was typed, so that nothing is lost where it can no longer be sent."""
+    data = decision.data or QueryDict()
+    return [
+        (wording.TYPED[part], value)
+        for name, values in data.lists()
+        if (part := name.rpartition("-")[2]) in wording.TYPED
+        for value in values
+        if value.strip()
+    ]

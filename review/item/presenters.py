@@ -1,0 +1,230 @@
+"""What the item page shows, as plain values: its templates' whole vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from conversations.models import Stage, Turn
+from conversations.services import REPLY
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import reply as replies
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.topology import ANSWERING
+from review import words
+from review.item import evidence, said, wording
+from review.item.hints import Hint
+from review.item.marking import Mark, Segment, segments
+from review.item.offered import Missed, Offered, missed, offered
+from review.item.rail import Step, rail
+from review.item.said import Said
+from review.item.selectors import Loaded
+from review.models import Decision, ReviewItem
+from review.states import ReviewState
+
+NOBODY_WAITS = "It is about what the message says: no citizen waits for it."
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """An earlier or later message of the conversation with what was answered (maybe nothing)."""
+
+    number: int
+    asked: str
+    asked_at: datetime
+    answer: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """Another item of the same conversation; ``how`` says what it has to do with this one."""
+
+    id: UUID
+    how: str
+    reason: str
+    stage: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One record of what a person did."""
+
+    id: UUID
+    what: str
+    who: str
+    when: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """One item with what a caseworker needs to see.
+
+    ``reasons`` are (sentence, code); ``wanted`` is what the model said at the stage that stopped,
+    last and readable, empty where there is nothing. ``risks`` are the names of the turn's flags.
+    """
+
+    id: UUID
+    version: int
+    contract: str
+    headline: str
+    reasons: tuple[tuple[str, str], ...]
+    stage: str
+    lead: str
+    state: str
+    decided: bool
+    reference: str
+    agencies: str
+    due_at: datetime
+    opened_at: datetime
+    claimed_by: str
+    claimed_until: datetime | None
+    message: str
+    asked_at: datetime
+    turn_number: int
+    release: int
+    language: str
+    segments: tuple[Segment, ...]
+    marks: tuple[Mark, ...]
+    risks: tuple[str, ...]
+    wanted: tuple[Said, ...]
+    hints: tuple[Hint, ...]
+    flow: tuple[Step, ...]
+    beside: tuple[Step, ...]
+    offered: tuple[Offered, ...]
+    missed: tuple[Missed, ...]
+    conversation: tuple[Exchange, ...]
+    linked: tuple[Linked, ...]
+    decisions: tuple[Decided, ...]
+
+    @property
+    def overdue(self) -> bool:
+        """Whether it should have been decided by the time that the page was made."""
+        return not self.decided and self.due_at < datetime.now(self.due_at.tzinfo)
+
+
+def item_view(loaded: Loaded) -> ItemView:
+    """Return a loaded item as a page."""
+    item, turn, stages = loaded.item, loaded.item.turn, loaded.stages
+    release = knowledge.release(turn.release_number)
+    stopped = stages.get(item.stage)
+    attempts = [a for a in stopped.attempts.all() if a.round == stopped.round] if stopped else []
+    marks = evidence.marks(turn, stages, release)
+    steps = rail(stages, item.stage, release)
+    return ItemView(
+        id=item.pk,
+        version=item.version,
+        contract=item.stage,
+        headline=words.reason(item.reasons[0]) if item.reasons else words.reasons([]),
+        reasons=tuple((words.reason(code), code) for code in item.reasons),
+        stage=words.stage_words(item.stage),
+        lead=_lead(item, len(attempts)),
+        state=words.STATES[item.state],
+        decided=item.state == ReviewState.DECIDED.value,
+        reference=turn.session.reference,
+        agencies=agencies(item, stages, release),
+        due_at=item.due_at,
+        opened_at=item.opened_at,
+        claimed_by=person(item.claimed_by),
+        claimed_until=item.claimed_until,
+        message=turn.text,
+        asked_at=turn.created_at,
+        turn_number=turn.number,
+        release=turn.release_number,
+        language=turn.language,
+        segments=segments(turn.text, marks),
+        marks=marks,
+        risks=tuple(
+            dict.fromkeys(said.label_name(release, "risk_flags", r["code"]) for r in turn.risks)
+        ),
+        wanted=_wanted(stopped, release),
+        hints=evidence.hints(turn.text, attempts),
+        flow=tuple(step for step in steps if step.answering),
+        beside=tuple(step for step in steps if not step.answering),
+        offered=offered(attempts, release),
+        missed=missed(attempts, turn.text, release),
+        conversation=tuple(_exchange(each) for each in loaded.turns if each.pk != turn.pk),
+        linked=tuple(_linked(each, item) for each in loaded.others),
+        decisions=_decisions(item),
+    )
+
+
+def agencies(item: ReviewItem, stages: Mapping[str, Stage], release: Release) -> str:
+    """Return the names of the agencies that an item is about, empty before they are known."""
+    found = stages.get("agency_detect_v1")
+    if found is not None and found.state_merge:
+        return ", ".join(a.name for a in said.agencies(found.state_merge, release))
+    return said.agency_name(release, item.agency) if item.agency else ""
+
+
+def person(user: object) -> str:
+    """Return how a member of staff is called; empty for nobody."""
+    if user is None:
+        return ""
+    name = getattr(user, "get_full_name", str)()
+    return name or str(user)
+
+
+def _lead(item: ReviewItem, attempts: int) -> str:
+    """Return where it stopped and who waits, in a sentence or two."""
+    if item.state == ReviewState.DECIDED.value:
+        return f"It had stopped at “{words.stage_words(item.stage)}”."
+    if item.stage == REPLY:
+        return "The citizen waits for the answer."
+    where = f"It stopped at “{words.stage_words(item.stage)}”"
+    times = {0: "before the model was asked", 1: "after one attempt", 2: "after two attempts"}
+    tried = times.get(attempts, f"after {attempts} attempts")
+    waits = "The citizen waits for the answer." if item.stage in ANSWERING else NOBODY_WAITS
+    return f"{where} {tried}. {waits}"
+
+
+def _wanted(stage: Stage | None, release: Release) -> tuple[Said, ...]:
+    output = evidence.last_answer(stage) if stage is not None else None
+    return said.said(stage.contract, output, release) if stage is not None else ()
+
+
+def _exchange(turn: Turn) -> Exchange:
+    answered = hasattr(turn, "reply")
+    return Exchange(
+        number=turn.number,
+        asked=turn.text,
+        asked_at=turn.created_at,
+        answer=replies.Reply.from_dict(turn.reply.body).as_text() if answered else "",
+        state=wording.TURNS.get(turn.state, turn.state),
+    )
+
+
+def _linked(other: ReviewItem, item: ReviewItem) -> Linked:
+    if other.pk == item.parent_id:
+        how = "Before this one"
+    elif other.parent_id == item.pk:
+        how = "Came of this one"
+    elif other.turn_id == item.turn_id:
+        how = "Same message"
+    else:
+        how = "Another message of this conversation"
+    return Linked(
+        id=other.pk,
+        how=how,
+        reason=words.reasons(other.reasons),
+        stage=words.stage_words(other.stage),
+        state=words.STATES[other.state],
+    )
+
+
+def _decisions(item: ReviewItem) -> tuple[Decided, ...]:
+    records: list[Decision] = list(item.decisions.all())
+    return tuple(
+        Decided(
+            id=record.pk,
+            what=wording.DONE.get(record.action, record.action),
+            who=person(record.actor),
+            when=record.created_at,
+            reason=record.reason,
+        )
+        for record in records
+    )

@@ -1,0 +1,114 @@
+"""What a citizen would see: of a decision about to be confirmed, and of a reply that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser
+from django.http import QueryDict
+
+from conversations import resuming
+from conversations import selectors as conversations
+from conversations.models import Reply, ReplyOrigin
+from conversations.presenters import ReplyView, TurnView
+from conversations.services import REPLY
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import reply as replies
+from review import deciding
+from review.deciding import Preview, Refused
+from review.item.forms.actions import DecisionForm
+from review.item.presenters import item_view
+from review.item.said import Said, said
+from review.item.selectors import Loaded
+from review.models import Action, Decision
+
+_ORIGINS: Mapping[str, ReplyOrigin] = {
+    Action.APPROVE: ReplyOrigin.MODEL_APPROVED,
+    Action.OVERRIDE: ReplyOrigin.STAFF_OVERRIDE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A reply beside the message, as the citizen sees it or would see it."""
+
+    title: str
+    reply: ReplyView
+    turn: TurnView
+
+
+def preview_context(
+    loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any], seen: Preview
+) -> dict[str, Any]:
+    """Return the context of the page that shows what a decision leads to."""
+    action = decision.action or Action.WRITE
+    kept = [
+        (name, value)
+        for name, values in (decision.data or QueryDict()).lists()
+        if name not in ("csrfmiddlewaretoken", "again")
+        for value in values
+    ]
+    return {
+        "item": item_view(loaded),
+        "seen": seen,
+        "reply": shown(loaded, seen.reply, action) if seen.reply else None,
+        "turn": _turn(loaded),
+        "action": next(c.name for c in decision.choices if c.action == action),
+        "says": _says(loaded, decision, payload),
+        "reason": decision.reason,
+        "kept": kept,
+    }
+
+
+def waiting(loaded: Loaded, user: AbstractUser, proposal: Decision | None) -> Waiting | None:
+    """Return the reply that the citizen got, or that of a ``proposal``, or the one that is held.
+
+    None where there is none.
+    """
+    turn = loaded.item.turn
+    if hasattr(turn, "reply"):
+        got = conversations._reply_view(turn.reply, turn)
+        return Waiting("What the citizen got", got, conversations.turn_view(turn.pk))
+    if proposal is not None:
+        title, action, by = "The reply that was decided on", Action.AGREE, proposal.action
+    elif loaded.item.stage == REPLY:
+        title, action, by = "The reply that waits", Action.APPROVE, Action.APPROVE.value
+    else:
+        return None
+    try:
+        seen = deciding.preview(item_id=loaded.item.pk, actor=user, action=action, payload={})
+    except Refused:
+        return None
+    if seen.reply is None:
+        return None
+    return Waiting(title, shown(loaded, seen.reply, by), _turn(loaded))
+
+
+def shown(loaded: Loaded, said: replies.Reply, action: str) -> ReplyView:
+    """Return a reply as the citizen's own page would show it after ``action``."""
+    turn = loaded.item.turn
+    release = knowledge.release(turn.release_number)
+    stored = Reply(
+        turn=turn,
+        origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,
+        body=said.as_dict(),
+        marked=resuming._marked(turn.text, said, release),
+    )
+    return conversations._reply_view(stored, turn)
+
+
+def _says(loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any]) -> tuple[Said, ...]:
+    """Return what a corrected answer says; nothing for other actions."""
+    if "output" not in payload:
+        return ()
+    contract, release = payload["stage"], decision.desk.release
+    whole = deciding.complete_output(contract, loaded.item.turn, payload["output"])
+    return said(contract, whole, release)
+
+
+def _turn(loaded: Loaded) -> TurnView:
+    """Return the turn as its page will show it: with every step done."""
+    view = conversations.turn_view(loaded.item.turn_id)
+    return replace(view, steps=tuple(replace(step, status="done") for step in view.steps))

@@ -1,0 +1,154 @@
+"""What an answer says, in a caseworker's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ieim.pipeline import contract as contracts
+from ieim.pipeline.knowledge import Agency, Release
+from ieim.pipeline.stages.triage import label_elements
+
+Output = Mapping[str, Any]
+
+LABEL_WORDS: Mapping[str, str] = {
+    "intents": "Wants to",
+    "product_lines": "About",
+    "urgencies": "Urgency",
+    "risk_flags": "Risk",
+    "entity_types": "Fact",
+    "key_types": "Number",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing that an answer says: a heading, what, and a remark (both may be empty)."""
+
+    heading: str
+    what: str
+    remark: str = ""
+
+
+def said(contract: str, output: Any, release: Release) -> tuple[Said, ...]:
+    """Return what ``output`` says; nothing for an answer that has not the contract's shape."""
+    if not isinstance(output, Mapping) or not contracts.load(contract).validator.is_valid(output):
+        return ()
+    return tuple(_SAYS[contract](output, release))
+
+
+def label_name(release: Release, label_set: str, code: str) -> str:
+    """Return a label's name; a code that the release has not is shown as it is."""
+    label = release.labels.get(label_set, {}).get(code)
+    return label.name if label else code
+
+
+def agency_name(release: Release, agency: str) -> str:
+    """Return an agency's name; an id that the release has not is shown as it is."""
+    found = release.agencies.get(agency)
+    return found.name if found else agency
+
+
+def service_name(release: Release, agency: str, key: str) -> str:
+    """Return a service's name; a key that the release has not is shown as it is."""
+    found = release.services.get((agency, key))
+    return found.name if found else key
+
+
+def _judgement(output: Output, _release: Release) -> Iterator[Said]:
+    if output["judgements"]["inquiry"]:
+        yield Said("", "Yes, a question for a public service")
+    else:
+        yield Said("", "No, not a question for a public service")
+        yield Said("It would say", str(output["assistantReply"] or ""))
+
+
+def _agencies(output: Output, release: Release) -> Iterator[Said]:
+    for agency in output["judgements"]["agencyDetected"]:
+        remark = "" if agency in release.agencies else "not in the service index"
+        yield Said("", agency_name(release, agency), remark)
+    if not output["judgements"]["agencyDetected"]:
+        yield Said("", "No agency")
+
+
+def _topics(candidates: Mapping[str, Any]) -> str:
+    return ", ".join(f"{c['value']} ({c['score']})" for c in candidates.values())
+
+
+def _category(output: Output, _release: Release) -> Iterator[Said]:
+    yield Said("", _topics(output["categorySelection"]["candidates"]))
+
+
+def _semantic(output: Output, release: Release) -> Iterator[Said]:
+    analysis = output["semanticAnalysis"]
+    for entry in analysis["agencies"]:
+        name = agency_name(release, entry["agencyId"])
+        yield Said(name, _topics(entry["categorySelection"]["candidates"]))
+    yield Said("Answers first", agency_name(release, analysis["primaryAgency"]["agencyId"]))
+
+
+def _service(output: Output, _release: Release) -> Iterator[Said]:
+    selection = output["serviceSelection"]
+    yield Said("", selection["name"] or selection["serviceKey"], f"score {selection['score']}")
+
+
+def _answer(output: Output, release: Release) -> Iterator[Said]:
+    yield Said("It would say", output["assistantReply"])
+    for source in output["sourcesUsed"]:
+        key, agency = source["serviceKey"], source["agencyId"]
+        known = (agency, key) in release.services
+        remark = agency_name(release, agency) if known else "not in the service index"
+        yield Said("Source", service_name(release, agency, key), remark)
+
+
+def _classify(output: Output, release: Release) -> Iterator[Said]:
+    for _, label_set, element in label_elements(output):
+        name = label_name(release, label_set, element["label"])
+        yield Said(LABEL_WORDS[label_set], name, f"confidence {element['confidence']}")
+
+
+def _extract(output: Output, release: Release) -> Iterator[Said]:
+    for entity in output["entities"]:
+        kind = label_name(release, "entity_types", entity["entity_type"])
+        yield Said(kind, entity["value_redacted"])
+    if not output["entities"]:
+        yield Said("", "No facts")
+
+
+def _identity(output: Output, release: Release) -> Iterator[Said]:
+    for key in output["keys"]:
+        yield Said(label_name(release, "key_types", key["key_type"]), key["key_value"])
+    if not output["keys"]:
+        yield Said("", "No numbers or names")
+
+
+_SAYS = {
+    "judgement_v1": _judgement,
+    "agency_detect_v1": _agencies,
+    "category_select_v1": _category,
+    "semantic_analysis_v1": _semantic,
+    "service_select_v1": _service,
+    "multi_agency_service_answer_v1": _answer,
+    "classify": _classify,
+    "extract": _extract,
+    "identity_assist": _identity,
+}
+
+
+def answering_agency(stages: Mapping[str, Any]) -> str | None:
+    """Return the id of the agency that answers, from the merged state of a turn's stages.
+
+    The only one detected, or on the branch of several the primary one; None before that is known.
+    """
+    detected = stages.get("agency_detect_v1", {}).get("agencyDetected", [])
+    if len(detected) == 1:
+        return str(detected[0])
+    primary = stages.get("semantic_analysis_v1", {}).get("primaryAgency", {}).get("agencyId")
+    return None if primary is None else str(primary)
+
+
+def agencies(stages: Mapping[str, Any], release: Release) -> tuple[Agency, ...]:
+    """Return the agencies that were found for a turn, as far as the release knows them."""
+    detected = stages.get("agency_detect_v1", {}).get("agencyDetected", [])
+    return tuple(release.agencies[a] for a in detected if a in release.agencies)

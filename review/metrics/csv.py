@@ -1,0 +1,84 @@
+"""The figures as a table for spreadsheets: one row a day, an agency and a measure."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from typing import NamedTuple
+
+from review.metrics.figures import Figures, by_person, deciding, sums, waiting
+
+BOM = "\ufeff"
+"""Spreadsheets take a file for UTF-8 only where it begins with this."""
+HEADER = ("day", "agency", "agency_name", "measure", "detail", "value")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Measure(NamedTuple):
+    """One row; ``detail`` is what of the measure (an origin, a stage, a person), or empty.
+
+    Times are in seconds.
+    """
+
+    day: date
+    agency: str
+    measure: str
+    detail: str
+    value: int
+
+
+def measures(figures: Figures, people: Mapping[int, str]) -> Iterator[Measure]:
+    """Yield the rows by day and agency; ``people`` are those whose own figures are shown."""
+    parts = figures.split(lambda row: (row.day, row.agency))
+    for (day, agency), part in sorted(parts.items(), key=lambda item: item[0]):
+        for measure, detail, value in _of(part, people):
+            yield Measure(day, agency, measure, detail, value)
+
+
+def write(rows: Iterable[Measure], names: Mapping[str, str]) -> str:
+    """Return rows as CSV (RFC 4180) with a header; ``names`` are those of agencies by id."""
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(HEADER)
+    for row in rows:
+        texts = (row.agency, names.get(row.agency, ""), row.measure, row.detail)
+        writer.writerow([row.day.isoformat(), *map(text, texts), row.value])
+    return BOM + table.getvalue()
+
+
+def text(value: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
+    return f"'{value}" if value.startswith(_FORMULA) else value
+
+
+def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, int]]:
+    if part.asked:
+        yield "turns", "", sum(row.turns for row in part.asked)
+    yield from _each("turns_by_outcome", sums(part.asked, lambda r: r.outcome, lambda r: r.turns))
+    yield from _each("stopped_by_stage", sums(part.stopped, lambda r: r.stage, lambda r: r.items))
+    yield from _each("stopped_by_reason", sums(part.stopped, lambda r: r.reason, lambda r: r.items))
+    waited = waiting(part.answered)
+    if waited.median is not None and waited.ninetieth is not None:
+        yield "answers_by_people", "", waited.answers
+        yield "answers_by_people_with_due_time", "", waited.due
+        yield "answers_by_people_in_time", "", waited.in_time
+        yield "answer_seconds_median", "", round(waited.median)
+        yield "answer_seconds_90th_percentile", "", round(waited.ninetieth)
+    yield from _each("decisions", sums(part.decided, lambda r: r.action, lambda r: r.decisions))
+    median = deciding(part.decided).median
+    if median is not None:
+        yield "decision_seconds_median", "", round(median)
+    for actor, theirs in by_person(part.decided).items():
+        if actor in people and theirs.median is not None:
+            yield "decisions_of_person", people[actor], theirs.decisions
+            yield "overrides_of_person", people[actor], theirs.overridden
+            yield "decision_seconds_median_of_person", people[actor], round(theirs.median)
+    yield from _each("tokens", sums(part.spent, lambda r: r.stage, lambda r: r.tokens))
+
+
+def _each(measure: str, values: Counter[str]) -> Iterator[tuple[str, str, int]]:
+    for detail, value in sorted(values.items()):
+        yield measure, detail, value

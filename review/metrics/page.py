@@ -1,0 +1,191 @@
+"""The metrics page as plain values: what the templates show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from conversations.models import ReplyOrigin
+from review.metrics import sections
+from review.metrics.figures import (
+    ORIGINS,
+    Deciding,
+    Figures,
+    by_person,
+    deciding,
+    waiting,
+)
+from review.metrics.sections import Section, Table, duration, share
+from review.metrics.wanted import CHOICES, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A link or an option of the page's form."""
+
+    value: str
+    words: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One figure for the whole period; ``more`` says of what it is."""
+
+    label: str
+    value: str
+    more: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsPage:
+    """Everything on the page but a problem with the address."""
+
+    wanted: Wanted
+    periods: tuple[Choice, ...]
+    agencies: tuple[Choice, ...]
+    scope: str
+    tiles: tuple[Tile, ...]
+    alerts: tuple[str, ...]
+    sections: tuple[Section, ...]
+    by_agency: Table | None
+    people: Table
+
+
+def build(
+    wanted: Wanted,
+    figures: Figures,
+    names: Mapping[str, str],
+    people: Mapping[int, str] | None,
+    scope: frozenset[str] | None,
+) -> MetricsPage:
+    """Return the page.
+
+    ``figures`` are those of the user's agencies, ``names`` the agencies' names by id. ``people``
+    are the names of those who decided, None where the user may see the team's sums only.
+    """
+    shown = figures
+    if wanted.agency:
+        shown = figures.only(lambda row: row.agency == wanted.agency)
+    return MetricsPage(
+        wanted=wanted,
+        periods=tuple(
+            Choice(wanted.query_of(days), f"Last {days} days", wanted.days == days)
+            for days in CHOICES
+        ),
+        agencies=_choices(wanted, names),
+        scope=_scope(scope, names),
+        tiles=_tiles(shown),
+        alerts=_alerts(shown, people),
+        sections=sections.all_of(shown),
+        by_agency=None if wanted.agency else _by_agency(figures, names),
+        people=_people(shown, people),
+    )
+
+
+def _choices(wanted: Wanted, names: Mapping[str, str]) -> tuple[Choice, ...]:
+    found = sorted(names.items(), key=lambda item: item[1].casefold())
+    choices = [Choice(key, name, key == wanted.agency) for key, name in found]
+    return (Choice("", "All agencies", not wanted.agency), *choices)
+
+
+def _scope(scope: frozenset[str] | None, names: Mapping[str, str]) -> str:
+    if scope is None:
+        return ""
+    if not scope:
+        return "No agency is assigned to you, so there are no figures. Ask an administrator."
+    mine = ", ".join(sorted(names.get(agency, agency) for agency in scope))
+    return (
+        f"You see the figures of: {mine}. Questions that belong to no single agency are not"
+        " among them."
+    )
+
+
+def _tiles(figures: Figures) -> tuple[Tile, ...]:
+    turns = sum(row.turns for row in figures.asked)
+    alone = sum(r.turns for r in figures.asked if r.outcome == ReplyOrigin.MODEL.value)
+    waited, team = waiting(figures.answered), deciding(figures.decided)
+    return (
+        Tile("Questions", f"{turns:,}", "in the period"),
+        Tile("Answered without a person", share(alone, turns), f"{alone:,} of {turns:,}"),
+        Tile("Stopped for a person", f"{sum(r.items for r in figures.stopped):,}", "items"),
+        Tile("A person’s answer", duration(waited.median), "half came within this"),
+        Tile("In time", share(waited.in_time, waited.due), f"{waited.in_time:,} of {waited.due:,}"),
+        Tile(
+            "Corrected",
+            share(team.overridden, team.decisions),
+            f"{team.overridden:,} of {team.decisions:,} decisions",
+        ),
+    )
+
+
+def _alerts(figures: Figures, people: Mapping[int, str] | None) -> tuple[str, ...]:
+    """Say where nearly everything is approved in seconds, without blame."""
+    who = [("The team", deciding(figures.decided))]
+    if people is not None:
+        who = [(people.get(key, "Somebody"), d) for key, d in by_person(figures.decided).items()]
+    return tuple(_alert(name, how) for name, how in sorted(who) if how.too_smooth)
+
+
+def _alert(name: str, how: Deciding) -> str:
+    return (
+        f"{name}: {how.approved:,} of {how.decisions:,} decisions were approvals, half of them made"
+        f" within {duration(how.median)}. Such items may not need a person at all, or the page may"
+        " not show what one needs to decide. Look at some of them together."
+    )
+
+
+def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
+    parts = figures.split(lambda row: row.agency)
+    known = {"": "No single agency", **names}
+    rows = []
+    for agency, part in parts.items():
+        turns = sum(row.turns for row in part.asked)
+        helped = sum(row.turns for row in part.asked if row.outcome in ORIGINS[1:])
+        alone = sum(row.turns for row in part.asked if row.outcome == ORIGINS[0])
+        waited = waiting(part.answered)
+        tokens = sum(row.tokens for row in part.spent)
+        rows.append(
+            (
+                known.get(agency, agency),
+                f"{turns:,}",
+                f"{alone:,}",
+                f"{helped:,}",
+                f"{sum(row.items for row in part.stopped):,}",
+                duration(waited.median),
+                share(waited.in_time, waited.due),
+                f"{tokens:,}",
+            )
+        )
+    headers = (
+        "Agency",
+        "Questions",
+        "Answered without a person",
+        "With a person",
+        "Stopped",
+        "Half answered by a person within",
+        "In time",
+        "Tokens",
+    )
+    return Table("By agency", headers, tuple(sorted(rows, key=lambda row: row[0].casefold())))
+
+
+def _people(figures: Figures, people: Mapping[int, str] | None) -> Table:
+    headers = ("Who", "Decisions", "Approved", "Corrected", "Half decided within")
+    team = ("The team", deciding(figures.decided))
+    found: Sequence[tuple[str, Deciding]] = ()
+    if people is not None:
+        decided = by_person(figures.decided).items()
+        found = sorted((people.get(key, "Somebody"), how) for key, how in decided)
+    rows = [_person(name, how) for name, how in found]
+    return Table("Decisions", headers, tuple(rows), _person(*team))
+
+
+def _person(name: str, how: Deciding) -> tuple[str, ...]:
+    return (
+        name,
+        f"{how.decisions:,}",
+        f"{how.approved:,} ({share(how.approved, how.decisions)})",
+        f"{how.overridden:,} ({share(how.overridden, how.decisions)})",
+        duration(how.median),
+    )

@@ -1,0 +1,275 @@
+"""The parts of the metrics page that are a chart with a table of the same numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from conversations.models import ReplyOrigin
+from conversations.states import TurnState
+from ieim.pipeline.topology import ORDER
+from review import words
+from review.metrics import charts
+from review.metrics.charts import Chart, day_words, number
+from review.metrics.figures import Figures, Waiting, sums, waiting
+
+OUTCOMES: Mapping[str, str] = {
+    ReplyOrigin.MODEL.value: "Answered without a person",
+    ReplyOrigin.MODEL_APPROVED.value: "Approved by a person",
+    ReplyOrigin.STAFF_OVERRIDE.value: "Corrected by a person",
+    ReplyOrigin.STAFF.value: "Written by a person",
+    "open": "Not answered yet",
+    TurnState.CLOSED.value: "Closed without an answer",
+}
+"""What comes of a question, in the order of the chart; every other state is ``open``."""
+HALF, NINETY = "half", "ninety"
+_TOTAL = "In all"
+Named = tuple[str, str, int]
+"""A value with its name in a chart and its name in a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of words, each beginning with its header; ``total`` is the last row, or empty."""
+
+    caption: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    total: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A chart beside its table; ``note`` says how the numbers are meant."""
+
+    heading: str
+    note: str
+    chart: Chart
+    table: Table
+
+
+def all_of(figures: Figures) -> tuple[Section, ...]:
+    """Return the sections of the page, in its order."""
+    return (
+        _outcomes(figures),
+        _stopped(figures),
+        _counted(
+            "stages",
+            "Stopped by stage",
+            "The stage at which an item was opened.",
+            "Stage",
+            _stages(sums(figures.stopped, lambda row: row.stage, lambda row: row.items)),
+        ),
+        _counted(
+            "reasons",
+            "Stopped by reason",
+            "Where an item has several reasons, the first one counts.",
+            "Reason",
+            _reasons(sums(figures.stopped, lambda row: row.reason, lambda row: row.items)),
+        ),
+        _times(figures),
+        _tokens(figures),
+        _counted(
+            "tokens-stages",
+            "Tokens by stage",
+            "What calls of the model took in and gave back, as budgets count it.",
+            "Stage",
+            _stages(sums(figures.spent, lambda row: row.stage, lambda row: row.tokens)),
+        ),
+    )
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time in the unit that fits it: seconds, minutes, hours or days."""
+    if seconds is None:
+        return "–"
+    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            said = f"{seconds / size:.1f}".removesuffix(".0")
+            return "1 day" if (said, unit) == ("1", "days") else f"{said} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def share(part: int, whole: int) -> str:
+    """Return a part of a whole in per cent; a dash of nothing."""
+    return f"{part / whole:.0%}" if whole else "–"
+
+
+def _outcomes(figures: Figures) -> Section:
+    by = sums(
+        figures.asked,
+        lambda row: (row.day, row.outcome if row.outcome in OUTCOMES else "open"),
+        lambda row: row.turns,
+    )
+    return _by_day(
+        figures,
+        by,
+        OUTCOMES,
+        id="questions",
+        heading="Questions and what came of them",
+        note="By the day of the question. Questions that citizens erased are not counted.",
+    )
+
+
+def _stopped(figures: Figures) -> Section:
+    return _with_stages(
+        figures,
+        sums(figures.stopped, lambda row: (row.day, row.stage), lambda row: row.items),
+        id="stopped",
+        heading="Stopped for a person",
+        note="Items by the day on which they were opened. The table has each stage too.",
+    )
+
+
+def _tokens(figures: Figures) -> Section:
+    return _with_stages(
+        figures,
+        sums(figures.spent, lambda row: (row.day, row.stage), lambda row: row.tokens),
+        id="tokens",
+        heading="Tokens",
+        note="By the day of the call. The table has each stage too.",
+    )
+
+
+def _with_stages(
+    figures: Figures,
+    by: Counter[tuple[date, str]],
+    *,
+    id: str,  # noqa: A002  # the chart's
+    heading: str,
+    note: str,
+) -> Section:
+    """Return a chart of sums by day: ten stages on top of each other could not be told apart."""
+    days: Counter[tuple[date, str]] = Counter()
+    for (day, _), value in by.items():
+        days[day, id] += value
+    drawn = _by_day(figures, days, {id: heading}, id=id, heading=heading, note=note)
+    stages = {stage: words.stage_words(stage) for stage in _in_order(stage for _, stage in by)}
+    table = _day_table(f"{heading} by day and stage", figures.period.days, by, stages)
+    return Section(drawn.heading, drawn.note, drawn.chart, table)
+
+
+def _times(figures: Figures) -> Section:
+    found = {
+        day: waiting(part.answered) for day, part in figures.split(lambda row: row.day).items()
+    }
+    days = [(day, _points(found.get(day))) for day in figures.period.days]
+    all_in_all = waiting(figures.answered)
+    chart = charts.points(
+        "times",
+        "Time from the question to a person’s answer, by day of the answer",
+        f"Half came within {duration(all_in_all.median)}, nine in ten within"
+        f" {duration(all_in_all.ninetieth)}.",
+        days,
+        {HALF: "Half within", NINETY: "Nine in ten within"},
+        duration,
+    )
+    rows = [_time_row(day_words(day), w) for day, w in sorted(found.items(), reverse=True)]
+    table = Table(
+        "Time to a person’s answer by day",
+        ("Day", "Answers", "Half within", "Nine in ten within", "In time"),
+        tuple(row for row in rows if row[1] != "0"),
+        _time_row(_TOTAL, all_in_all),
+    )
+    note = "By the day of the answer, round the clock. Due times count business hours only."
+    return Section("Time to a person’s answer", note, chart, table)
+
+
+def _points(waited: Waiting | None) -> dict[str, float]:
+    if waited is None or waited.median is None or waited.ninetieth is None:
+        return {}
+    return {HALF: waited.median, NINETY: waited.ninetieth}
+
+
+def _time_row(name: str, waited: Waiting) -> tuple[str, ...]:
+    in_time = f"{waited.in_time:,} of {waited.due:,} ({share(waited.in_time, waited.due)})"
+    return (
+        name,
+        number(waited.answers),
+        duration(waited.median),
+        duration(waited.ninetieth),
+        in_time if waited.due else "–",
+    )
+
+
+def _by_day(
+    figures: Figures,
+    by: Counter[tuple[date, str]],
+    series: Mapping[str, str],
+    *,
+    id: str,  # noqa: A002  # the chart's
+    heading: str,
+    note: str,
+) -> Section:
+    days = figures.period.days
+    drawn = [(day, {key: by[day, key] for key in series}) for day in days]
+    chart = charts.columns(
+        id,
+        f"{heading}, by day",
+        f"{number(by.total())} from {day_words(days[0])} to {day_words(days[-1])}.",
+        drawn,
+        series,
+    )
+    return Section(heading, note, chart, _day_table(f"{heading} by day", days, by, series))
+
+
+def _day_table(
+    caption: str,
+    days: Sequence[date],
+    by: Counter[tuple[date, str]],
+    series: Mapping[str, str],
+) -> Table:
+    """Return the days with anything, newest first, with a column each for more than one series."""
+    rows = []
+    for day in reversed(days):
+        values = [by[day, key] for key in series]
+        if any(values):
+            rows.append(_row(day_words(day), values))
+    totals = [sum(by[day, key] for day in days) for key in series]
+    names = tuple(series.values())
+    headers = ("Day", *names) if len(names) == 1 else ("Day", _TOTAL, *names)
+    return Table(caption, headers, tuple(rows), _row(_TOTAL, totals))
+
+
+def _row(name: str, values: Sequence[int]) -> tuple[str, ...]:
+    each = map(number, values)
+    return (name, *each) if len(values) == 1 else (name, number(sum(values)), *each)
+
+
+def _counted(
+    id: str,  # noqa: A002  # the chart's
+    heading: str,
+    note: str,
+    what: str,
+    values: Sequence[Named],
+) -> Section:
+    total = sum(value for _, _, value in values)
+    drawn = [(short, value) for short, _, value in values]
+    chart = charts.bars(id, heading, f"{number(total)} in all.", drawn)
+    table = Table(
+        heading,
+        (what, "Number", "Share"),
+        tuple((name, number(value), share(value, total)) for _, name, value in values),
+        (_TOTAL, number(total), share(total, total)),
+    )
+    return Section(heading, note, chart, table)
+
+
+def _stages(values: Counter[str]) -> list[Named]:
+    return [(words.stage_words(s), words.stage_words(s), values[s]) for s in _in_order(values)]
+
+
+def _in_order(stages: Iterable[str]) -> list[str]:
+    return sorted(set(stages), key=lambda stage: ORDER.get(stage, len(ORDER)))
+
+
+def _reasons(values: Counter[str]) -> list[Named]:
+    """Return reasons by how often they are; a chart has no room for more than the code."""
+    return [
+        (code, f"{words.reason(code)} ({code})", count)
+        if code
+        else ("none", "No reason was noted.", count)
+        for code, count in values.most_common()
+    ]

@@ -1,0 +1,110 @@
+"""The metrics page, and the same figures as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.models import AbstractUser
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.scope import agencies_of
+from review.metrics import csv, wanted
+from review.metrics.figures import Figures, load
+from review.metrics.page import build
+from review.metrics.wanted import BadPeriod, Wanted
+
+may_see = permission_required("review.view_metrics", raise_exception=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a user may see of a period; ``people`` is None where only the team's sums are shown."""
+
+    scope: frozenset[str] | None
+    figures: Figures
+    agencies: Mapping[str, str]
+    people: Mapping[int, str] | None
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def metrics(request: HttpRequest) -> HttpResponse:
+    """The figures of a period; 400 with those of the last 28 days where the address is wrong."""
+    problem, asked = None, wanted.last_days(wanted.DEFAULT, timezone.localdate())
+    try:
+        asked = wanted.parse(request.GET.dict(), timezone.localdate())
+    except BadPeriod as error:
+        problem = error
+    seen = _seen(request, asked)
+    if asked.agency and asked.agency not in seen.agencies:
+        problem = _no_agency()
+        asked = wanted.last_days(wanted.DEFAULT, timezone.localdate())
+        seen = _seen(request, asked)
+    page = build(asked, seen.figures, seen.agencies, seen.people, seen.scope)
+    context = {"page": page, "problem": problem, "typed": request.GET}
+    return render(request, "review/metrics.html", context, status=400 if problem else 200)
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def metrics_csv(request: HttpRequest) -> HttpResponse:
+    """The figures as CSV; 400 with a sentence where the address is wrong."""
+    try:
+        asked = wanted.parse(request.GET.dict(), timezone.localdate())
+        seen = _seen(request, asked)
+        if asked.agency and asked.agency not in seen.agencies:
+            raise _no_agency()
+    except BadPeriod as error:
+        return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
+    figures = seen.figures
+    if asked.agency:
+        figures = figures.only(lambda row: row.agency == asked.agency)
+    text = csv.write(csv.measures(figures, seen.people or {}), seen.agencies)
+    period = f"{asked.period.first.isoformat()}-to-{asked.period.last.isoformat()}"
+    name = f'attachment; filename="metrics-{period}.csv"'
+    headers = {"Content-Disposition": name}
+    return HttpResponse(text, headers=headers, content_type="text/csv; charset=utf-8")
+
+
+def _no_agency() -> BadPeriod:
+    return BadPeriod(
+        "There are no figures of that agency for you. Choose one of the list.", "agency"
+    )
+
+
+def _seen(request: HttpRequest, asked: Wanted) -> Seen:
+    user = cast(AbstractUser, request.user)
+    scope = agencies_of(user)
+    figures = load(asked.period, scope)
+    people = None
+    if user.has_perm("review.supervise_reviewitem"):
+        found = get_user_model()._default_manager.in_bulk({row.actor for row in figures.decided})
+        people = {key: _called(cast(AbstractUser, person)) for key, person in found.items()}
+    return Seen(scope, figures, _agencies(figures, scope), people)
+
+
+def _called(person: AbstractUser) -> str:
+    """Return a person's name with the account's, because two people may have the same name."""
+    name, account = person.get_full_name(), person.get_username()
+    return f"{name} ({account})" if name else account
+
+
+def _agencies(figures: Figures, scope: frozenset[str] | None) -> Mapping[str, str]:
+    """Return the names, by id, of the agencies that the user can choose among."""
+    release = knowledge.current_release()
+    known = {} if release is None else {a.id: a.name for a in release.agencies.values()}
+    wanted_ids = known.keys() | figures.agencies if scope is None else scope
+    return {agency: known.get(agency, agency) for agency in wanted_ids if agency}

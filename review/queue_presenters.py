@@ -1,0 +1,255 @@
+"""What the queue shows, as plain values: the templates' whole vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.conf.locale import LANG_INFO
+from django.contrib.auth.models import AbstractUser
+from django.utils.text import Truncator
+from django.utils.timesince import timesince, timeuntil
+
+from ieim.pipeline.knowledge import Release
+from review import selectors, words
+from review.known import AGENCY_STAGE
+from review.models import ReviewItem, SavedView
+from review.searching import Filters, UnknownFilter
+from review.states import ReviewState
+
+EXCERPT = 160
+"""Characters of a message that a row shows."""
+MINUTE = timedelta(minutes=1)
+
+TABS: Mapping[str, str] = {
+    "open": "Open",
+    "mine": "Mine",
+    "second": "Waiting for a second opinion",
+    "done": "Done",
+}
+AGES: Mapping[str, str] = {
+    "hour": "Over an hour",
+    "day": "Over a day",
+    "3-days": "Over 3 days",
+    "week": "Over a week",
+}
+NOTHING: Mapping[str, str] = {
+    "open": "Nothing is waiting. New items appear here when the assistant cannot answer safely by"
+    " itself.",
+    "mine": "You have claimed nothing. Choose something from the open items.",
+    "second": "No decision waits for a second opinion.",
+    "done": "Nothing has been decided yet.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What of a row changes while a page is open.
+
+    ``holder`` says who has the item, ``free`` that nobody has; ``due`` is None once the item is
+    gone.
+    """
+
+    id: UUID
+    holder: str
+    free: bool
+    due: datetime | None
+    due_words: str
+    overdue: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """One item of a list; ``agencies`` is empty until they are known."""
+
+    id: UUID
+    reason: str
+    stage: str
+    excerpt: str
+    agencies: str
+    urgency: str
+    flags: tuple[str, ...]
+    language: str
+    reference: str
+    live: Live
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a filter."""
+
+    value: str
+    words: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One filter with its options."""
+
+    name: str
+    label: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One list; ``count`` is empty where it is not counted."""
+
+    words: str
+    count: str
+    query: str
+    current: bool
+
+
+def queue_row(
+    item: ReviewItem, user: AbstractUser, release: Release | None, now: datetime
+) -> QueueRow:
+    """Return an item of :func:`review.selectors.page` as a row for ``user``."""
+    return QueueRow(
+        id=item.pk,
+        reason=words.reasons(item.reasons),
+        stage=words.stage_words(item.stage),
+        excerpt=Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
+        agencies=_agencies(item, release),
+        urgency=_label(release, "urgencies", item.urgency),
+        flags=tuple(_label(release, "risk_flags", flag.code) for flag in item.flags.all()),
+        language=language_name(item.language),
+        reference=item.turn.session.reference,
+        live=live(item, item.pk, user, now),
+    )
+
+
+def live(item: ReviewItem | None, pk: UUID, user: AbstractUser, now: datetime) -> Live:
+    """Return what of a row changes; None is an item that was erased or is out of reach now."""
+    if item is None:
+        return Live(pk, "Not here any more", False, None, "", False)
+    if item.decided_at is not None:
+        return Live(pk, "Decided", False, item.decided_at, _ago(item.decided_at, now), False)
+    overdue = item.due_at < now
+    free = not selectors.is_held(item, now)
+    return Live(pk, _holder(item, user, free), free, item.due_at, _due(item.due_at, now), overdue)
+
+
+def _holder(item: ReviewItem, user: AbstractUser, free: bool) -> str:
+    if free:
+        waits = item.state == ReviewState.SECOND_OPINION.value
+        return "Waits for a second person" if waits else "Free"
+    if item.claimed_by_id == user.pk:
+        return "Yours"
+    return f"Claimed by {selectors.name_of(item.claimed_by)}"
+
+
+def problem(error: Exception) -> str:
+    """Return what is wrong with an address as a sentence."""
+    return str(error) if isinstance(error, UnknownFilter) else "There is no such page of the list."
+
+
+def nothing(filters: Filters) -> str:
+    """Return what an empty list says."""
+    if filters.q or filters.narrows:
+        return "Nothing fits this search and these filters."
+    return NOTHING[filters.tab]
+
+
+def language_name(code: str) -> str:
+    """Return a language's English name; a code that has none is shown as it is."""
+    info = LANG_INFO.get(code, {})
+    return str(info.get("name", code))
+
+
+def tabs(filters: Filters, counts: Mapping[str, int]) -> tuple[Tab, ...]:
+    """Return the lists with their numbers, the filters kept."""
+    return tuple(
+        Tab(name, _capped(counts.get(tab)), filters.but(tab=tab), tab == filters.tab)
+        for tab, name in TABS.items()
+    )
+
+
+def selects(
+    filters: Filters, release: Release | None, scope: frozenset[str] | None
+) -> tuple[Select, ...]:
+    """Return the filters with what can be chosen; a value that is set can always be chosen."""
+    agencies = release.agencies.values() if release else ()
+    labels = release.labels if release else {}
+    supported = list(settings.IEIM_MODEL["LANGUAGES"])
+    others = sorted((c for c in LANG_INFO if len(c) == 2), key=language_name)
+    options: dict[str, tuple[str, Mapping[str, str]]] = {
+        "agency": (
+            "Agency",
+            {a.id: a.name for a in agencies if scope is None or a.id in scope},
+        ),
+        "stage": ("Stopped at", words.STAGES),
+        "reason": ("Reason", _reasons()),
+        "urgency": ("Urgency", _names(labels.get("urgencies"))),
+        "flag": ("Risk flag", _names(labels.get("risk_flags"))),
+        "language": ("Language", {c: language_name(c) for c in [*supported, *others]}),
+        "age": ("Waiting for", AGES),
+    }
+    return tuple(
+        Select(name, label, tuple(_choices(getattr(filters, name), known)))
+        for name, (label, known) in options.items()
+    )
+
+
+def views(saved: Iterable[SavedView], filters: Filters) -> tuple[Choice, ...]:
+    """Return a user's saved views; the one that the address shows is chosen."""
+    return tuple(Choice(v.query, v.name, v.query == filters.query) for v in saved)
+
+
+def _choices(chosen: str, known: Mapping[str, str]) -> Iterator[Choice]:
+    yield Choice("", "Any", not chosen)
+    for value, name in known.items():
+        yield Choice(value, name, value == chosen)
+    if chosen and chosen not in known:
+        yield Choice(chosen, chosen, True)
+
+
+def _reasons() -> dict[str, str]:
+    """Return the reasons by code; where several codes have one sentence, with the code."""
+    sentences = list(words.REASONS.values())
+    named = {
+        str(code): sentence if sentences.count(sentence) == 1 else f"{sentence} ({code})"
+        for code, sentence in words.REASONS.items()
+    }
+    return dict(sorted(named.items(), key=lambda pair: pair[1]))
+
+
+def _names(labels: Mapping[str, object] | None) -> dict[str, str]:
+    return {code: str(getattr(label, "name", code)) for code, label in (labels or {}).items()}
+
+
+def _label(release: Release | None, label_set: str, code: str) -> str:
+    label = release.labels.get(label_set, {}).get(code) if release and code else None
+    return label.name if label else code
+
+
+def _agencies(item: ReviewItem, release: Release | None) -> str:
+    if item.agency and release and item.agency in release.agencies:
+        return release.agencies[item.agency].name
+    for stage in item.turn.stages.all():
+        if stage.contract == AGENCY_STAGE and stage.state_merge:
+            info = stage.state_merge[AGENCY_STAGE]["agencyInfo"]
+            return ", ".join(agency["name"] for agency in info)
+    return item.agency
+
+
+def _due(moment: datetime, now: datetime) -> str:
+    if abs(moment - now) < MINUTE:
+        return "due now"
+    if moment < now:
+        return f"{timesince(moment, now, depth=1)} overdue"
+    return f"due in {timeuntil(moment, now, depth=1)}"
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    return "just now" if now - moment < MINUTE else f"{timesince(moment, now, depth=1)} ago"
+
+
+def _capped(count: int | None) -> str:
+    if count is None:
+        return ""
+    return f"{selectors.COUNTED - 1}+" if count >= selectors.COUNTED else str(count)

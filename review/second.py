@@ -1,0 +1,58 @@
+"""The second pair of eyes: which items need it, and what waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.conf import settings
+
+from ieim.knowledge import selectors as knowledge
+from review.models import Action, Decision, ReviewItem
+from review.states import UNDECIDED, ReviewState
+
+LABEL_SETS: Mapping[str, frozenset[str]] = {
+    "classify": frozenset({"intents", "product_lines", "urgencies", "risk_flags"}),
+    "extract": frozenset({"entity_types"}),
+    "identity_assist": frozenset({"key_types"}),
+}
+"""The label sets that a triage contract gives labels of."""
+
+PROPOSALS = frozenset(
+    {Action.APPROVE, Action.OVERRIDE, Action.RETRY, Action.WRITE, Action.ASK, Action.DISMISS}
+)
+"""What waits for others. Handing over decides nothing, so it is done at once."""
+
+
+def needed(item: ReviewItem) -> bool:
+    """Whether a second person has to agree: an escalating risk flag, or the deployment says so.
+
+    ``IEIM_SECOND_OPINION`` names ``agencies`` (whose items all need it) and ``label_sets`` (items
+    of the contract that gives their labels; for ``risk_flags`` every turn that has a flag). What
+    was known when the item was opened counts as well as what is known now.
+    """
+    if item.needs_second:
+        return True
+    codes = {found["code"] for found in item.turn.risks}
+    labels = knowledge.release(item.turn.release_number).labels.get("risk_flags", {})
+    if any(code in labels and labels[code].escalates for code in codes):
+        return True
+    config = settings.IEIM_SECOND_OPINION
+    sets = frozenset(config["label_sets"])
+    return (
+        item.agency in config["agencies"]
+        or not sets.isdisjoint(LABEL_SETS.get(item.stage, ()))
+        or ("risk_flags" in sets and bool(codes))
+    )
+
+
+def proposal_of(item: ReviewItem) -> Decision | None:
+    """Return the decision of an undecided item that has not taken effect; None for none.
+
+    It waits for a second opinion, or for the signatures of other agencies. A later one replaces an
+    earlier one; one that was disagreed with or undone waits no more.
+    """
+    if ReviewState(item.state) not in UNDECIDED:
+        return None
+    made = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
+    last = made.select_related("actor").order_by("created_at", "id").last()
+    return None if last is None or last.answers.exists() else last

@@ -1,0 +1,105 @@
+// What the queue adds to plain forms and links: shortcuts, choosing, and leaving for the login page
+// when the session has ended. Every step works without this file too.
+
+const KEYS_OFF = "ieim-keys-off";
+
+const dialog = document.getElementById("keys");
+const opener = document.querySelector("[data-keys-open]");
+const all = document.querySelector("[data-choose-all]");
+const chosen = document.getElementById("chosen");
+const ticks = [...document.querySelectorAll('.queue-row input[name="item"]')];
+const rows = [...document.querySelectorAll(".queue-row")];
+const link = (row) => row.querySelector(".queue-row__link");
+const current = () => document.activeElement?.closest(".queue-row") ?? null;
+
+// ---- shortcuts
+
+function move(step) {
+  const at = rows.indexOf(current());
+  const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step;
+  const row = rows[Math.min(Math.max(next, 0), rows.length - 1)];
+  if (!row) return;
+  link(row).focus();
+  row.scrollIntoView({ block: "nearest" });
+}
+
+// By place on the keyboard: with Alt a letter may come as another character.
+const SHORTCUTS = {
+  ArrowDown: () => move(1),
+  ArrowUp: () => move(-1),
+  KeyC: () => current()?.querySelector("[data-claim]")?.click(),
+  KeyX: () => current()?.querySelector('input[name="item"]')?.click(),
+};
+
+function off() {
+  try {
+    return localStorage.getItem(KEYS_OFF) === "1";
+  } catch {
+    return false; // storage is blocked: the switch holds until the page is left
+  }
+}
+
+let enabled = !off();
+
+function show() {
+  if (!dialog.open) dialog.showModal();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!enabled || dialog.open || event.defaultPrevented || event.isComposing) return;
+  const typing = event.target.closest?.('input:not([type="checkbox"]), textarea, select');
+  if (typing || event.ctrlKey || event.metaKey) return;
+  if (event.key === "?" && !event.altKey) {
+    event.preventDefault();
+    show();
+  } else if (event.altKey && !event.shiftKey && event.code in SHORTCUTS) {
+    event.preventDefault();
+    SHORTCUTS[event.code]();
+  }
+});
+
+const switched = document.getElementById("keys-on");
+switched.checked = enabled;
+switched.addEventListener("change", () => {
+  enabled = switched.checked;
+  try {
+    if (enabled) localStorage.removeItem(KEYS_OFF);
+    else localStorage.setItem(KEYS_OFF, "1");
+  } catch {
+    // See off().
+  }
+});
+opener.hidden = false;
+opener.addEventListener("click", show);
+
+// ---- choosing several
+
+function count() {
+  const number = ticks.filter((tick) => tick.checked).length;
+  document.getElementById("queue").classList.toggle("queue--choosing", number > 0);
+  chosen.textContent = number ? `${number} chosen` : "";
+  all.textContent = number === ticks.length ? "Choose none" : "Choose all on this page";
+}
+
+if (all) {
+  all.hidden = false;
+  all.addEventListener("click", () => {
+    const every = ticks.every((tick) => tick.checked);
+    for (const tick of ticks) tick.checked = !every;
+    count();
+  });
+  for (const tick of ticks) tick.addEventListener("change", count);
+  count();
+}
+
+// ---- news
+
+// A poll that was led to the login page must not put that page into this one.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, requestConfig } = event.detail;
+  const asked = new URL(requestConfig.path, location.href).pathname;
+  if (xhr.responseURL && new URL(xhr.responseURL).pathname !== asked) {
+    event.detail.shouldSwap = false;
+    location.reload();
+  }
+});

@@ -1,0 +1,282 @@
+"""A caseworker at an item, from the citizen's question to the citizen's answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests import live
+from tests.browser.steps import VISA, ask, assert_accessible, assert_fits, connected, expect_answer
+from tests.model_server import ScriptedServer, scripted_model
+
+pytestmark = pytest.mark.browser
+
+BAD = ["no json", "```{}```"]
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 375, "height": 812}
+HELD = "A person will answer this question"
+
+
+@dataclass
+class Office:
+    """A site whose model says what a test wants, and its people."""
+
+    base_url: str
+    model: ScriptedServer
+    browser: Browser
+
+    def citizen(self, text: str = VISA, **says: list[Any]) -> Page:
+        """Ask a question that stops where ``says`` scripts the model; the page stays open."""
+        self.model.script = {name: list(answers) for name, answers in says.items()}
+        page = self.browser.new_context(base_url=self.base_url).new_page()
+        page.goto("/")
+        connected(page)
+        ask(page, text)
+        expect(page.get_by_role("heading", name=HELD)).to_be_visible()
+        return page
+
+    def caseworker(self, name: str = "caseworker", **options: Any) -> Page:
+        """Log in."""
+        context = self.browser.new_context(base_url=self.base_url, viewport=WIDE, **options)
+        page = context.new_page()
+        page.goto("/staff/login/")
+        page.get_by_label("User name").fill(name)
+        page.get_by_label("Password").fill(f"demo-{name}")
+        page.get_by_role("button", name="Log in").click()
+        return page
+
+    def open(self, page: Page, citizen: Page, step: str = "") -> None:
+        """Open the item of a citizen's question (of a step, where there are several)."""
+        page.goto("/review/")
+        row = page.locator(".queue-row", has_text=reference(citizen)).filter(has_text=step)
+        row.get_by_role("link").click()
+        expect(page.locator(".item__reason")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    with scripted_model({}) as (_, server):
+        model = {"IEIM_MODEL_BASE_URL": server.base_url, "IEIM_MODEL_NAME": "scripted"}
+        with live.site(tmp_path_factory.mktemp("office"), **model) as site:
+            yield Office(site.base_url, server, browser)
+
+
+def reference(citizen: Page) -> str:
+    return citizen.locator(".held__reference").inner_text()
+
+
+def take(page: Page) -> None:
+    button = page.get_by_role("button", name="Take this item")
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()
+
+
+def look(page: Page, reason: str = "The topic is plain.") -> None:
+    page.get_by_label("Why?").fill(reason)
+    page.get_by_role("button", name="See what happens").click()
+    expect(page.get_by_role("button", name="Confirm and open the next item")).to_be_visible()
+
+
+def checked_at_both_widths(page: Page) -> None:
+    for size in (NARROW, WIDE):
+        page.set_viewport_size(size)
+        assert_fits(page)
+        assert_accessible(page)
+
+
+def test_a_question_that_stopped_is_answered(office: Office) -> None:
+    citizen = office.citizen(category_select_v1=BAD)
+    page = office.caseworker()
+    office.open(page, citizen)
+    checked_at_both_widths(page)
+    take(page)
+    assert page.locator("input[type=radio]:checked").count() == 0
+    checked_at_both_widths(page)
+
+    page.get_by_role("radio", name="Correct the step: Which topic?").check()
+    page.get_by_role("checkbox", name="Visa extensions").check()
+    checked_at_both_widths(page)
+    look(page)
+    expect(page.get_by_text("goes on to the next step")).to_be_visible()
+    checked_at_both_widths(page)
+    expect(citizen.get_by_role("heading", name=HELD)).to_be_visible()
+    page.get_by_role("button", name="Confirm and stay here").click()
+    expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
+    checked_at_both_widths(page)
+
+    expect_answer(citizen)
+    expect(citizen.get_by_role("heading", name="What to do first")).to_be_visible()
+    citizen.reload()
+    expect_answer(citizen)
+    expect(citizen.get_by_text("A caseworker corrected this answer.")).to_be_visible()
+
+
+def test_it_shows_what_is_wrong_and_where(office: Office) -> None:
+    page = office.caseworker()
+    office.open(page, office.citizen(category_select_v1=BAD))
+    take(page)
+    page.get_by_role("radio", name="Correct the step").check()
+    page.get_by_role("button", name="See what happens").click()
+    expect(page).to_have_title(re.compile("^Error: "))
+    expect(page.locator(".govuk-error-summary")).to_be_focused()
+    checked_at_both_widths(page)
+    page.get_by_role("link", name="Say why, in a few words.").click()
+    expect(page.locator("#reason")).to_be_focused()
+
+
+def test_it_unfolds_what_is_technical(office: Office) -> None:
+    page = office.caseworker()
+    office.open(page, office.citizen(category_select_v1=BAD))
+    expect(page.get_by_text("json.syntax").first).not_to_be_visible()
+    page.evaluate("document.querySelectorAll('.item details').forEach((d) => (d.open = true))")
+    expect(page.get_by_text("reading stopped here").first).to_be_visible()
+    expect(page.get_by_text("Temperature").first).to_be_visible()
+    checked_at_both_widths(page)
+
+
+def test_it_needs_no_mouse(office: Office) -> None:
+    citizen = office.citizen(category_select_v1=BAD)
+    page = office.caseworker()
+    office.open(page, citizen)
+    take(page)
+    expect(page.get_by_role("radio").first).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).not_to_be_visible()
+    page.get_by_role("radio", name="Ask the citizen for more").focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Which visa do you have?")
+    page.get_by_label("Why?").focus()
+    page.keyboard.type("It could be two.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="What the citizen will see")).to_be_visible()
+    expect(page.get_by_text("Which visa do you have?")).to_be_visible()
+    assert_accessible(page)
+    page.keyboard.press("Control+Enter")
+    expect(page).not_to_have_url(re.compile("/(decide|preview)/"))
+    expect(citizen.get_by_text("Which visa do you have?")).to_be_visible()
+
+
+def test_it_checks_an_answer_while_it_is_written(office: Office) -> None:
+    page = office.caseworker()
+    office.open(page, office.citizen(category_select_v1=BAD))
+    take(page)
+    page.get_by_role("radio", name="Write the reply yourself").check()
+    page.get_by_label("The reply", exact=True).fill("It costs £999.")
+    checked = page.locator(".choice__fields:visible .checked")
+    expect(checked).to_contain_text("£999")
+    checked_at_both_widths(page)
+    page.get_by_label("The reply", exact=True).fill("Please come to the office.")
+    page.locator("#write-words").fill("tourist visa extend")
+    page.get_by_role("checkbox", name="Extend a tourist visa").check()
+    expect(checked).to_contain_text("found nothing wrong")
+
+
+def test_it_takes_selected_words_of_the_message(office: Office) -> None:
+    def wrong(quote: str) -> dict[str, Any]:
+        snippet = [quote]
+        return {
+            "entities": [
+                {
+                    "entity_type": "date",
+                    "value_redacted": quote,
+                    "confidence": 0.9,
+                    "evidence_snippets": snippet,
+                }
+            ]
+        }
+
+    text = f"{VISA} before 3 March."
+    citizen = office.citizen(text, category_select_v1=BAD, extract=[wrong("5 May")] * 2)
+    page = office.caseworker()
+    office.open(page, citizen, "Facts in the message")
+    take(page)
+    page.get_by_role("radio", name="Correct the step").check()
+    expect(page.locator(".row__said")).to_contain_text("The model said: Date")
+    page.locator("#entities-0-label").select_option(label="Date")
+    page.evaluate(
+        """() => {
+          const box = document.getElementById("message");
+          const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+          const range = document.createRange();
+          for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            if (node.data.includes("visa")) range.setStart(node, node.data.indexOf("visa"));
+            if (node.data.includes("3 March")) {
+              range.setEnd(node, node.data.indexOf("3 March") + "3 March".length);
+            }
+          }
+          getSelection().removeAllRanges();
+          getSelection().addRange(range);
+        }"""
+    )
+    page.get_by_role("button", name="Take the selected words").first.click()
+    expect(page.locator("#entities-0-quote")).to_have_value("visa before 3 March")
+    page.locator("#entities-0-value").fill("3 March")
+    look(page)
+    expect(page.get_by_text("3 March").first).to_be_visible()
+
+
+def test_it_keeps_the_item_while_the_page_is_open(office: Office) -> None:
+    page = office.caseworker()
+    page.clock.install()
+    office.open(page, office.citizen(category_select_v1=BAD))
+    take(page)
+    page.clock.run_for(61_000)
+    expect(page.locator("#claim")).to_have_text("This item stays yours while this page is open.")
+    page.get_by_role("radio", name="Write the reply yourself").check()
+    page.get_by_label("The reply", exact=True).fill("Half a reply")
+    boss = office.caseworker("supervisor")
+    boss.goto(page.url)
+    boss.get_by_role("button", name=re.compile("Take over from")).click()
+    expect(boss.get_by_role("heading", name="What do you want to do?")).to_be_visible()
+    page.clock.run_for(61_000)
+    expect(page.locator("#claim")).to_contain_text("What you have typed is still here")
+    assert_accessible(page)
+    look_again = page.get_by_role("button", name="See what happens")
+    page.get_by_label("Why?").fill("It is plain.")
+    look_again.click()
+    expect(page.get_by_role("heading", name="Your decision was not taken")).to_be_visible()
+    expect(page.get_by_text("Half a reply")).to_be_visible()
+    assert_accessible(page)
+
+
+def test_it_works_without_javascript(office: Office) -> None:
+    citizen = office.citizen(service_select_v1=BAD)
+    page = office.caseworker(java_script_enabled=False)
+    office.open(page, citizen)
+    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("radio", name="Correct the step: Which service?").check()
+    page.locator("#service-words").fill("student")
+    page.get_by_role("button", name="Find", exact=True).first.click()
+    expect(page.get_by_role("radio", name="Extend a tourist visa")).to_have_count(0)
+    page.locator("#service-words").fill("tourist visa")
+    page.get_by_role("button", name="Find", exact=True).first.click()
+    page.get_by_role("radio", name="Extend a tourist visa").check()
+    page.get_by_label("Why?").fill("It is the tourist visa.")
+    page.get_by_role("button", name="See what happens").click()
+    expect(page.get_by_role("heading", name="What to do first")).to_be_visible()
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_role("radio", name="Extend a tourist visa")).to_be_checked()
+    page.get_by_role("button", name="See what happens").click()
+    page.get_by_role("button", name="Confirm and stay here").click()
+    expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
+    expect_answer(citizen)
+
+
+def test_it_is_readable_in_the_dark(office: Office) -> None:
+    page = office.caseworker(color_scheme="dark")
+    office.open(page, office.citizen(category_select_v1=BAD))
+    page.evaluate("document.querySelectorAll('.item details').forEach((d) => (d.open = true))")
+    assert_accessible(page)
+    take(page)
+    page.get_by_role("radio", name="Correct the step").check()
+    assert_accessible(page)

@@ -1,0 +1,119 @@
+"""People at their desks: staff, turns that stopped, and a model that says what a test wants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import Permission, User
+from django.db.models import F
+from django.utils import timezone
+
+from conversations import running, services
+from conversations.models import Turn
+from ieim.knowledge.models import EVERY_AGENCY, AgencyScope
+from ieim.llm.offline import OfflineModel
+from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from review import deciding
+from review.models import Action, Decision, ReviewItem
+
+Says = str | Callable[[dict[str, Any]], None]
+"""A raw answer, or what is changed in the engine's."""
+BABY = "We had a baby. How do we register the birth and claim child benefit?"
+REASON = "I looked it up."
+ALL = ("view", "decide", "supervise", "second")
+
+
+class Scripted:
+    """Answers like the offline engine, but for what is scripted by contract, in order."""
+
+    name = "scripted"
+
+    def __init__(self, script: Mapping[str, Sequence[Says]] | None = None) -> None:
+        self.script = {name: list(answers) for name, answers in (script or {}).items()}
+        self.asked: list[str] = []
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        """Answer a request."""
+        self.asked.append(request.contract)
+        raw = OfflineModel().complete(request, deadline=deadline).raw
+        waiting = self.script.get(request.contract)
+        if waiting:
+            says = waiting.pop(0)
+            if isinstance(says, str):
+                raw = says
+            else:
+                answer = json.loads(raw)
+                says(answer)
+                raw = json.dumps(answer)
+        return ModelAnswer(raw=raw, finish_reason="stop", model=self.name)
+
+
+BAD = ("no json", "```{}```")
+
+
+def unsure(answer: dict[str, Any]) -> None:
+    """Lower a service's score below the minimum: a person may waive that."""
+    answer["serviceSelection"]["score"] = 0.41
+    answer["telemetry"]["notes"] = "scored again"
+
+
+def person(name: str, *permissions: str, agencies: Sequence[str] = (EVERY_AGENCY,)) -> User:
+    """Return a member of staff with rights on review items, for some agencies."""
+    user = User.objects.create_user(name, is_staff=True)
+    wanted = [f"{each}_reviewitem" for each in permissions or ("view", "decide")]
+    user.user_permissions.set(Permission.objects.filter(codename__in=wanted))
+    for agency in agencies:
+        AgencyScope.objects.create(user=user, agency=agency)
+    return User.objects.get(pk=user.pk)
+
+
+def run(turn: Turn, model: Scripted | None = None) -> Turn:
+    """Run a turn as a worker would, if there is anything to run."""
+    running.run_turn(turn_id=turn.pk, model=model or Scripted())
+    return Turn.objects.select_related("session").get(pk=turn.pk)
+
+
+def ask(text: str, script: Mapping[str, Sequence[Says]], *, secret: str | None = None) -> Turn:
+    """Send a message and run its turn until it ends or stops."""
+    secret = secret or services.new_secret()
+    turn = services.receive_turn(secret=secret, text=text, enqueue=False)
+    return run(turn, Scripted(script))
+
+
+def the_item(turn: Turn, stage: str | None = None) -> ReviewItem:
+    """Return the one undecided item of a turn (of a stage)."""
+    items = ReviewItem.objects.filter(turn=turn).exclude(state="decided")
+    return items.get(stage=stage) if stage else items.get()
+
+
+def take(item: ReviewItem, user: User) -> ReviewItem:
+    """Claim an item."""
+    ReviewItem.objects.filter(pk=item.pk).update(
+        state="claimed",
+        claimed_by=user,
+        claimed_until=timezone.now() + timedelta(minutes=15),
+        version=F("version") + 1,
+    )
+    return ReviewItem.objects.select_related("turn").get(pk=item.pk)
+
+
+def decide(
+    item: ReviewItem, user: User, action: Action, reason: str = REASON, **payload: Any
+) -> Decision:
+    """Decide an item as it stands."""
+    return deciding.decide(
+        item_id=item.pk,
+        actor=user,
+        version=ReviewItem.objects.get(pk=item.pk).version,
+        action=action,
+        reason=reason,
+        payload=payload,
+    )
+
+
+def taken_and_decided(item: ReviewItem, user: User, action: Action, **payload: Any) -> Decision:
+    """Claim an item and decide it."""
+    return decide(take(item, user), user, action, **payload)
