@@ -12,25 +12,22 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ieim.knowledge.checks import Values, check_row, opens
+from ieim.knowledge.checks import check_row
+from ieim.knowledge.columns import COLUMNS, Values, opens
 from ieim.knowledge.formats import READERS, Reader, read_yaml_bundle
-from ieim.knowledge.rows import TABLES, BundleError, BundleProblem, Row, Table
+from ieim.knowledge.rows import IDENTITY, OPTIONAL, TABLES, BundleError, BundleProblem, Row, Table
 from ieim.pipeline.canonical import digest
-from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service
+from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service, Translation
 
 __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
 
 Content: TypeAlias = dict[str, list[dict[str, Any]]]
-"""A bundle as JSON: the four tables, every row with all its columns, in the bundle's order."""
+"""A bundle as JSON: the tables, every row with all its columns, in the bundle's order.
+
+There are ``translations`` only where there is one: releases made before there were any keep their
+digest."""
 
 _DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
-
-_IDENTITY: Mapping[Table, tuple[str, ...]] = {
-    "agencies": ("id",),
-    "dictionary": ("agency", "key"),
-    "services": ("agency", "key"),
-    "labels": ("set", "code"),
-}
 
 
 @dataclass(frozen=True)
@@ -45,16 +42,20 @@ class Bundle:
     services: tuple[Service, ...]
     labels: tuple[Label, ...]
     own_labels: bool
+    translations: tuple[Translation, ...] = ()
 
     @property
     def content(self) -> Content:
         """The bundle as JSON values; a threshold is a string with two decimals, or None."""
-        return {
+        content: Content = {
             "agencies": [asdict(agency) for agency in self.agencies],
             "dictionary": [asdict(category) for category in self.dictionary],
             "services": [asdict(service) for service in self.services],
             "labels": [_label_content(label) for label in self.labels],
         }
+        if self.translations:
+            content["translations"] = [asdict(translation) for translation in self.translations]
+        return content
 
     @property
     def warnings(self) -> list[str]:
@@ -69,7 +70,7 @@ class Bundle:
     @classmethod
     def from_content(cls, content: Mapping[str, Sequence[Mapping[str, Any]]]) -> Bundle:
         """Return the bundle whose :attr:`content` this is, unchecked; its labels count as own."""
-        return _build({table: [dict(row) for row in content[table]] for table in TABLES})
+        return _build({table: [dict(row) for row in content.get(table, ())] for table in TABLES})
 
     def release(self, number: int = 0) -> Release:
         """Return the bundle as a release; its ``sha256`` is over the canonical :attr:`content`."""
@@ -83,15 +84,16 @@ class Bundle:
             categories={(entry.agency, entry.key): entry for entry in self.dictionary},
             services={(service.agency, service.key): service for service in self.services},
             labels=labels,
+            translations=self.translations,
         )
 
 
 def read_bundle(path: Path | str) -> Bundle:
     """Read a bundle: a folder with a file a table, or one YAML file with the four keys.
 
-    A folder has ``agencies``, ``dictionary``, ``services`` and, if it likes, ``labels``, each as
-    ``.jsonl``, ``.yaml``, ``.yml`` or ``.csv``; other files are not looked at. Raises
-    :class:`BundleError` with every error that can be found.
+    A folder has ``agencies``, ``dictionary``, ``services`` and, if it likes, ``labels`` and
+    ``translations``, each as ``.jsonl``, ``.yaml``, ``.yml`` or ``.csv``; other files are not
+    looked at. Raises :class:`BundleError` with every error that can be found.
     """
     path = Path(path)
     if path.is_dir():
@@ -151,6 +153,7 @@ def _build(tables: Mapping[Table, Sequence[Values]]) -> Bundle:
         services=tuple(Service(**_tuples(values)) for values in tables["services"]),
         labels=labels or default_labels(),
         own_labels=bool(labels),
+        translations=tuple(Translation(**_tuples(values)) for values in tables["translations"]),
     )
 
 
@@ -189,7 +192,7 @@ def _read_folder(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundlePro
             READERS[files[0].suffix](reader)
             tables[table] = reader.rows
             problems.extend(reader.problems)
-        elif table != "labels":
+        elif table not in OPTIONAL:
             endings = ", ".join(READERS)
             message = f"has no {table} file: add {table} with one of the endings {endings}"
             problems.append(BundleProblem(str(path), None, message))
@@ -203,17 +206,19 @@ def _read_file(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundleProbl
         problems.extend(
             BundleProblem(str(path), None, f"has no key {table!r}: add it, with a list of rows")
             for table in TABLES
-            if table not in readers and table != "labels"
+            if table not in readers and table not in OPTIONAL
         )
     return {table: readers[table].rows for table in TABLES if table in readers}, problems
 
 
 def _duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator[BundleProblem]:
     first: dict[tuple[str, ...], Row] = {}
-    columns = _IDENTITY[table]
+    columns = IDENTITY[table]
     for row, values in checked:
         identity = tuple(values[column] for column in columns)
-        if not all(identity):
+        if not all(
+            v or not COLUMNS[table][c].required for c, v in zip(columns, identity, strict=True)
+        ):
             continue
         before = first.setdefault(identity, row)
         if before is not row:
@@ -229,16 +234,22 @@ def _dangling(
     """Yield references to what is not there; silent about a table that could not be read."""
     agencies = {values["id"] for values in good["agencies"]}
     entries = {(values["agency"], values["key"]) for values in good["dictionary"]}
-    for table in ("dictionary", "services"):
+    services = {(values["agency"], values["key"]) for values in good["services"]}
+    for table in ("dictionary", "services", "translations"):
         for row, values in zip(tables.get(table, ()), good[table], strict=True):
             agency = values["agency"]
             if agency and agency not in agencies and "agencies" in tables:
                 message = f"agency {agency[:200]!r} is not among the agencies"
                 yield BundleProblem(row.file, row.line_of("agency"), message)
-            elif table == "services" and "dictionary" in tables:
-                for key in values["categories"]:
-                    if (agency, key) not in entries:
-                        message = (
-                            f"category {key[:200]!r} is not in the dictionary of {agency[:200]!r}"
-                        )
-                        yield BundleProblem(row.file, row.line_of("categories"), message)
+                continue
+            wanted: list[tuple[str, str, str]] = []
+            if "dictionary" in tables:
+                wanted += [("categories", "category", key) for key in values.get("categories", ())]
+                wanted += [("category", "category", values.get("category", ""))]
+            if "services" in tables and table == "translations":
+                wanted.append(("service", "service", values["service"]))
+            for column, what, key in wanted:
+                if key and (agency, key) not in (entries if what == "category" else services):
+                    place = "in the dictionary" if what == "category" else "among the services"
+                    message = f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
+                    yield BundleProblem(row.file, row.line_of(column), message)

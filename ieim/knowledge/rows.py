@@ -7,8 +7,19 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-Table: TypeAlias = Literal["agencies", "dictionary", "services", "labels"]
-TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services", "labels")
+Table: TypeAlias = Literal["agencies", "dictionary", "services", "labels", "translations"]
+TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services", "labels", "translations")
+"""What refers comes after what it refers to."""
+OPTIONAL: frozenset[Table] = frozenset({"labels", "translations"})
+"""Tables that a bundle may do without."""
+IDENTITY: Mapping[Table, tuple[str, ...]] = {
+    "agencies": ("id",),
+    "dictionary": ("agency", "key"),
+    "services": ("agency", "key"),
+    "labels": ("set", "code"),
+    "translations": ("language", "agency", "category", "service"),
+}
+"""The columns by which a row is told from the others."""
 
 Value: TypeAlias = "str | Decimal | bool | Sequence[Value] | Wrong | None"
 

@@ -8,9 +8,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ieim.knowledge.bundle import Bundle, bundle_of
-from ieim.knowledge.checks import COLUMNS
-from ieim.knowledge.models import Agency, Category, DraftEntry, Label, Publication, Release, Service
-from ieim.knowledge.rows import Row, Table
+from ieim.knowledge.columns import COLUMNS
+from ieim.knowledge.models import (
+    Agency,
+    Category,
+    DraftEntry,
+    Label,
+    Publication,
+    Release,
+    Service,
+    Translation,
+)
+from ieim.knowledge.rows import IDENTITY, Row, Table
 from ieim.pipeline import knowledge
 
 DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
@@ -18,6 +27,7 @@ DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
     "dictionary": Category,
     "services": Service,
     "labels": Label,
+    "translations": Translation,
 }
 
 _KEPT = 4
@@ -94,11 +104,9 @@ def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:
     # "agency" gives the natural id: a foreign key's value is its target's primary key.
     stored = model._default_manager.values(*COLUMNS[table])
     name = model._meta.verbose_name
-    return [Row(f"{name} {_identity(values)}", None, values) for values in stored]
+    return [Row(f"{name} {entry_name(table, values)}", None, values) for values in stored]
 
 
-def _identity(values: Mapping[str, Any]) -> str:
-    parts = [
-        values[column] for column in ("id", "agency", "set", "key", "code") if column in values
-    ]
-    return " ".join(str(part) for part in parts)
+def entry_name(table: Table, values: Mapping[str, Any]) -> str:
+    """Return the natural id of a row as a person reads it: its parts, joined by spaces."""
+    return " ".join(filter(None, (str(values[column]) for column in IDENTITY[table])))

@@ -14,21 +14,20 @@ from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge import selectors
 from ieim.knowledge.bundle import Bundle, BundleError
-from ieim.knowledge.checks import COLUMNS
+from ieim.knowledge.columns import COLUMNS
 from ieim.knowledge.models import Publication, Release, Service
-from ieim.knowledge.rows import TABLES, Table
+from ieim.knowledge.rows import IDENTITY, TABLES, Table
 from ieim.pipeline import knowledge
 
-_BundleRow: TypeAlias = knowledge.Agency | knowledge.Category | knowledge.Service | knowledge.Label
+_BundleRow: TypeAlias = (
+    knowledge.Agency
+    | knowledge.Category
+    | knowledge.Service
+    | knowledge.Label
+    | knowledge.Translation
+)
 
 _BATCH = 500
-
-_IDENTITY: Mapping[Table, tuple[str, ...]] = {
-    "agencies": ("id",),
-    "dictionary": ("agency_id", "key"),
-    "services": ("agency_id", "key"),
-    "labels": ("set", "code"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +141,13 @@ class _Plan:
 
     def __init__(self, table: Table, rows: Sequence[_BundleRow]) -> None:
         self._model = selectors.DRAFT_MODELS[table]
-        self._identity = _IDENTITY[table]
+        self._identity = tuple(_attribute(column) for column in IDENTITY[table])
         self._columns = [_attribute(column) for column in COLUMNS[table]]
         stored = {
             tuple(values[name] for name in self._identity): values
-            for values in self._model._default_manager.values("pk", "position", *self._columns)
+            for values in self._model._default_manager.values(
+                "pk", "position", "version", *self._columns
+            )
         }
         self._total = len(rows)
         self._rows: list[models.Model] = []
@@ -158,7 +159,8 @@ class _Plan:
             added += before is None
             changed += before is not None and not same
             if before is None or not same or before["position"] != position:
-                self._rows.append(self._model(**values, position=position))
+                version = 1 if before is None else before["version"] + (not same)
+                self._rows.append(self._model(**values, position=position, version=version))
         self._surplus = [values["pk"] for values in stored.values()]
         unchanged = len(rows) - added - changed
         self.counts = Counts(added, changed, len(self._surplus), unchanged)
@@ -177,7 +179,7 @@ class _Plan:
                 batch,
                 update_conflicts=True,
                 unique_fields=[name.removesuffix("_id") for name in self._identity],
-                update_fields=["position", *(n for n in self._columns if n not in kept)],
+                update_fields=["position", "version", *(n for n in self._columns if n not in kept)],
             )
             progress(len(batch))
 

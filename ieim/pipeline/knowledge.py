@@ -61,6 +61,30 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
+class Translation:
+    """The texts of an agency, a category or a service in ``language`` (ISO 639-1).
+
+    ``category`` or ``service`` is a key within the agency; with neither it is the agency itself.
+    ``name`` is a category's ``value``. An empty text is not translated.
+    """
+
+    language: str
+    agency: str
+    category: str = ""
+    service: str = ""
+    name: str = ""
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    overview: str = ""
+    applicability_summary: str = ""
+    requirements: tuple[str, ...] = ()
+    fees: str = ""
+    processing_time: str = ""
+    how_to_apply: tuple[str, ...] = ()
+    contact: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Label:
     """One canonical code of a label set.
 
@@ -97,6 +121,7 @@ class Release:
     categories: Mapping[tuple[str, str], Category]
     services: Mapping[tuple[str, str], Service]
     labels: Mapping[str, Mapping[str, Label]] = field(default_factory=dict)
+    translations: tuple[Translation, ...] = ()
 
     def label_codes(self, label_set: str) -> frozenset[str]:
         """Return the codes of ``label_set``, empty when the release has none."""

@@ -1,33 +1,29 @@
-"""The draft that editors change, and the releases that turns are pinned to.
+"""The draft that editors change.
 
-Draft rows carry the natural ids of a bundle; ``position`` keeps a bundle's order, which is the
-order of the index. Releases and publications are written once: the models refuse, and so do
-triggers in the database.
+Its rows carry the natural ids of a bundle; ``position`` keeps a bundle's order, which is the order
+of the index. ``version`` counts the changes of a row: whoever changes it says which one they saw.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
-from ieim.audit.models import AppendOnlyModel
-from ieim.knowledge.checks import (
+from ieim.knowledge.checks import check_row
+from ieim.knowledge.columns import (
     COLUMNS,
     ID_LIMIT,
     LINK_LIMIT,
     NAME_LIMIT,
     TEXT_LIMIT,
     VALUE_LIMIT,
-    check_row,
 )
 from ieim.knowledge.rows import Row, Table
 from ieim.pipeline.knowledge import LABEL_SETS
 
-EVERY_AGENCY = "*"
 _LIST_HELP = 'A list of texts: ["first", "second"].'
 
 
@@ -38,6 +34,7 @@ class DraftEntry(models.Model):
     position = models.PositiveIntegerField(
         default=0, help_text="Entries are listed in this order, lowest first."
     )
+    version = models.PositiveIntegerField(default=1, editable=False)
 
     class Meta:
         abstract = True
@@ -210,86 +207,42 @@ class Label(DraftEntry):
         return f"{self.set}: {self.name}"
 
 
-class Release(AppendOnlyModel):
-    """An immutable snapshot of the draft.
+class Translation(DraftEntry):
+    """The texts of one agency, dictionary entry or service in one more language.
 
-    ``content`` is :attr:`ieim.knowledge.bundle.Bundle.content`, ``sha256`` the lower-case hex
-    digest over its canonical JSON (RFC 8785). Two releases may have the same content.
+    ``category`` or ``service`` is the key within the agency; with neither it is the agency itself.
+    A blank column is not translated: the original stands in for it.
     """
 
-    number = models.PositiveIntegerField(primary_key=True)
-    sha256 = models.CharField("SHA-256", max_length=64)
-    content = models.JSONField()
-    note = models.TextField(blank=True, help_text="What changed, for other editors.")
-    created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    table = "translations"
+
+    language = models.CharField(max_length=8, help_text="ISO 639-1, such as fr.")
+    agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="translations")
+    category = models.CharField(max_length=ID_LIMIT, blank=True)
+    service = models.CharField(max_length=ID_LIMIT, blank=True)
+    name = models.CharField(
+        max_length=VALUE_LIMIT, blank=True, help_text="A name, or a category as citizens say it."
     )
+    description = models.TextField(
+        max_length=TEXT_LIMIT, blank=True, help_text="An agency's description."
+    )
+    keywords = models.JSONField(default=list, blank=True, help_text=f"A category's. {_LIST_HELP}")
+    overview = models.TextField(max_length=TEXT_LIMIT, blank=True)
+    applicability_summary = models.TextField(max_length=TEXT_LIMIT, blank=True)
+    requirements = models.JSONField(default=list, blank=True, help_text=_LIST_HELP)
+    fees = models.TextField(max_length=TEXT_LIMIT, blank=True)
+    processing_time = models.TextField(max_length=TEXT_LIMIT, blank=True)
+    how_to_apply = models.JSONField(default=list, blank=True, help_text=_LIST_HELP)
+    contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
 
     class Meta:
-        ordering = ["-number"]
-
-    def __str__(self) -> str:
-        return f"release {self.number}"
-
-
-class Publication(AppendOnlyModel):
-    """The moment from which a release is current; the newest publication decides.
-
-    To go back to an earlier release is to publish it again.
-    """
-
-    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="publications")
-    published_at = models.DateTimeField(auto_now_add=True)
-    published_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
-    )
-
-    class Meta:
-        ordering = ["-id"]
-
-    def __str__(self) -> str:
-        return f"publication of release {self.release_id}"
-
-
-class AgencyScope(models.Model):
-    """An agency that a member of staff works for: what they may see and change.
-
-    ``agency`` is an agency's id, or :data:`EVERY_AGENCY`. Staff without a row see what belongs to
-    no agency yet, and nothing else.
-    """
-
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="agency_scopes"
-    )
-    agency = models.CharField(max_length=200)
-
-    class Meta:
-        ordering = ["user_id", "agency"]
+        ordering = ["position", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["user", "agency"], name="scope_once_an_agency")
+            models.UniqueConstraint(
+                fields=["language", "agency", "category", "service"],
+                name="knowledge_translation_once",
+            )
         ]
 
     def __str__(self) -> str:
-        return f"{self.user_id}: {self.agency}"
-
-
-class GoldenQuestion(models.Model):
-    """A question whose right outcome a person vouched for: what a new release is tried on.
-
-    ``case`` is an evaluation case (``conversations/evaluation/cases.py``), its texts redacted;
-    ``name`` is the case's id, so that the same decision makes one question.
-    """
-
-    name = models.CharField(max_length=200, unique=True)
-    case = models.JSONField()
-    created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-
-    class Meta:
-        ordering = ["-created_at", "name"]
-
-    def __str__(self) -> str:
-        return self.name
+        return " ".join(filter(None, [self.language, self.agency_id, self.category, self.service]))

@@ -1,0 +1,36 @@
+"""The draft that editors change, the releases that turns are pinned to, and what goes with both."""
+
+from ieim.knowledge.models.draft import (
+    Agency,
+    Category,
+    DraftEntry,
+    Label,
+    Service,
+    Translation,
+)
+from ieim.knowledge.models.releases import GoldenRun, Proposal, Publication, Release
+from ieim.knowledge.models.staff import (
+    EVERY_AGENCY,
+    AgencyScope,
+    Change,
+    Directive,
+    GoldenQuestion,
+)
+
+__all__ = [
+    "EVERY_AGENCY",
+    "Agency",
+    "AgencyScope",
+    "Category",
+    "Change",
+    "Directive",
+    "DraftEntry",
+    "GoldenQuestion",
+    "GoldenRun",
+    "Label",
+    "Proposal",
+    "Publication",
+    "Release",
+    "Service",
+    "Translation",
+]

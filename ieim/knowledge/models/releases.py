@@ -1,0 +1,143 @@
+"""Releases, and the way there: a proposal, its golden questions, a publication.
+
+Releases and publications are written once: the models refuse, and so do triggers in the database.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from ieim.audit.models import AppendOnlyModel
+
+
+class Release(AppendOnlyModel):
+    """An immutable snapshot of the draft.
+
+    ``content`` is :attr:`ieim.knowledge.bundle.Bundle.content`, ``sha256`` the lower-case hex
+    digest over its canonical JSON (RFC 8785). Two releases may have the same content.
+    """
+
+    number = models.PositiveIntegerField(primary_key=True)
+    sha256 = models.CharField("SHA-256", max_length=64)
+    content = models.JSONField()
+    note = models.TextField(blank=True, help_text="What changed, for other editors.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-number"]
+
+    def __str__(self) -> str:
+        return f"release {self.number}"
+
+
+class Publication(AppendOnlyModel):
+    """The moment from which a release is current; the newest publication decides.
+
+    To go back to an earlier release is to publish it again.
+    """
+
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="publications")
+    published_at = models.DateTimeField(auto_now_add=True)
+    published_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"publication of release {self.release_id}"
+
+
+class Proposal(models.Model):
+    """A snapshot of the draft, or an earlier release, that somebody wants to be current.
+
+    Editing goes on meanwhile; a proposal stays as it is. Another person publishes it or turns it
+    down. ``checks`` is what the checks said when it was made. ``again`` is the release that a
+    roll back goes to; then ``content`` is that release's.
+    """
+
+    class State(models.TextChoices):
+        """Where a proposal stands; it leaves OPEN once."""
+
+        OPEN = "open", "waits for a second person"
+        PUBLISHED = "published", "published"
+        REFUSED = "refused", "turned down"
+        WITHDRAWN = "withdrawn", "withdrawn by its author"
+
+    state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
+    content = models.JSONField()
+    sha256 = models.CharField("SHA-256", max_length=64)
+    note = models.TextField(help_text="What changes, for other editors.")
+    checks = models.JSONField(default=list)
+    base = models.ForeignKey(
+        Release, null=True, on_delete=models.PROTECT, related_name="+", help_text="Current then."
+    )
+    again = models.ForeignKey(Release, null=True, on_delete=models.PROTECT, related_name="+")
+    release = models.ForeignKey(
+        Release, null=True, on_delete=models.PROTECT, related_name="proposals"
+    )
+    proposed_at = models.DateTimeField(auto_now_add=True)
+    proposed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    reason = models.TextField(
+        blank=True, help_text="Why it was turned down, or published although answers get worse."
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["state"], condition=Q(state="open"), name="one_open_proposal"
+            )
+        ]
+        permissions = [("publish_proposal", "Can publish what somebody else proposed")]
+
+    def __str__(self) -> str:
+        return f"proposal {self.pk}"
+
+
+class GoldenRun(models.Model):
+    """The golden questions asked of a proposal and of the release that it would replace.
+
+    ``done`` of ``total`` turns are asked. ``result`` (once DONE) is written and read by
+    ``conversations/trying``; ``losses`` counts the questions that get worse. ``error`` says why it
+    FAILED.
+    """
+
+    class State(models.TextChoices):
+        """Where a run stands."""
+
+        QUEUED = "queued", "waits for a worker"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="golden_runs")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    losses = models.PositiveIntegerField(default=0)
+    result = models.JSONField(null=True)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"golden run {self.pk} of proposal {self.proposal_id}"
