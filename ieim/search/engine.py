@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import tantivy
 
 from ieim.pipeline.knowledge import Agency, Category, Service
 from ieim.pipeline.ports import Ranked
-from ieim.search.analysis import PLAIN, STEMMED, fold, query_words
+from ieim.search.analysis import PLAIN, STEMMED, fold
+from ieim.search.scoring import Query, Scorer, read_query
 
 Item = TypeVar("Item", Agency, Category, Service)
 
@@ -23,14 +24,15 @@ _TIE_BREAKER = 0.2
 """The share that a word's other fields add to its best one."""
 
 _POOL = 200
-"""How many of the best services and categories have a say in the ranking of agencies."""
+"""How many of the best services and categories are scored anew, and have a say in the ranking of
+agencies."""
 
 _BEST = 3
 _DECAY = 0.3
 """An agency counts its three best entries of a kind: whole, times 0.3, times 0.09. So many middling
 services do not outweigh one good one."""
 
-_MOST_WORDS = 64
+_MOST_WORDS = 32
 """Of a longer text the rarest words are searched: common ones cost most and tell least."""
 
 _WRITER_HEAP = 256_000_000
@@ -51,7 +53,8 @@ class Field(Generic[Item]):
 class Index(Generic[Item]):
     """A searchable sequence of ``items``, which are known by their position in it.
 
-    ``owner`` gives the id of an item's agency, None for agencies themselves.
+    ``owner`` gives the id of an item's agency, None for agencies themselves; ``scorer`` orders
+    anew what the library found best.
     """
 
     def __init__(
@@ -59,9 +62,11 @@ class Index(Generic[Item]):
         items: Sequence[Item],
         fields: Sequence[Field[Item]],
         owner: Callable[[Item], str] | None = None,
+        scorer: Scorer | None = None,
     ) -> None:
         self._items: Sequence[Item] = items
         self._fields: Sequence[Field[Item]] = fields
+        self._scorer = scorer
         self._owners = [owner(item) for item in items] if owner else []
         self._positions: dict[str, list[int]] = defaultdict(list)
         for position, name in enumerate(self._owners):
@@ -98,19 +103,34 @@ class Index(Generic[Item]):
         self, query: str, owners: Collection[str] | None, limit: int
     ) -> Sequence[Ranked[Item]]:
         """Return the ``limit`` best items of ``owners`` (None: of all), matches first."""
-        return self.ranked(self.search(query_words(query), limit, owners), limit, owners)
+        asked = self._narrowed(read_query(query))
+        hits = self.search(asked, limit, owners)
+        if self._scorer is not None and hits:
+            mass = self._scorer.mass(asked)
+            hits = [(position, score / mass) for position, score in hits]
+        return self.ranked(hits, limit, owners)
 
     def search(
         self,
-        words: Sequence[tuple[str, str]],
+        asked: Query,
         limit: int,
         owners: Collection[str] | None = None,
     ) -> list[tuple[int, float]]:
         """Return at most ``limit`` matches as ``(position, score)``, best first."""
-        if not words or limit < 1:
+        asked = self._narrowed(asked)
+        if not asked.words or limit < 1:
             return []
+        pool = limit if self._scorer is None else max(limit, _POOL)
+        found = self._found(asked.words, pool, owners)
+        if self._scorer is not None:
+            score, within = self._scorer.score, owners is not None
+            found = [(place, score(place, asked, within=within)) for place, _ in found]
+        return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:limit]
+
+    def _found(
+        self, words: Sequence[tuple[str, str]], limit: int, owners: Collection[str] | None
+    ) -> list[tuple[int, float]]:
         should, must = tantivy.Occur.Should, tantivy.Occur.Must
-        words = sorted(words, key=self._frequency)[:_MOST_WORDS]
         query = tantivy.Query.boolean_query([(should, self._word(*word)) for word in words])
         if owners is not None:
             numbers = [self._owner_numbers[name] for name in owners if name in self._positions]
@@ -121,7 +141,14 @@ class Index(Generic[Item]):
         hits = self._searcher.search(query, limit, count=False).hits
         positions = self._searcher.fast_field_values("position", [place for _, place in hits])
         found = zip(positions, (score for score, _ in hits), strict=True)
-        return sorted(((int(p or 0), s) for p, s in found), key=lambda hit: (-hit[1], hit[0]))
+        return [(int(position or 0), score) for position, score in found]
+
+    def _narrowed(self, asked: Query) -> Query:
+        if len(asked.words) <= _MOST_WORDS:
+            return asked
+        words = sorted(asked.words, key=self._frequency)[:_MOST_WORDS]
+        weights = {stem: asked.weights[stem] for stem, _ in words}
+        return replace(asked, words=words, weights=weights, own=asked.own & weights.keys())
 
     def _frequency(self, word: tuple[str, str]) -> tuple[bool, int]:
         """Return what orders words: the rarest first, those that no item has last."""
@@ -144,11 +171,11 @@ class Index(Generic[Item]):
         ]
         return tantivy.Query.disjunction_max_query(terms, _TIE_BREAKER)
 
-    def best_of_owners(self, words: Sequence[tuple[str, str]]) -> list[tuple[str, float]]:
+    def best_of_owners(self, asked: Query) -> list[tuple[str, float]]:
         """Return every owner's contributions: its best matches, each weighing less."""
         counts: dict[str, int] = defaultdict(int)
         contributions: list[tuple[str, float]] = []
-        for position, score in self.search(words, _POOL):
+        for position, score in self.search(asked, _POOL):
             name = self._owners[position]
             if counts[name] < _BEST:
                 contributions.append((name, score * _DECAY ** counts[name]))

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Ranked
-from ieim.search.analysis import query_words
 from ieim.search.engine import Field, Index
+from ieim.search.scoring import Scorer, read_query
 
 _KEPT = 4
-"""Indexes kept in a process: the current release and those of turns that began before it."""
+"""Releases whose indexes (one a language) are kept in a process: the current one and those of turns
+that began before it."""
 
 
 class ReleaseIndex:
@@ -28,19 +29,29 @@ class ReleaseIndex:
         self._categories = Index(
             list(release.categories.values()), _category_fields(), owner=lambda c: c.agency
         )
+        services, fields = list(release.services.values()), _service_fields(release)
+        # The plain field repeats the others for the sake of languages that have no stems.
+        weighed = [field for field in fields if field.stemmed]
         self._services = Index(
-            list(release.services.values()), _service_fields(release), owner=lambda s: s.agency
+            services,
+            fields,
+            owner=lambda s: s.agency,
+            scorer=Scorer(
+                [[field.text(service) for field in weighed] for service in services],
+                [field.boost for field in weighed],
+                [service.agency for service in services],
+            ),
         )
         self._positions = {agency: place for place, agency in enumerate(release.agencies)}
 
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their own text and by that of their best services and categories."""
-        words = query_words(query)
+        asked = read_query(query)
         scores: dict[int, float] = defaultdict(float)
-        for position, score in self._agencies.search(words, len(self._positions)):
+        for position, score in self._agencies.search(asked, len(self._positions)):
             scores[position] += score
         for entries in (self._services, self._categories):
-            for owner, score in entries.best_of_owners(words):
+            for owner, score in entries.best_of_owners(asked):
                 if owner in self._positions:
                     scores[self._positions[owner]] += score
         hits = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
@@ -96,8 +107,8 @@ def _service_fields(release: Release) -> list[Field[Service]]:
         return "\n".join((service.name, categories(service), about(service), rest(service)))
 
     return [
-        Field("name", lambda service: service.name, 2.0),
-        Field("categories", categories, 2.0),
+        Field("name", lambda service: service.name, 1.5),
+        Field("categories", categories, 1.5),
         Field("about", about, 1.0),
         Field("rest", rest, 0.8),
         Field("plain", everything, 1.0, False),
@@ -118,18 +129,19 @@ class _Slot:
             return self._index
 
 
-_slots: OrderedDict[str, _Slot] = OrderedDict()
+_slots: OrderedDict[tuple[str, str], _Slot] = OrderedDict()
 _slots_lock = threading.Lock()
 
 
 def index_for(release: Release) -> ReleaseIndex:
-    """Return the index of ``release``, built once per process and content (``sha256``).
+    """Return the index of ``release``, built once per process, content (``sha256``) and language.
 
     Safe to call from several threads; the last few indexes are kept.
     """
     with _slots_lock:
-        slot = _slots.setdefault(release.sha256, _Slot())
-        _slots.move_to_end(release.sha256)
-        while len(_slots) > _KEPT:
+        key = (release.sha256, release.language)
+        slot = _slots.setdefault(key, _Slot())
+        _slots.move_to_end(key)
+        while len({content for content, _ in _slots}) > _KEPT:
             _slots.popitem(last=False)
     return slot.index(release)

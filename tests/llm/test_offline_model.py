@@ -127,13 +127,15 @@ def test_it_finds_no_agency_when_none_matches(agencies: list[Any]) -> None:
     assert Code.AGENCY_COUNT in codes
 
 
-def test_it_gives_a_category_without_a_shared_word_a_low_score() -> None:
+def test_it_lets_a_category_without_a_shared_word_just_pass() -> None:
     entry = {"agencyId": "passports", "key": "new", "value": "New passports", "keywords": []}
     given = said(
         "category_select_v1", "my wallet is gone", KnowledgeBase_Dictionary=[{**entry, "rank": 1}]
     )
     judgement = judged("category_select_v1", "my wallet is gone", given)
-    assert [f.code for f in judgement.findings] == [Code.SCORE_MINIMUM]
+    assert judgement.passed
+    candidates = json.loads(given.raw)["categorySelection"]["candidates"]
+    assert candidates == {"new": {"value": "New passports", "score": 0.5}}
 
 
 def test_it_chooses_nothing_from_an_empty_index() -> None:

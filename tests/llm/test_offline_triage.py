@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import gate, request
+from ieim.pipeline import gate, policy, request
 from ieim.pipeline.findings import Code
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.search import index_for
@@ -96,3 +97,33 @@ def test_it_points_at_keys_that_the_message_names() -> None:
         ("phone", "+44 20 7946 0958"),
         ("case_reference", "IMV-48213-7"),
     ]
+
+
+REDACTED = "I am [NAME_1], born [DATE_OF_BIRTH_1]. Write to [EMAIL_1] or pay to [IBAN_1]. [EMAIL_1]"
+
+
+def test_it_takes_what_stands_for_personal_data_as_keys_and_entities() -> None:
+    keys = output("identity_assist", REDACTED)["keys"]
+    assert [(key["key_type"], key["key_value"], key["evidence_snippets"]) for key in keys] == [
+        ("email", "[EMAIL_1]", ["[EMAIL_1]"]),
+        ("iban", "[IBAN_1]", ["[IBAN_1]"]),
+    ]
+    entities = output("extract", REDACTED)["entities"]
+    assert [(each["entity_type"], each["value_redacted"]) for each in entities] == [
+        ("date_of_birth", "[DATE_OF_BIRTH_1]")
+    ]
+
+
+def test_it_is_never_less_sure_of_a_demo_question_than_its_labels_ask() -> None:
+    held = []
+    for text in TEXTS:
+        for contract in ("classify", "extract"):
+            found = policy.holds(contract, output(contract, text), release().labels)
+            held += [(text, each) for each in found if each.code is Code.POLICY_CONFIDENCE]
+    assert held == []
+
+
+def test_it_says_other_where_labels_tie_or_one_word_is_all() -> None:
+    found = output("classify", "I want to renew and cancel it")
+    assert (found["primary_intent"], found["intents"][0]["confidence"]) == ("other", Decimal("0.5"))
+    assert output("classify", "I read the decision")["primary_intent"] == "other"

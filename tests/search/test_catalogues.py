@@ -38,9 +38,9 @@ def test_it_ranks_no_worse_than_the_floor() -> None:
         service += found[0] in expected["acceptable_services"]
         first_five += not set(found).isdisjoint(expected["acceptable_services"])
     assert len(asked) > 150
-    assert agency / len(asked) >= 0.86
-    assert service / len(asked) >= 0.60
-    assert first_five / len(asked) >= 0.82
+    assert agency / len(asked) >= 0.95
+    assert service / len(asked) >= 0.68
+    assert first_five / len(asked) >= 0.86
 
 
 @pytest.mark.parametrize("name", ["us", "ke"])

@@ -8,13 +8,13 @@ from typing import Any
 
 from ieim.llm.engine.envelope import envelope
 from ieim.llm.engine.question import Question, read_question, requests
-from ieim.llm.engine.words import stems
+from ieim.search.asking import stems
 
 MOST_AGENCIES = 3
 _WORDS = 0.1
 _WORDS_OF_THE_TALK = 0.6
-"""What the words of an agency weigh beside its retrieval score: more when the message leans on the
-talk, because the search gives every word of it the same weight."""
+"""What the words of an agency weigh beside its retrieval score: more in a talk, because the search
+does not know what was answered."""
 
 _STICKS = 0.6
 """A message that leans on the talk stays with its agency, unless another matches it so much better
@@ -23,7 +23,7 @@ that this share of the best score is out of its reach."""
 _OWN_SHARE = 0.2
 """An agency of several needs at least this share of the best retrieval score."""
 
-_COVERED = 0.5
+_COVERED = 0.4
 """And this share of its clause's topic in its own words."""
 
 _PIECE = 2
@@ -33,7 +33,7 @@ _TURN = 2
 """And this many words of its own turn a message away from what the talk was about."""
 
 _APART = 1.5
-"""And this many times the support that the clause gives to any other."""
+"""And this many times the support that the clause gives to the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,8 @@ def detect(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _candidate(slot: Mapping[str, Any]) -> _Candidate:
-    text = "\n".join((slot["name"], slot["description"], *slot["services"]))
+    # Ids are often the abbreviation that people use.
+    text = "\n".join((slot["agencyId"], slot["name"], slot["description"], *slot["services"]))
     return _Candidate(slot, float(slot.get("score", 0.0)), frozenset(stems(text)))
 
 
@@ -97,7 +98,10 @@ def _elsewhere(
     """
     if not best.words.isdisjoint(question.own):
         return None
-    return _owner(question.own, _TURN, candidates)
+    owner = _owner(question.own, _TURN, candidates)
+    support = _support(dict.fromkeys(question.own, 1.0), candidates)
+    rivals = [support[c.id] for c in candidates if owner is not None and c.id != owner.id]
+    return owner if owner and support[owner.id] >= _APART * max(rivals, default=0.0) else None
 
 
 def _scores(question: Question, candidates: Sequence[_Candidate]) -> dict[str, float]:
@@ -105,7 +109,7 @@ def _scores(question: Question, candidates: Sequence[_Candidate]) -> dict[str, f
     support = _support(question.weights, candidates)
     most = max(support.values()) or 1.0
     best = max(candidate.score for candidate in candidates) or 1.0
-    weight = _WORDS_OF_THE_TALK if question.leans else _WORDS
+    weight = _WORDS_OF_THE_TALK if question.talk else _WORDS
     return {c.id: c.score / best + weight * support[c.id] / most for c in candidates}
 
 
@@ -122,29 +126,35 @@ def _support(weights: Mapping[str, float], candidates: Sequence[_Candidate]) -> 
 def _several(text: str, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return two or more agencies when requests of ``text`` belong to different ones, else none.
 
-    In the order of their retrieval scores.
+    Two agencies are told apart when each has a request that says clearly more of it than of the
+    other. In the order of their retrieval scores.
     """
     best = max((candidate.score for candidate in candidates), default=0.0)
     eligible = [c for c in candidates if c.score > 0 and c.score >= _OWN_SHARE * best]
-    owners = {
-        owner.id: owner
+    owned = [
+        (owner.id, _support(dict.fromkeys(words, 1.0), eligible))
         for words, is_piece in requests(text)
         if (owner := _owner(words, _PIECE if is_piece else 1, eligible)) is not None
+    ]
+    found = {
+        one
+        for one, support in owned
+        for other, others in owned
+        if one != other
+        and support[one] >= _APART * support[other]
+        and others[other] >= _APART * others[one]
     }
-    found = sorted(owners.values(), key=lambda candidate: -candidate.score)[:MOST_AGENCIES]
-    return found if len(found) > 1 else []
+    several = [candidate for candidate in eligible if candidate.id in found]
+    return sorted(several, key=lambda candidate: -candidate.score)[:MOST_AGENCIES]
 
 
 def _owner(
     words: Sequence[str], fewest: int, candidates: Sequence[_Candidate]
 ) -> _Candidate | None:
-    """Return the one candidate that a request clearly belongs to."""
-    support = _support(dict.fromkeys(words, 1.0), candidates)
-    ranked = sorted(candidates, key=lambda c: (-support[c.id], -c.score))
-    if not ranked:
+    """Return the candidate that a request says most of, if it says enough."""
+    if not candidates:
         return None
-    first = ranked[0]
+    support = _support(dict.fromkeys(words, 1.0), candidates)
+    first = max(candidates, key=lambda c: (support[c.id], c.score))
     shared = sum(word in first.words for word in words)
-    runner_up = support[ranked[1].id] if len(ranked) > 1 else 0.0
-    clear = support[first.id] >= _APART * runner_up
-    return first if clear and shared >= max(fewest, _COVERED * len(words)) else None
+    return first if shared >= max(fewest, _COVERED * len(words)) else None

@@ -8,9 +8,8 @@ from typing import Any
 
 from ieim.llm.engine.envelope import telemetry
 from ieim.llm.engine.lexicon import lexicon
-from ieim.llm.engine.question import clauses
-from ieim.llm.engine.words import stems
 from ieim.search.analysis import STOP_WORDS, fold
+from ieim.search.asking import clauses, stems
 
 GUIDANCE = (
     "I am here for questions about public services: documents, permits, payments, benefits and the "
@@ -22,6 +21,11 @@ ANYTHING_ELSE = (
 
 _MARKS = re.compile(r"^[\W_]+|[\W_]+$|,")
 _WORD = re.compile(r"[^\W\d_]+")
+_ABBREVIATION = re.compile(
+    r"(?<![\w-])(?=[A-Z0-9-]{0,8}[A-Z]{2})[A-Z]{2,6}(?:-?\d{1,4}[A-Z]?)?(?![\w-])"
+)
+"""Offices, schemes and forms are called by them: "SSA", "DS-82"."""
+
 _THRESHOLD = 2
 _FOREIGN_WORDS = 3
 
@@ -34,7 +38,8 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
     """
     history = payload["chat_context_summary"]
     parts = clauses(payload["user_prompt"])
-    inquiry = any(_asks(part, after_others=bool(history)) for part in parts)
+    greeted = lexicon().greeting.search(payload["user_prompt"]) is not None
+    inquiry = any(_asks(part, after_others=bool(history), greeted=greeted) for part in parts)
     return {
         "stage": "judgement_v1",
         "stageStatus": "ready",
@@ -49,7 +54,7 @@ def _guidance(goes_on: bool) -> str:
     return ANYTHING_ELSE if goes_on else GUIDANCE
 
 
-def _asks(clause: str, *, after_others: bool) -> bool:
+def _asks(clause: str, *, after_others: bool, greeted: bool) -> bool:
     """Whether one clause asks something of an administration."""
     words = lexicon()
     text = _MARKS.sub("", fold(clause))
@@ -57,18 +62,23 @@ def _asks(clause: str, *, after_others: bool) -> bool:
         return False
     if words.answers.fullmatch(text):
         return after_others
-    if words.about_the_assistant.search(text):
-        return False
     if _is_foreign(text):
         return True
     found = set(stems(clause))
-    weight = 2 * len(found & words.public) + len(found & words.public_too)
-    weight -= 2 * len(found & words.off_topic)
-    weight -= 2 * (words.off_topic_forms.search(text) is not None)
-    weight += sum(
-        form.search(text) is not None for form in (words.need, words.happened, words.personal)
-    )
+    elsewhere = len(found & words.off_topic)
+    elsewhere += words.off_topic_forms.search(text) is not None
+    elsewhere += words.about_the_assistant.search(text) is not None
+    weight = 2 * len(found & words.public) + len(found & words.public_too) - 3 * elsewhere
+    everyday = len(found & words.off_topic_too)
+    weight -= everyday
+    weight += (words.need.search(text) is not None) + (words.personal.search(text) is not None)
+    weight += words.happened.search(text) is not None
     weight += 2 * (words.information.search(text) is not None)
+    if not elsewhere and not everyday:
+        weight += words.happened.search(text) is not None
+        weight += 2 * (words.wish.search(text) is not None) + 2 * greeted
+        weight += 2 * (words.procedure.search(text) is not None)
+        weight += _ABBREVIATION.search(clause) is not None and not clause.isupper()
     # In a conversation about a service a message goes on with it unless it clearly does not.
     return weight + 3 * after_others >= _THRESHOLD
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from ieim.llm.engine.words import stems
+from ieim.search.asking import any_of, stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,22 +20,23 @@ class Lexicon:
     public: frozenset[str]
     public_too: frozenset[str]
     off_topic: frozenset[str]
-    topicless: frozenset[str]
+    off_topic_too: frozenset[str]
     urgent: frozenset[str]
     urgent_labels: frozenset[str]
     ordinary_labels: frozenset[str]
     need: re.Pattern[str]
+    wish: re.Pattern[str]
     personal: re.Pattern[str]
     happened: re.Pattern[str]
+    procedure: re.Pattern[str]
     information: re.Pattern[str]
+    greeting: re.Pattern[str]
     small_talk: re.Pattern[str]
     answers: re.Pattern[str]
     about_the_assistant: re.Pattern[str]
     off_topic_forms: re.Pattern[str]
-    follow_up: re.Pattern[str]
-    clause_breaks: re.Pattern[str]
     soft_breaks: re.Pattern[str]
-    to_a_machine: re.Pattern[str]
+    intents: tuple[tuple[frozenset[str], re.Pattern[str]], ...]
 
 
 @cache
@@ -48,24 +49,23 @@ def lexicon() -> Lexicon:
         public=frozenset(stems(data["public"])),
         public_too=frozenset(stems(data["public_too"])),
         off_topic=frozenset(stems(data["off_topic"])),
-        topicless=frozenset(stems(data["topicless"])),
+        off_topic_too=frozenset(stems(data["off_topic_too"])),
         urgent=frozenset(stems(data["urgent"])),
         urgent_labels=frozenset(stems(data["urgent_labels"])),
         ordinary_labels=frozenset(stems(data["ordinary_labels"])),
-        need=_any_of(data["need"]),
-        personal=_any_of(data["personal"]),
-        happened=_any_of(data["happened"]),
-        information=_any_of(data["information"]),
-        small_talk=_any_of(data["small_talk"]),
-        answers=_any_of(data["answers"]),
-        about_the_assistant=_any_of(data["about_the_assistant"]),
-        off_topic_forms=_any_of(data["off_topic_forms"]),
-        follow_up=_any_of(data["follow_up"]),
-        clause_breaks=_any_of(data["clause_breaks"]),
-        soft_breaks=_any_of(data["soft_breaks"]),
-        to_a_machine=_any_of(data["to_a_machine"]),
+        need=any_of(data["need"]),
+        wish=any_of(data["wish"]),
+        personal=any_of(data["personal"]),
+        happened=any_of(data["happened"]),
+        procedure=any_of(data["procedure"]),
+        information=any_of(data["information"]),
+        greeting=any_of(data["greeting"]),
+        small_talk=any_of(data["small_talk"]),
+        answers=any_of(data["answers"]),
+        about_the_assistant=any_of(data["about_the_assistant"]),
+        off_topic_forms=any_of(data["off_topic_forms"]),
+        soft_breaks=any_of(data["soft_breaks"]),
+        intents=tuple(
+            (frozenset(stems(each["called"])), any_of(each["forms"])) for each in data["intents"]
+        ),
     )
-
-
-def _any_of(patterns: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)

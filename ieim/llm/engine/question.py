@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ieim.llm.engine.lexicon import lexicon
-from ieim.llm.engine.words import stems
+from ieim.pipeline.stages.base import APART, searched
 from ieim.search.analysis import fold
+from ieim.search.asking import OWN_TOPIC, clauses, refers_back, topic, turns_away
 
 _EARLIER_QUESTION = 0.5
-_EARLIER_ANSWER = 0.2
-_FADING = 0.7
+_EARLIER_ANSWER = 0.6
+_FADING = 0.85
 """What an earlier message weighs beside the present one, and how that fades from item to item."""
 
-_OWN_TOPIC = 2
-"""With this many words of its own a message stands alone, unless it refers back."""
+_TELLS_MUCH = 3
+"""With this many words of topic a statement may be a request: "my licence is about to expire"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,6 @@ class Question:
     agency: str | None
     service: str | None
 
-    @property
-    def asked(self) -> Mapping[str, float]:
-        """The words to go by: the message's own, with the talk's when it leans on that."""
-        return self.weights if self.leans else dict.fromkeys(self.own, 1.0)
-
 
 def read_question(payload: Mapping[str, Any]) -> Question:
     """Return the question of a per-call input."""
@@ -46,6 +42,8 @@ def read_question(payload: Mapping[str, Any]) -> Question:
     history: Sequence[Mapping[str, Any]] = payload["chat_context_summary"]
     own = topic("\n".join(clauses(text)))
     weights = dict.fromkeys(own, 1.0)
+    if history and turns_away(*searched(text, history).split(APART)):
+        return alone(own)
     fade = 1.0
     for item in reversed(history):
         is_question = item["role"] == "user"
@@ -58,7 +56,7 @@ def read_question(payload: Mapping[str, Any]) -> Question:
         own=own,
         weights=weights,
         talk=bool(history),
-        leans=bool(history) and (len(own) < _OWN_TOPIC or _refers_back(text)),
+        leans=bool(history) and (len(own) < OWN_TOPIC or refers_back(text)),
         agency=about[-1].get("agency") if about else None,
         service=about[-1]["service"] if about else None,
     )
@@ -70,32 +68,11 @@ def alone(words: Sequence[str]) -> Question:
     return Question(tuple(words), weights, talk=False, leans=False, agency=None, service=None)
 
 
-def topic(text: str) -> tuple[str, ...]:
-    """Return the distinct stems of ``text`` that carry a topic, in order."""
-    topicless = lexicon().topicless
-    return tuple(dict.fromkeys(stem for stem in stems(text) if stem not in topicless))
-
-
-def clauses(text: str) -> list[str]:
-    """Return the clauses of ``text`` that the citizen asks with, none of them blank.
-
-    Clauses end where one request may end and another begin; a question keeps its mark. Words to a
-    machine are no part of a question, and neither is what follows them: nothing is obeyed here, so
-    they would only bring in topics that are not the citizen's.
-    """
-    to_a_machine = lexicon().to_a_machine
-    parts = list(_split(text))
-    meant = [to_a_machine.search(part) is None for part in parts]
-    if meant and meant[0] and not all(meant):
-        return parts[: meant.index(False)]
-    return [part for part, own in zip(parts, meant, strict=True) if own]
-
-
 def requests(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Yield the topic of each request in ``text``, and whether it is only a piece of a clause.
 
     A single clause is a request whatever its form; beside others, a clause that only tells how
-    things are is not.
+    things are is one when it says much.
     """
     lists = lexicon().soft_breaks
     parts = clauses(text)
@@ -105,29 +82,13 @@ def requests(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
         pieces = lists.split(part)
         for piece in pieces:
             words = topic(piece)
-            if len(words) > 1 or (words and not _refers_back(piece)):
+            if len(words) > 1 or (words and not refers_back(piece)):
                 yield words, len(pieces) > 1
 
 
-def _split(text: str) -> Iterator[str]:
-    start = 0
-    for found in lexicon().clause_breaks.finditer(text):
-        mark = "?" if "?" in found[0] else ""
-        if part := text[start : found.start()].strip():
-            yield part + mark
-        start = found.end()
-    if part := text[start:].strip():
-        yield part
-
-
-def _refers_back(text: str) -> bool:
-    """Whether ``text`` leans on what was said before: "and how much is it?"."""
-    return lexicon().follow_up.search(fold(text)) is not None
-
-
 def _is_request(clause: str) -> bool:
-    """Whether a clause asks for something, rather than telling how things are."""
+    """Whether a clause asks for something, or tells so much that it may."""
     words = lexicon()
-    return clause.endswith("?") or any(
-        form.search(fold(clause)) for form in (words.need, words.information)
-    )
+    said = fold(clause)
+    asks = any(form.search(said) for form in (words.need, words.wish, words.information))
+    return asks or clause.endswith("?") or len(topic(clause)) >= _TELLS_MUCH

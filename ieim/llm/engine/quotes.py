@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ieim.llm.engine.lexicon import lexicon
 from ieim.pipeline.evidence import is_trivial, locate
+from ieim.search.asking import forms
 
 MAX_CHARS = 200
 
 
 def passages(text: str) -> list[str]:
     """Return the clauses of ``text`` as they stand there, none of them blank."""
-    return [part.strip() for part in lexicon().clause_breaks.split(text) if part.strip()]
+    return [part.strip() for part in forms().clause_breaks.split(text) if part.strip()]
 
 
 def quote(text: str, wanted: Iterable[str]) -> list[str]:

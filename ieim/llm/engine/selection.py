@@ -25,6 +25,8 @@ _NO_SERVICE: Slot = {
 """What is chosen from an empty index: nothing, and the gate says so."""
 
 MINIMUM = 0.5
+_PARTS = 2
+"""A question of the high branch asks for so many services at least."""
 MOST_CATEGORIES = 3
 
 _FIELDS: Mapping[str, str] = {
@@ -90,7 +92,7 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
     choice = best_service(payload, services, questions(payload))
     service = choice.slot
     placeholders = [_FIELDS[field] for field in _FIELDS if field in service["fields"]]
-    placeholders += ["agency_name", *_category(payload, service["agencyId"])]
+    placeholders += ["agency_name", *_category(payload, service)]
     return envelope(
         payload,
         "multi_agency_service_answer_v1" if high else "session_end",
@@ -135,8 +137,17 @@ def best_service(
             "categories": "\n".join(about),
         }
 
+    parts = 1 if payload["cached_state"]["agency_detect_v1"]["complexity"] == "low" else _PARTS
     chosen = [
-        choose(question, services, fields, _SERVICE_WEIGHTS, name="name", key="serviceKey")
+        choose(
+            question,
+            services,
+            fields,
+            _SERVICE_WEIGHTS,
+            name="name",
+            key="serviceKey",
+            parts=parts,
+        )
         for question in asked
     ]
     return max(chosen, key=lambda choice: choice.score)
@@ -163,11 +174,12 @@ def _of(agency_id: str, slots: Sequence[Slot]) -> list[Slot]:
     return [slot for slot in slots if slot["agencyId"] == agency_id]
 
 
-def _category(payload: Mapping[str, Any], agency_id: str) -> list[str]:
-    """Return the placeholder of the selected category, when the state holds one."""
+def _category(payload: Mapping[str, Any], service: Slot) -> list[str]:
+    """Return the placeholder of the selected category, when ``service`` belongs to it."""
     state = payload["cached_state"]
     selected = state.get("category_select_v1", {}).get("candidates", {})
     for agency in state.get("semantic_analysis_v1", {}).get("agencies", ()):
-        if agency["agencyId"] == agency_id:
+        if agency["agencyId"] == service["agencyId"]:
             selected = agency["categorySelection"]["candidates"]
-    return ["category_value"] if selected else []
+    best = max(selected, key=lambda key: (selected[key]["score"], key), default="")
+    return ["category_value"] if best in service["categories"] else []

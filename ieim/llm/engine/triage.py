@@ -7,19 +7,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from ieim.llm.engine.lexicon import lexicon
-from ieim.llm.engine.question import topic
 from ieim.llm.engine.quotes import passages, quote
-from ieim.llm.engine.words import stems
 from ieim.pipeline.facts import Fact, Kind, facts
+from ieim.search.analysis import fold
+from ieim.search.asking import clauses, stems, topic
+from ieim.search.thesaurus import alike
 
 Label = Mapping[str, str]
 
 _BY_NAME = 0.8
-_BY_DESCRIPTION = 0.65
+_BY_DESCRIPTION = 0.72
 _BY_DEFAULT = 0.5
+"""How sure a finding is. What says less than that is left to the label for all the rest."""
+
+_TELLING = 2
+"""So many words of a description have to stand in a clause: one may stand there by chance."""
+
+_NAMED, _DESCRIBED, _LIKE = 1.0, 0.7, 0.8
+"""What a word of a subject counts that stands in a label's name, in its description, and the share
+that counts of one that is only like it."""
+
+_SUBJECT, _CLEARLY = 0.5, 1.5
+"""So much must be said of a subject, and so many times as much as of any other."""
 
 _ENTITIES: Mapping[Kind, frozenset[str]] = {
     "date": frozenset(stems("date")),
@@ -30,6 +43,10 @@ _ENTITIES: Mapping[Kind, frozenset[str]] = {
 _MASKED: Mapping[Kind, str] = {"email": "[EMAIL]", "phone": "[PHONE]"}
 """What identifies a person is named, not repeated."""
 
+_PLACEHOLDER = re.compile(r"\[([A-Z_]+)_\d+\]")
+"""What stands in the message for personal data that was taken out: ``[EMAIL_1]``."""
+
+_TWO_WORDS = re.compile(r"(\w+) (?:and|or) (\w+)", re.IGNORECASE)
 _ALTERNATIVES = re.compile(r"\bor\b|[,/]", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?<![\w/-])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[/-][A-Z0-9]+)*(?![\w/-])")
 _SHORTEST_REFERENCE = 5
@@ -38,61 +55,143 @@ _SHORTEST_REFERENCE = 5
 def classify(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer classify; a set in which nothing fits and which has no label for that stays empty."""
     text, labels = payload["user_prompt"], payload["labels"]
-    intent = _best(text, labels["intents"])
+    intent = _by_form(text, labels["intents"]) or _best(text, labels["intents"])
     return {
         "intents": [intent] if intent["label"] else [],
         "primary_intent": intent["label"],
-        "product_line": _best(text, labels["product_lines"]),
+        "product_line": _subject(text, labels["product_lines"])
+        or _best(text, labels["product_lines"]),
         "urgency": _urgency(text, labels["urgencies"]),
         "risk_flags": list(_risks(text, labels["risk_flags"])),
     }
 
 
 def extract(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer extract: dates, amounts, e-mail addresses and telephone numbers."""
-    text = payload["user_prompt"]
-    entities = []
-    for fact in facts(text):
-        code = _code_for(_ENTITIES.get(fact.kind, frozenset()), payload["labels"]["entity_types"])
-        snippets = quote(text, _around(text, fact))
-        if code and snippets:
-            entities.append(
-                {
-                    "entity_type": code,
-                    "value_redacted": _MASKED.get(fact.kind, fact.text),
-                    "confidence": _BY_NAME,
-                    "evidence_snippets": snippets,
-                }
-            )
-    return {"entities": entities}
+    """Answer extract: dates, amounts, e-mail addresses, telephone numbers, and placeholders."""
+    text, labels = payload["user_prompt"], payload["labels"]["entity_types"]
+    found = [
+        (
+            _code_for(_ENTITIES.get(fact.kind, frozenset()), labels),
+            _MASKED.get(fact.kind, fact.text),
+            quote(text, _around(text, fact)),
+        )
+        for fact in facts(text)
+    ]
+    found += [(code, value, quote(text, [value])) for value, code in _placeholders(text, labels)]
+    return {
+        "entities": [
+            {
+                "entity_type": code,
+                "value_redacted": value,
+                "confidence": _BY_NAME,
+                "evidence_snippets": snippets,
+            }
+            for code, value, snippets in found
+            if code and snippets
+        ]
+    }
 
 
 def identity_assist(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer identity_assist: addresses and numbers, and tokens that the message calls by the name
-    of a key."""
+    """Answer identity_assist: addresses and numbers, placeholders for them, and tokens that the
+    message calls by the name of a key."""
     text, labels = payload["user_prompt"], payload["labels"]["key_types"]
     keys = []
-    for value, code in (*_addresses(text, labels), *_references(text, labels)):
+    found = (*_addresses(text, labels), *_placeholders(text, labels), *_references(text, labels))
+    for value, code in found:
         snippets = quote(text, [value])
         if snippets:
             keys.append({"key_type": code, "key_value": value, "evidence_snippets": snippets})
     return {"keys": keys}
 
 
+def _by_form(text: str, labels: Sequence[Label]) -> dict[str, Any] | None:
+    """Return the first label of the lexicon's forms whose form a clause has, None for none and for
+    two whose names stand side by side there: "renew and cancel"."""
+    if any(
+        len([label for label in labels if set(stems(label["name"])) & {one, other}]) > 1
+        for one, other in _joined(text)
+    ):
+        return None
+    for called, form in lexicon().intents:
+        code = _code_for(called, labels)
+        asking = [part for part in passages(text) if form.search(fold(part))]
+        if code and (snippets := quote(text, asking)):
+            return _element(code, _BY_DESCRIPTION, snippets)
+    return None
+
+
+def _joined(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the stems of two words that "and" or "or" joins."""
+    for found in _TWO_WORDS.finditer(text):
+        yield from product(stems(found[1]), stems(found[2]))
+
+
+def _subject(text: str, labels: Sequence[Label]) -> dict[str, Any] | None:
+    """Return the label whose words, or words like them, clearly say most of what the whole message
+    is about, else None. A word that several labels have counts for each of them only in part."""
+    words: list[dict[str, float]] = []
+    for label in labels:
+        described = dict.fromkeys(topic(label["description"]), _DESCRIBED)
+        words.append(described | dict.fromkeys(topic(label["name"]), _NAMED))
+    scores = [0.0] * len(labels)
+    for word in topic("\n".join(clauses(text))):
+        values = [_worth(word, of_label) for of_label in words]
+        if whole := sum(values):
+            scores = [score + v * v / whole for score, v in zip(scores, values, strict=True)]
+    ordered = sorted(range(len(labels)), key=lambda place: -scores[place])
+    best, rival = scores[ordered[0]] if ordered else 0.0, sum(scores[p] for p in ordered[1:2])
+    if best < _SUBJECT or best < _CLEARLY * rival:
+        return None
+    own = words[ordered[0]]
+    parts = sorted(passages(text), key=lambda part: -sum(_worth(w, own) for w in topic(part)))
+    if not (snippets := quote(text, parts[:1])):
+        return None
+    return _element(
+        labels[ordered[0]]["code"], _BY_NAME if best >= _NAMED else _BY_DESCRIPTION, snippets
+    )
+
+
+def _worth(word: str, words: Mapping[str, float]) -> float:
+    """Return what a word of the message says of a label, itself or by a word like it."""
+    others = (words.get(other, 0.0) for other, _ in alike(word))
+    return words.get(word) or _LIKE * max(others, default=0.0)
+
+
 def _best(text: str, labels: Sequence[Label]) -> dict[str, Any]:
-    """Return the label whose name, or else whose description, shares most with the message."""
+    """Return the label whose name, or else whose description, shares most with the message.
+
+    A tie or a single word of a description says little: then it is the label for all the rest,
+    and only where a set has none the guess itself, at a low confidence.
+    """
     parts = passages(text)
-    for field, confidence in (("name", _BY_NAME), ("description", _BY_DESCRIPTION)):
-        scored = [
-            (len(set(topic(label[field])) & set(topic(part))), label["code"], part)
+    guess = ("", quote(text, parts))
+    for field, fewest, confidence in (
+        ("name", 1, _BY_NAME),
+        ("description", _TELLING, _BY_DESCRIPTION),
+    ):
+        shared = [
+            max(
+                ((len(set(topic(label[field])) & set(topic(part))), part) for part in parts),
+                key=lambda entry: entry[0],
+                default=(0, ""),
+            )
             for label in labels
-            for part in parts
         ]
-        most = max(scored, key=lambda entry: entry[0], default=(0, "", ""))
-        snippets = quote(text, [most[2]])
-        if most[0] and snippets:
-            return _element(most[1], confidence, snippets)
-    return _element(_default(labels), _BY_DEFAULT, quote(text, parts))
+        most = max((many for many, _ in shared), default=0)
+        best = [
+            (label["code"], part)
+            for label, (many, part) in zip(labels, shared, strict=True)
+            if many == most
+        ]
+        if not most or not (snippets := quote(text, [best[0][1]])):
+            continue
+        if most >= fewest and len(best) == 1:
+            return _element(best[0][0], confidence, snippets)
+        guess = guess if guess[0] else (best[0][0], snippets)
+    if default := _default(labels):
+        return _element(default, _BY_DEFAULT, quote(text, parts))
+    return _element(guess[0], _BY_DEFAULT, guess[1])
 
 
 def _urgency(text: str, labels: Sequence[Label]) -> dict[str, Any]:
@@ -146,6 +245,13 @@ def _addresses(text: str, labels: Sequence[Label]) -> Iterator[tuple[str, str]]:
     for fact in facts(text):
         if fact.kind in _MASKED and (code := _code_for(_ENTITIES[fact.kind], labels)):
             yield fact.text, code
+
+
+def _placeholders(text: str, labels: Sequence[Label]) -> Iterator[tuple[str, str]]:
+    """Yield each placeholder whose kind is one of the labels' codes, with that code."""
+    codes = {label["code"] for label in labels}
+    kinds = {found[0]: found[1].lower() for found in _PLACEHOLDER.finditer(text)}
+    yield from ((value, kind) for value, kind in kinds.items() if kind in codes)
 
 
 def _references(text: str, labels: Sequence[Label]) -> Iterator[tuple[str, str]]:

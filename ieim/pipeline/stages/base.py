@@ -80,6 +80,26 @@ class Context:
         return self.detected[0] if len(self.detected) == 1 else None
 
 
+APART = "\x1e"
+"""The record separator, between the parts of a query. No word has it."""
+
+_ANSWER_CHARS = 300
+"""Of an earlier answer so much is searched with: it begins with what it is about."""
+
+
+def searched(text: str, history: Sequence[Mapping[str, Any]]) -> str:
+    """Return what to search with: the message, what was asked before, the last answers.
+
+    A follow-up such as "and how much does it cost?" carries no topic of its own: what was asked
+    before has it, and so have the answers. The three stand apart by ``APART``, so that the search
+    can read a message with a topic of its own alone.
+    """
+    asked = [str(item["text"]) for item in history if item.get("role") == "user"]
+    told = [str(item["text"])[:_ANSWER_CHARS] for item in history if item.get("role") != "user"]
+    parts = (text, "\n".join(asked[-3:]), "\n".join(told[-2:]))
+    return APART.join(part.replace(APART, " ") for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What a stage builds its input from.
@@ -97,12 +117,8 @@ class Inputs:
 
     @property
     def query(self) -> str:
-        """The words to search with: the message twice, so that it outweighs the history.
-
-        A follow-up such as "and how much does it cost?" carries no topic of its own.
-        """
-        earlier = [str(item["text"]) for item in self.history if item.get("role") == "user"]
-        return " ".join([self.text, self.text, *earlier[-3:]])
+        """What to search with, see :func:`searched`."""
+        return searched(self.text, self.history)
 
 
 @dataclass(frozen=True, slots=True)

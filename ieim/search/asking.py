@@ -1,0 +1,118 @@
+"""What a citizen asks with: the clauses of a message, without what is not meant for an office.
+
+One reading for retrieval and the offline engine, so that no text steers one past the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ieim.search.analysis import STEMMED, fold
+
+_PLACEHOLDER = re.compile(r"\[[A-Z_]+_\d+\]")
+_PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\r?\n\s*")
+
+OWN_TOPIC = 2
+"""With this many words of topic a message may stand alone."""
+
+_FULL_TOPIC = 8
+"""And with this many even where it says "it" or "that"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """``topicless`` are stems; the patterns are tried on the text as it stands."""
+
+    topicless: frozenset[str]
+    clause_breaks: re.Pattern[str]
+    follow_up: re.Pattern[str]
+    to_a_machine: re.Pattern[str]
+
+
+@cache
+def forms() -> Forms:
+    """Return the forms of ``asking.yaml``; the file is part of the package: a fault is a bug."""
+    data: dict[str, Any] = yaml.safe_load(
+        Path(__file__).with_name("asking.yaml").read_text(encoding="utf-8")
+    )
+    return Forms(
+        topicless=frozenset(stems(data["topicless"])),
+        clause_breaks=any_of(data["clause_breaks"]),
+        follow_up=any_of(data["follow_up"]),
+        to_a_machine=any_of(data["to_a_machine"]),
+    )
+
+
+def any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    """Return one pattern for all of ``patterns``, whatever the case."""
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of ``text`` in order, without stop words; repeated words repeat.
+
+    What stands for personal data (``[EMAIL_1]``) has none: it says nothing of the subject.
+    """
+    return list(STEMMED.analyze(fold(_PLACEHOLDER.sub(" ", text))))
+
+
+def topic(text: str) -> tuple[str, ...]:
+    """Return the distinct stems of ``text`` that carry a topic, in order."""
+    topicless = forms().topicless
+    return tuple(dict.fromkeys(stem for stem in stems(text) if stem not in topicless))
+
+
+def refers_back(text: str) -> bool:
+    """Whether ``text`` leans on what was said before: "and how much is it?"."""
+    return forms().follow_up.search(fold(text)) is not None
+
+
+def turns_away(message: str, asked: str, told: str) -> bool:
+    """Whether ``message`` has a topic of its own, apart from what was ``asked`` and ``told``.
+
+    A long message that says "it" may refer to itself: "my card is broken, can I replace it?"
+    """
+    said = "\n".join(clauses(message))
+    own = topic(said)
+    fewest = _FULL_TOPIC if refers_back(said) else OWN_TOPIC
+    return len(own) >= fewest and set(own).isdisjoint(stems(f"{asked}\n{told}"))
+
+
+def clauses(text: str) -> list[str]:
+    """Return the clauses of ``text`` that the citizen asks with, none of them blank.
+
+    Clauses end where one request may end and another begin; a question keeps its mark. Words to a
+    machine are no part of a question, and neither is what follows them: nothing is obeyed here, so
+    they would only bring in topics that are not the citizen's. A message that begins with such
+    words is read from its other paragraphs, or else from what is left of it.
+    """
+    to_a_machine = forms().to_a_machine
+    paragraphs = [
+        [(part, to_a_machine.search(part) is None) for part in _split(paragraph)]
+        for paragraph in _PARAGRAPH.split(text)
+    ]
+    parts = [part for paragraph in paragraphs for part in paragraph]
+    if not parts or all(own for _, own in parts):
+        return [part for part, _ in parts]
+    if parts[0][1]:
+        return [part for part, _ in parts[: [own for _, own in parts].index(False)]]
+    clean = [p for p in paragraphs if p and all(own for _, own in p)]
+    return [part for paragraph in clean or paragraphs for part, own in paragraph if own]
+
+
+def _split(text: str) -> Iterator[str]:
+    start = 0
+    for found in forms().clause_breaks.finditer(text):
+        mark = "?" if "?" in found[0] else ""
+        if part := text[start : found.start()].strip():
+            yield part + mark
+        start = found.end()
+    if part := text[start:].strip():
+        yield part

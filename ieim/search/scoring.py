@@ -1,0 +1,198 @@
+"""The final score of what the index found: fielded BM25 whose length matters less, and word pairs.
+
+The library's BM25 has one fixed normalisation by length. Services are described at very different
+length, some by their name alone, and then it takes a short text for a good one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ieim.pipeline.stages.base import APART
+from ieim.search.analysis import query_words
+from ieim.search.asking import clauses, forms, stems, turns_away
+from ieim.search.thesaurus import alike
+
+_SATURATION = 1.6
+_LENGTH = 0.3
+"""BM25's k1 and b."""
+
+_TIE_BREAKER = 0.2
+"""The share that a word's other fields add to its best one."""
+
+_TOPICLESS = 0.5
+"""What a word weighs that says how one asks rather than what about."""
+
+_ALIKE = 0.25
+"""And one that the thesaurus puts beside a word of the question."""
+
+_NAMED = 0.3
+"""What a score gains when the question says the whole name."""
+
+_PAIR = 0.45
+_MOST_PAIRS = 3
+"""What it gains by each pair of neighbours in the question that are such in the name too."""
+
+_WITHIN = 0.35
+"""The weight of a word's rarity among its owner's items, where only these are asked for, beside
+that among all: they may be too few to go by alone."""
+
+_ENOUGH = 10
+"""With fewer items an owner has no common words: rarity among them would be chance."""
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """``words``: the distinct words as ``(stem, plain token)``, those that are only alike last.
+    ``weights``: what each stem counts. ``said``: the stems that stand in the text. ``own``: those
+    by which a name is meant. ``pairs``: neighbouring stems."""
+
+    words: Sequence[tuple[str, str]]
+    weights: Mapping[str, float]
+    said: frozenset[str]
+    own: frozenset[str]
+    pairs: frozenset[Pair]
+
+
+def read_query(text: str) -> Query:
+    """Return what is asked in ``text``; words to a machine and placeholders are no part of it.
+
+    ``text`` is a message and, each after ``APART``, what was asked before it and what was answered.
+    Only the message's words stand for those that are alike, and only they can mean a name. When the
+    message turns away from the talk, it is read alone.
+    """
+    message, asked, told = (*text.split(APART, 2), "", "")[:3]
+    said = _parts(message)
+    before = [] if turns_away(message, asked, told) else [*_parts(asked), *_parts(told)]
+    topicless = forms().topicless
+    own = {stem for _, found in said for stem in found}
+    weights = {
+        stem: _TOPICLESS if stem in topicless else 1.0
+        for _, found in (*said, *before)
+        for stem in found
+    }
+    in_text = frozenset(weights)
+    words = query_words("\n".join(part for part, _ in (*said, *before)))
+    words = [word for word in words if word[0] in weights]
+    for stem in sorted(own):
+        for other, plain in alike(stem):
+            if other not in weights:
+                words.append((other, plain))
+                weights[other] = _ALIKE
+                own.add(other)
+    pairs = (pair for _, found in (*said, *before) for pair in pairwise(found))
+    return Query(words, weights, in_text, frozenset(own), frozenset(pairs))
+
+
+def _parts(text: str) -> list[tuple[str, list[str]]]:
+    return [(part, stems(part)) for part in clauses(text)]
+
+
+class Scorer:
+    """Scores the items of one index, known by their position.
+
+    ``texts`` has each item's fields in the order of ``boosts``; the first field is its name.
+    ``owners`` has each item's owner.
+    """
+
+    def __init__(
+        self, texts: Sequence[Sequence[str]], boosts: Sequence[float], owners: Sequence[str]
+    ) -> None:
+        counted = [[Counter(stems(text)) for text in fields] for fields in texts]
+        lengths = [[count.total() for count in fields] for fields in counted]
+        averages = [sum(column) / len(lengths) or 1.0 for column in zip(*lengths, strict=True)]
+        holding = Counter(stem for fields in counted for stem in set().union(*fields))
+        rarity = {stem: _rarity(many, len(texts)) for stem, many in holding.items()}
+        self._rarity = rarity
+        self._within = _within(counted, owners, rarity)
+        self._owners = owners
+        self._impacts = [
+            _impacts(fields, sizes, averages, boosts, rarity)
+            for fields, sizes in zip(counted, lengths, strict=True)
+        ]
+        names = [stems(fields[0]) for fields in texts]
+        self._names = [_shares(set(name), rarity) for name in names]
+        self._pairs = [frozenset(pairwise(name)) for name in names]
+
+    def score(self, position: int, query: Query, *, within: bool) -> float:
+        """Return the score of one item, 0.0 when no word of the question stands in it.
+
+        ``within``: as one among those of its owner. There a word that most of them have says
+        little, however rare it is elsewhere.
+        """
+        impacts, weights = self._impacts[position], query.weights
+        shared = [stem for stem in weights if stem in impacts]
+        if within:
+            own = self._within[self._owners[position]]
+            words = math.fsum(impacts[stem] * weights[stem] * own[stem] for stem in shared)
+        else:
+            words = math.fsum(impacts[stem] * weights[stem] for stem in shared)
+        name = self._names[position]
+        named = math.fsum(name[stem] * weights[stem] for stem in name if stem in query.own)
+        pairs = len(query.pairs & self._pairs[position])
+        return words * (1 + _NAMED * named + _PAIR * min(pairs, _MOST_PAIRS))
+
+    def mass(self, query: Query) -> float:
+        """Return what the words weigh that were said, by their rarity. A word that no item has is
+        rarer than any that one has; one without a topic is only a way to ask."""
+        unknown, topicless = _rarity(0, len(self._impacts)), forms().topicless
+        return math.fsum(
+            query.weights[stem] * self._rarity.get(stem, 0.0 if stem in topicless else unknown)
+            for stem in query.said & query.weights.keys()
+        )
+
+
+def _rarity(many: int, of: int) -> float:
+    return math.log(1 + (of - many + 0.5) / (many + 0.5))
+
+
+def _within(
+    counted: Sequence[Sequence[Counter[str]]], owners: Sequence[str], rarity: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
+    """Return, by owner, what turns a word's rarity into a geometric mean with that among the
+    owner's items."""
+    holding: dict[str, Counter[str]] = defaultdict(Counter)
+    for fields, owner in zip(counted, owners, strict=True):
+        holding[owner].update(set().union(*fields))
+    sizes = Counter(owners)
+    return {
+        owner: {
+            stem: (_rarity(many, sizes[owner]) / rarity[stem]) ** _WITHIN
+            if sizes[owner] >= _ENOUGH
+            else 1.0
+            for stem, many in found.items()
+        }
+        for owner, found in holding.items()
+    }
+
+
+def _shares(name: Collection[str], rarity: Mapping[str, float]) -> dict[str, float]:
+    """Return what each word is of a name: rare words are more of it, all together are 1."""
+    whole = math.fsum(rarity[stem] for stem in name)
+    return {stem: rarity[stem] / whole for stem in name}
+
+
+def _impacts(
+    fields: Sequence[Counter[str]],
+    sizes: Sequence[int],
+    averages: Sequence[float],
+    boosts: Sequence[float],
+    rarity: Mapping[str, float],
+) -> dict[str, float]:
+    """Return what each word of an item adds to its score when it is asked for."""
+    parts: dict[str, list[float]] = {}
+    for count, size, average, boost in zip(fields, sizes, averages, boosts, strict=True):
+        damping = _SATURATION * (1 - _LENGTH + _LENGTH * size / average)
+        for stem, times in count.items():
+            value = boost * times * (_SATURATION + 1) / (times + damping)
+            parts.setdefault(stem, []).append(value)
+    return {
+        stem: rarity[stem] * (max(values) + _TIE_BREAKER * (sum(values) - max(values)))
+        for stem, values in parts.items()
+    }
