@@ -171,6 +171,7 @@ def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:
         "a rare flag": f"flag={RARE_FLAG}",
         "a rare language": "language=is",
         "overdue, urgent, one agency": "overdue=1&urgency=high&agency=passports",
+        "waiting for over a week": "age=week",
         "nothing fits": "agency=none&stage=classify",
         "search: a word in half of all": f"q={COMMON}",
         "search: a rare word": f"q={RARE}",

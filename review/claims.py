@@ -21,7 +21,7 @@ from django.utils import timezone
 from conversations.models import Turn
 from ieim.audit import services as audit
 from review import second, selectors
-from review.deciding import signing
+from review.deciding import permitted
 from review.models import ReviewItem
 from review.states import ReviewState
 
@@ -146,6 +146,17 @@ def holds(item: ReviewItem, actor: AbstractUser, now: datetime) -> bool:
     return selectors.is_held(item, now) and item.claimed_by_id == actor.pk
 
 
+def opinion_problem(item: ReviewItem, to: AbstractUser) -> str:
+    """Return why ``to`` may not have an item that waits for an opinion, empty when they may."""
+    proposal = permitted.opinion_wanted(item)
+    if proposal is None:
+        return ""
+    if proposal.actor_id == to.pk:
+        return OWN_DECISION
+    may = to.has_perm(SECOND)
+    return "" if may else f"{selectors.name_of(to)} may not give a second opinion."
+
+
 def _hand_to(
     item_id: UUID, actor: AbstractUser, *, to: AbstractUser, until: datetime
 ) -> ReviewItem:
@@ -158,12 +169,9 @@ def _hand_to(
 
 
 def _claimed(item: ReviewItem, to: AbstractUser, *, until: datetime) -> Mapping[str, Any]:
-    proposal = second.proposal_of(item)
-    if proposal is not None and not signing.waits(item, proposal):
-        if proposal.actor_id == to.pk:
-            raise ClaimRefused(OWN_DECISION)
-        if not to.has_perm(SECOND):
-            raise ClaimRefused(f"{selectors.name_of(to)} may not give a second opinion.")
+    problem = opinion_problem(item, to)
+    if problem:
+        raise ClaimRefused(problem)
     return {"state": ReviewState.CLAIMED.value, "claimed_by": to, "claimed_until": until}
 
 

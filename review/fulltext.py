@@ -19,7 +19,7 @@ from django.apps.registry import Apps
 from django.db import connection
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations import RunPython
-from django.db.models import IntegerField, QuerySet
+from django.db.models import BooleanField, IntegerField, QuerySet
 from django.db.models.expressions import RawSQL
 
 from review.models import ReviewItem
@@ -75,10 +75,10 @@ def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
 
     For words that are in many messages: the first of the list are then soon found.
     """
-    matching = RawSQL(_MATCHING[connection.vendor], [query])  # noqa: S611 - parameters
+    # Said like this, each database keeps to the order that it is asked for and looks each item up.
+    matching = RawSQL(_MATCHING[connection.vendor], [query], BooleanField())  # noqa: S611
     if connection.vendor == "postgresql":
-        return items.filter(turn_id__in=matching)
-    # Said like this, SQLite keeps to the order that it is asked for and looks each item up.
+        return items.filter(matching)
     row = RawSQL(_ROW, [], output_field=IntegerField())  # noqa: S611 - our own names
     return items.alias(searched=row).filter(searched__in=matching)
 
@@ -95,8 +95,8 @@ _SOME = {
 }
 _MATCHING = {
     "postgresql": (
-        f"SELECT id FROM {_TURNS} "  # noqa: S608 - names of our own tables
-        "WHERE to_tsvector('simple', text) @@ to_tsquery('simple', %s)"
+        f"EXISTS (SELECT 1 FROM {_TURNS} WHERE id = review_reviewitem.turn_id "  # noqa: S608
+        "AND to_tsvector('simple', text) @@ to_tsquery('simple', %s) OFFSET 0)"
     ),
     "sqlite": f"SELECT rowid FROM {_WORDS} WHERE {_WORDS} MATCH %s",  # noqa: S608
 }

@@ -88,7 +88,15 @@ class ReviewItem(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["state", "due_at", "id"], name="review_queue"),
+            # Its first fields lead through a list in order. The others are there so that what is
+            # filtered away is passed over within the index.
+            models.Index(
+                fields=[
+                    *("state", "due_at", "id"),
+                    *("stage", "reason", "urgency", "language", "opened_at"),
+                ],
+                name="review_queue",
+            ),
             models.Index(fields=["state", "agency", "due_at", "id"], name="review_agency"),
             models.Index(fields=["claimed_by", "state", "due_at"], name="review_mine"),
             models.Index(fields=["decided_at"], name="review_decided"),

@@ -49,8 +49,8 @@ NOTHING: Mapping[str, str] = {
 class Live:
     """What of a row changes while a page is open.
 
-    ``holder`` says who has the item, ``free`` that nobody has; ``due`` is None once the item is
-    gone.
+    ``holder`` says who has the item, ``free`` that nobody has, ``mine`` that the user has; ``due``
+    is None once the item is gone.
     """
 
     id: UUID
@@ -59,6 +59,7 @@ class Live:
     due: datetime | None
     due_words: str
     overdue: bool
+    mine: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +132,16 @@ def live(item: ReviewItem | None, pk: UUID, user: AbstractUser, now: datetime) -
         return Live(pk, "Decided", False, item.decided_at, _ago(item.decided_at, now), False)
     overdue = item.due_at < now
     free = not selectors.is_held(item, now)
-    return Live(pk, _holder(item, user, free), free, item.due_at, _due(item.due_at, now), overdue)
+    mine = not free and item.claimed_by_id == user.pk
+    holder = _holder(item, mine=mine, free=free)
+    return Live(pk, holder, free, item.due_at, _due(item.due_at, now), overdue, mine)
 
 
-def _holder(item: ReviewItem, user: AbstractUser, free: bool) -> str:
+def _holder(item: ReviewItem, *, mine: bool, free: bool) -> str:
     if free:
         waits = item.state == ReviewState.SECOND_OPINION.value
         return "Waits for a second person" if waits else "Free"
-    if item.claimed_by_id == user.pk:
+    if mine:
         return "Yours"
     return f"Claimed by {selectors.name_of(item.claimed_by)}"
 

@@ -39,7 +39,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.CASEWORKER: _DECIDES,
     Role.SUPERVISOR: (*_DECIDES, "review.supervise_reviewitem", "review.view_metrics"),
     Role.EDITOR: (
-        *_each("knowledge", ("agency", "category", "service", "label"), _ALL),
+        *_each("knowledge", ("agency", "category", "service", "label", "translation"), _ALL),
         *_each("knowledge", ("release", "publication"), ("view",)),
     ),
     Role.AUDITOR: (

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import AbstractUser
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -89,6 +90,7 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
         return _conflict(request, pk, conflict.message)
     if "next" not in request.POST:
         return _see("review:item", pk)
+    messages.success(request, pages.taken(loaded, action))
     following = selectors.next_item(_user(request), after=loaded.item)
     return _see("review:item", following.pk) if following else _see("review:queue")
 

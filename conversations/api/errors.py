@@ -43,7 +43,7 @@ class TooLarge(exceptions.APIException):
     """413."""
 
     status_code = 413
-    default_detail = "The body is too large. Send no more than 32 KiB."
+    default_detail = "The body is too large."
 
 
 class LengthRequired(exceptions.APIException):

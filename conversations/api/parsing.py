@@ -22,6 +22,7 @@ class StrictJSONParser(BaseParser):
     """JSON as RFC 8259 has it, in UTF-8 whatever the request says, with every key once."""
 
     media_type = "application/json"
+    limit = MAX_BODY
 
     def parse(
         self,
@@ -30,9 +31,9 @@ class StrictJSONParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Return the object; raises TooLarge or ParseError."""
-        body = stream.read(MAX_BODY + 1)
-        if len(body) > MAX_BODY:
-            raise TooLarge
+        body = stream.read(self.limit + 1)
+        if len(body) > self.limit:
+            raise TooLarge(f"The body is too large. Send no more than {self.limit // 1024} KiB.")
         parsed, findings = strict_json.parse(body.decode("utf-8", "surrogateescape"))
         if parsed is None:
             error = ParseError(

@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework.exceptions import APIException
 
+from conversations.api import staff
 from ieim.pipeline.findings import Finding
 from review import words
 from review.deciding import Action, Refused
@@ -20,17 +21,15 @@ class Taken(APIException):
     status_code = 409
 
 
-class Changed(APIException):
+class Changed(staff.Changed):
     """412: the item is not what the client has seen."""
 
-    status_code = 412
     default_detail = "The item has changed since you read it. Read it again before you decide."
 
 
-class NoVersion(APIException):
+class NoVersion(staff.NoVersion):
     """428: the client does not say what it has seen."""
 
-    status_code = 428
     default_detail = "Send the item’s ETag as If-Match: it says which version you have seen."
 
 

@@ -12,6 +12,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from conversations.api.serializers import ExactTextField
+from conversations.api.staff import Closed
 from review.api.errors import NotDecided
 from review.deciding import Action, Refused
 from review.deciding.access import MAX_REASON, MIN_LETTERS
@@ -32,17 +33,6 @@ TAKES: Mapping[Action, frozenset[str]] = {
 """What the payload of an action may have; nothing for those that are not named."""
 # The parser takes no NUL anywhere, so that is part of the shape.
 _NO_NUL = r"^[^\u0000]*$"
-
-
-class Closed(serializers.Serializer[Any]):
-    """An object without other members than its own: a misspelt one must not pass for none."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Return the members; raises ValidationError for one that is not known here."""
-        unknown = [name for name in data if name not in self.fields] if _is_object(data) else []
-        if unknown:
-            raise serializers.ValidationError({name: ["It is not known here."] for name in unknown})
-        return super().to_internal_value(data)
 
 
 def _filter(**options: Any) -> serializers.CharField:

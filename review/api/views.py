@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.contrib.auth.models import AbstractUser
 from django.db.models import prefetch_related_objects
 from django.http import Http404
 from django.urls import reverse
@@ -17,11 +16,11 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api import views
+from conversations.api.staff import StaffView, etag
 from ieim.pipeline.canonical import DecimalEncoder
 from review import claims, deciding, selectors
 from review.api import schema
-from review.api.authentication import MayDecide, MaySee, StaffLogin
+from review.api.authentication import MayDecide, MaySee
 from review.api.errors import Changed, NotDecided, NoVersion, Taken
 from review.api.serializers import (
     DecidedSerializer,
@@ -46,17 +45,11 @@ class Renderer(JSONRenderer):
     encoder_class = DecimalEncoder
 
 
-class View(views.View):
-    """A resource for staff."""
+class View(StaffView):
+    """A resource for reviewers."""
 
-    authentication_classes = [StaffLogin]
     permission_classes = [MaySee]
     renderer_classes = [Renderer]
-
-    @property
-    def user(self) -> AbstractUser:
-        """Who asks: the permissions let nobody in who is not logged in."""
-        return cast(AbstractUser, self.request.user)
 
 
 class Items(View):
@@ -97,7 +90,7 @@ class OneItem(View):
             for action, why_not in deciding.may(item, self.user).items()
             if action in ACTIONS
         ]
-        return Response(ItemSerializer(item).data, headers={"ETag": etag(item)})
+        return Response(ItemSerializer(item).data, headers={"ETag": etag(item.version)})
 
 
 class Claim(View):
@@ -115,7 +108,7 @@ class Claim(View):
             raise Http404 from error
         except (ClaimTaken, ClaimRefused) as error:
             raise Taken(str(error)) from error
-        return Response(StandingSerializer(item).data, headers={"ETag": etag(item)})
+        return Response(StandingSerializer(item).data, headers={"ETag": etag(item.version)})
 
 
 class Release(Claim):
@@ -148,7 +141,7 @@ class Decide(View):
         except ReviewItem.DoesNotExist as error:
             raise Http404 from error
         made = {"decision": decision.pk, "item": item}
-        return Response(DecidedSerializer(made).data, headers={"ETag": etag(item)})
+        return Response(DecidedSerializer(made).data, headers={"ETag": etag(item.version)})
 
     def decide(self, seen: ReviewItem, wanted: Wanted) -> Decision:
         """Decide an item as it was ``seen``; raises the problem where it is not to be."""
@@ -168,16 +161,11 @@ class Decide(View):
             raise (Taken if same else Changed)(conflict.message) from conflict
 
 
-def etag(item: ReviewItem) -> str:
-    """Return an item's version as an entity tag (RFC 9110)."""
-    return f'"{item.version}"'
-
-
 def _require_seen(request: Request, item: ReviewItem) -> None:
     """Raise unless the client has seen the item as it is; ``*`` says nothing of that."""
     if "If-Match" not in request.headers:
         raise NoVersion
-    if etag(item) not in parse_etags(request.headers["If-Match"]):
+    if etag(item.version) not in parse_etags(request.headers["If-Match"]):
         raise Changed
 
 

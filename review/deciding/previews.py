@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from conversations.services import REPLY
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.scope import agencies_of
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.reply import Reply
 from ieim.pipeline.topology import ANSWERING
@@ -44,14 +46,14 @@ def preview(*, item_id: UUID, actor: Actor, action: Action, payload: Mapping[str
     if problem:
         raise Refused(problem)
     try:
-        return _preview(item, action, payload)
+        return _preview(item, actor, action, payload)
     except Refused as refused:
         if not refused.findings:
             raise
         return Preview(None, refused.message, tuple(refused.findings))
 
 
-def _preview(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Preview:
+def _preview(item: ReviewItem, actor: Actor, action: Action, payload: Mapping[str, Any]) -> Preview:
     if action is Action.UNDO:
         return Preview(None, "The decision is taken back, and the item is open again.")
     proposal = second.proposal_of(item)
@@ -61,30 +63,36 @@ def _preview(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Pr
         if proposal is None:
             raise Refused("There is no decision that waits for a second opinion.")
         proposal.item = item
-        return _led_to(item, actions.again(proposal), opinion=True)
-    return _led_to(item, actions.prepare(item, action, payload), opinion=False)
+        return _led_to(item, actions.again(proposal), waits="")
+    prepared = actions.prepare(item, action, payload)
+    return _led_to(item, prepared, waits=_waits_for(item, actor, prepared))
 
 
-def _led_to(item: ReviewItem, prepared: Prepared, *, opinion: bool) -> Preview:
+def _led_to(item: ReviewItem, prepared: Prepared, *, waits: str) -> Preview:
     reply, happens = _outcome(item, prepared)
     warnings: tuple[Finding, ...] = ()
     if prepared.action is Action.WRITE and prepared.said is not None:
         warnings = tuple(texts.warnings(item.turn, prepared.said))
-    waits = "" if opinion else _waits_for(item, prepared)
-    return Preview(reply, f"{waits} {happens}".strip(), warnings=warnings)
+    if waits:
+        happens = f"{waits} After that, {happens[0].lower()}{happens[1:]}"
+    return Preview(reply, happens, warnings=warnings)
 
 
-def _waits_for(item: ReviewItem, prepared: Prepared) -> str:
+def _waits_for(item: ReviewItem, actor: Actor, prepared: Prepared) -> str:
     """Return what has to happen before the decision takes effect."""
     if prepared.action is Action.HAND_OVER:
         return ""
     sends = signing.sends_reply(prepared.action, prepared.content.contract)
-    names = signing.agencies(item) if sends else ()
-    if len(names) > 1:
-        first = f"Nothing happens until all {len(names)} agencies have signed."
-    else:
-        first = ""
-    needed = second.needed(item)
+    scope = agencies_of(actor)
+    # Who decides signs for their own agencies at once.
+    others = [a for a in signing.agencies(item) if scope is not None and a not in scope]
+    first = ""
+    if sends and others:
+        known = knowledge.release(item.turn.release_number).agencies
+        names = " and ".join(known[agency].name for agency in others)
+        first = f"Nothing happens before {names} has signed, too."
+    moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
+    needed = second.needed(item) and not moot
     opinion = "Nothing happens until a second person has agreed." if needed else ""
     return f"{first} {opinion}".strip()
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from conversations import languages
 from conversations.models import Turn
-from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import grounding
 from ieim.pipeline.facts import facts, url_value
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release, Service
-from ieim.pipeline.reply import Reply, paragraphs, render_answer
+from ieim.pipeline.reply import Reply, paragraphs, render_answer, told_in
 from ieim.pipeline.screen import STRIPPED_CLASS
 from review.deciding.errors import Refused
 from review.models import Action
@@ -29,18 +29,19 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
 
     ``payload`` has ``text`` and, to write an answer, ``sources`` (``[{"agency", "service"}]``).
     """
-    release = knowledge.release(turn.release_number)
+    release = languages.release_of(turn)
     text = _text(payload.get("text"), release)
     cited = _sources(payload.get("sources", []), release) if action is Action.WRITE else []
     said = render_answer(text, cited, release)
     if not any(character.isalnum() for part in said.paragraphs for character in part):
         raise Refused("There is nothing to read in your text. Write what the citizen should know.")
-    return Reply.from_dict({**said.as_dict(), "kind": KINDS[action]})
+    said = Reply.from_dict({**said.as_dict(), "kind": KINDS[action]})
+    return told_in(said, languages.told(turn), release)
 
 
 def warnings(turn: Turn, said: Reply) -> list[Finding]:
     """Return what a written answer states that its sources do not: for its author to look at."""
-    release = knowledge.release(turn.release_number)
+    release = languages.release_of(turn)
     cited = [release.services[(s.agency_id, s.service_key)] for s in said.sources]
     return grounding.check("\n\n".join(said.paragraphs), cited, release)
 

@@ -11,14 +11,14 @@ from django.contrib.auth.models import AbstractUser
 from django.http import QueryDict
 from django.utils import timezone
 
+from conversations import languages
 from conversations.models import Stage
 from conversations.services import REPLY
 from conversations.states import DONE_STAGE_STATUSES
-from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.scope import agencies_of
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.topology import ANSWERING
-from review import deciding, second, words
+from review import claims, deciding, second, words
 from review.deciding import Preview, Refused, permitted
 from review.item import previews, wording
 from review.item.forms.actions import Choice, DecisionForm
@@ -38,11 +38,15 @@ class Standing:
     """Where the item stands for the person who looks at it.
 
     ``panel`` is the template of what they can do; ``may_take_over`` is for supervisors.
+    ``opinion_on`` is who decided, where only the opinion of a second person is missing, and
+    ``why_not`` why this person's cannot be it; both are empty otherwise.
     """
 
     panel: str
     mine: bool
     may_take_over: bool
+    opinion_on: str
+    why_not: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ def context(
     standing = _standing(loaded, user)
     decision = form(loaded, user, data, correct=correct)
     proposal = second.proposal_of(loaded.item)
+    signatures = _signatures(loaded, user, waits=proposal is not None)
     return {
         "item": item_view(loaded),
         "standing": standing,
@@ -98,7 +103,8 @@ def context(
         "form": decision,
         "correctable": correctable(loaded) if standing.mine else (),
         "undoable": _undoable(loaded, user),
-        "signatures": _signatures(loaded, user, waits=proposal is not None),
+        "signatures": signatures,
+        "signs": any(signature.may_sign for signature in signatures),
         "waiting": previews.waiting(loaded, user, proposal),
         "draft": _draft(decision) if data is not None and not standing.mine else None,
         "errors": problems,
@@ -109,7 +115,8 @@ def context(
 
 def refusal(refused: Refused, decision: DecisionForm) -> list[Problem]:
     """Return why a decision is refused, the gate's findings at their fields."""
-    return _sentences(refused.findings, decision) or [Problem(refused.message)]
+    field = decision.form(decision.action).field_of("") if decision.action else ""
+    return _sentences(refused.findings, decision) or [Problem(refused.message, field)]
 
 
 def warnings(seen: Preview, decision: DecisionForm) -> list[Problem]:
@@ -126,6 +133,12 @@ def changed(loaded: Loaded) -> str:
     if loaded.item.claimed_by is not None:
         return f"{person(loaded.item.claimed_by)} has taken this item. Your draft is kept below."
     return "This item has changed since you opened it. Look at it again; your draft is kept."
+
+
+def taken(loaded: Loaded, action: Action) -> str:
+    """Return what was done, as a sentence for the next page."""
+    done = wording.DONE[action].lower()
+    return f"Your decision on {loaded.item.turn.session.reference} is stored: {done}."
 
 
 def searched(decision: DecisionForm) -> Choice | None:
@@ -165,7 +178,14 @@ def _standing(loaded: Loaded, user: AbstractUser) -> Standing:
     else:
         panel = "free"
     supervises = user.has_perm("review.supervise_reviewitem")
-    return Standing(f"review/decide/{panel}.html", mine, panel == "taken" and supervises)
+    wanted = permitted.opinion_wanted(item)
+    return Standing(
+        panel=f"review/decide/{panel}.html",
+        mine=mine,
+        may_take_over=panel == "taken" and supervises,
+        opinion_on=person(wanted.actor) if wanted is not None else "",
+        why_not=claims.opinion_problem(item, user),
+    )
 
 
 def _undoable(loaded: Loaded, user: AbstractUser) -> list[UUID]:
@@ -179,7 +199,7 @@ def _signatures(loaded: Loaded, user: AbstractUser, *, waits: bool) -> list[Sign
     """Return the signatures that a reply of several agencies needs; none for most items."""
     scope = agencies_of(user)
     signed = {s.agency: person(s.by) for s in loaded.item.sign_offs.all()}
-    release = knowledge.release(loaded.item.turn.release_number)
+    release = languages.release_of(loaded.item.turn)
     return [
         Signature(
             agency=agency,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from conversations import languages
 from conversations.models import Stage, Turn
 from conversations.services import REPLY
-from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import reply as replies
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.topology import ANSWERING
@@ -110,7 +110,7 @@ class ItemView:
 def item_view(loaded: Loaded) -> ItemView:
     """Return a loaded item as a page."""
     item, turn, stages = loaded.item, loaded.item.turn, loaded.stages
-    release = knowledge.release(turn.release_number)
+    release = languages.release_of(turn)
     stopped = stages.get(item.stage)
     attempts = [a for a in stopped.attempts.all() if a.round == stopped.round] if stopped else []
     marks = evidence.marks(turn, stages, release)

@@ -9,14 +9,13 @@ from typing import Any
 from django.contrib.auth.models import AbstractUser
 from django.http import QueryDict
 
-from conversations import resuming
+from conversations import languages, resuming
 from conversations import selectors as conversations
 from conversations.models import Reply, ReplyOrigin
 from conversations.presenters import ReplyView, TurnView
 from conversations.services import REPLY
-from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import reply as replies
-from review import deciding
+from review import deciding, second
 from review.deciding import Preview, Refused
 from review.item.forms.actions import DecisionForm
 from review.item.presenters import item_view
@@ -44,6 +43,7 @@ def preview_context(
 ) -> dict[str, Any]:
     """Return the context of the page that shows what a decision leads to."""
     action = decision.action or Action.WRITE
+    agreed = second.proposal_of(loaded.item) if action is Action.AGREE else None
     kept = [
         (name, value)
         for name, values in (decision.data or QueryDict()).lists()
@@ -53,7 +53,9 @@ def preview_context(
     return {
         "item": item_view(loaded),
         "seen": seen,
-        "reply": shown(loaded, seen.reply, action) if seen.reply else None,
+        "reply": shown(loaded, seen.reply, agreed.action if agreed else action)
+        if seen.reply
+        else None,
         "turn": _turn(loaded),
         "action": next(c.name for c in decision.choices if c.action == action),
         "says": _says(loaded, decision, payload),
@@ -89,7 +91,7 @@ def waiting(loaded: Loaded, user: AbstractUser, proposal: Decision | None) -> Wa
 def shown(loaded: Loaded, said: replies.Reply, action: str) -> ReplyView:
     """Return a reply as the citizen's own page would show it after ``action``."""
     turn = loaded.item.turn
-    release = knowledge.release(turn.release_number)
+    release = languages.release_of(turn)
     stored = Reply(
         turn=turn,
         origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,

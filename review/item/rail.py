@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conversations.models import Attempt, Stage
 from conversations.states import StageStatus
+from ieim.pipeline import contract as contracts
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.topology import ANSWERING
 from review import words
@@ -52,6 +53,8 @@ class Step:
     """One stage; ``stopped`` is the one that the item is about.
 
     ``mark`` is what stands before it: ``passed``, ``stopped``, ``person`` or ``waiting``.
+    ``instructions`` are what every model is told at this stage before it is given the message;
+    empty where they have changed since.
     """
 
     contract: str
@@ -65,6 +68,7 @@ class Step:
     tokens: int
     findings: tuple[Found, ...]
     tries: tuple[Try, ...]
+    instructions: str
 
 
 _MARKS: Mapping[str, str] = {
@@ -97,7 +101,14 @@ def _step(stage: Stage, stopped_at: str, release: Release) -> Step:
         tokens=sum(attempt.tokens for attempt in attempts),
         findings=tuple(_found(i, f) for i, f in enumerate(outside, 1)),
         tries=tuple(_try(attempt) for attempt in attempts),
+        instructions=_instructions(stage.contract, attempts),
     )
+
+
+def _instructions(contract: str, attempts: Sequence[Attempt]) -> str:
+    known = contracts.load(contract)
+    same = all(attempt.prompt_sha256 == known.prompt_sha256 for attempt in attempts)
+    return f"{known.persona}\n{known.directive}" if same else ""
 
 
 def _try(attempt: Attempt) -> Try:

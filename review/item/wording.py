@@ -42,6 +42,9 @@ CHOICES: Mapping[str, tuple[str, str]] = {
 }
 """By action: its name and what it leads to, in the order in which they are offered."""
 
+TRIAGE_HINT = "Your answer takes the place of the model’s."
+"""What a correction leads to where no answer waits for it."""
+
 TYPED: Mapping[str, str] = {
     "text": "Your words",
     "guidance": "Your words",

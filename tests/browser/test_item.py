@@ -1,120 +1,24 @@
-"""A caseworker at an item, from the citizen's question to the citizen's answer."""
+"""A caseworker at an item: what the page shows, and how it is worked with."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, expect
 
-from tests import live
-from tests.browser.steps import VISA, ask, assert_accessible, assert_fits, connected, expect_answer
-from tests.model_server import ScriptedServer, scripted_model
+from tests.browser.office import BAD, Office, checked_at_both_widths, look, opened, take
+from tests.browser.steps import VISA, assert_accessible, expect_answer
 
 pytestmark = pytest.mark.browser
-
-BAD = ["no json", "```{}```"]
-WIDE: ViewportSize = {"width": 1440, "height": 900}
-NARROW: ViewportSize = {"width": 375, "height": 812}
-HELD = "A person will answer this question"
-
-
-@dataclass
-class Office:
-    """A site whose model says what a test wants, and its people."""
-
-    base_url: str
-    model: ScriptedServer
-    browser: Browser
-
-    def citizen(self, text: str = VISA, **says: list[Any]) -> Page:
-        """Ask a question that stops where ``says`` scripts the model; the page stays open."""
-        self.model.script = {name: list(answers) for name, answers in says.items()}
-        page = self.browser.new_context(base_url=self.base_url).new_page()
-        page.goto("/")
-        connected(page)
-        ask(page, text)
-        expect(page.get_by_role("heading", name=HELD)).to_be_visible()
-        return page
-
-    def caseworker(self, name: str = "caseworker", **options: Any) -> Page:
-        """Log in."""
-        context = self.browser.new_context(base_url=self.base_url, viewport=WIDE, **options)
-        page = context.new_page()
-        page.goto("/staff/login/")
-        page.get_by_label("User name").fill(name)
-        page.get_by_label("Password").fill(f"demo-{name}")
-        page.get_by_role("button", name="Log in").click()
-        return page
-
-    def open(self, page: Page, citizen: Page, step: str = "") -> None:
-        """Open the item of a citizen's question (of a step, where there are several)."""
-        page.goto("/review/")
-        row = page.locator(".queue-row", has_text=reference(citizen)).filter(has_text=step)
-        row.get_by_role("link").click()
-        expect(page.locator(".item__reason")).to_be_visible()
 
 
 @pytest.fixture(scope="module")
 def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    with scripted_model({}) as (_, server):
-        model = {"IEIM_MODEL_BASE_URL": server.base_url, "IEIM_MODEL_NAME": "scripted"}
-        with live.site(tmp_path_factory.mktemp("office"), **model) as site:
-            yield Office(site.base_url, server, browser)
-
-
-def reference(citizen: Page) -> str:
-    return citizen.locator(".held__reference").inner_text()
-
-
-def take(page: Page) -> None:
-    button = page.get_by_role("button", name="Take this item")
-    expect(button).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()
-
-
-def look(page: Page, reason: str = "The topic is plain.") -> None:
-    page.get_by_label("Why?").fill(reason)
-    page.get_by_role("button", name="See what happens").click()
-    expect(page.get_by_role("button", name="Confirm and open the next item")).to_be_visible()
-
-
-def checked_at_both_widths(page: Page) -> None:
-    for size in (NARROW, WIDE):
-        page.set_viewport_size(size)
-        assert_fits(page)
-        assert_accessible(page)
-
-
-def test_a_question_that_stopped_is_answered(office: Office) -> None:
-    citizen = office.citizen(category_select_v1=BAD)
-    page = office.caseworker()
-    office.open(page, citizen)
-    checked_at_both_widths(page)
-    take(page)
-    assert page.locator("input[type=radio]:checked").count() == 0
-    checked_at_both_widths(page)
-
-    page.get_by_role("radio", name="Correct the step: Which topic?").check()
-    page.get_by_role("checkbox", name="Visa extensions").check()
-    checked_at_both_widths(page)
-    look(page)
-    expect(page.get_by_text("goes on to the next step")).to_be_visible()
-    checked_at_both_widths(page)
-    expect(citizen.get_by_role("heading", name=HELD)).to_be_visible()
-    page.get_by_role("button", name="Confirm and stay here").click()
-    expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
-    checked_at_both_widths(page)
-
-    expect_answer(citizen)
-    expect(citizen.get_by_role("heading", name="What to do first")).to_be_visible()
-    citizen.reload()
-    expect_answer(citizen)
-    expect(citizen.get_by_text("A caseworker corrected this answer.")).to_be_visible()
+    with opened(browser, tmp_path_factory.mktemp("office")) as office:
+        yield office
 
 
 def test_it_shows_what_is_wrong_and_where(office: Office) -> None:
@@ -126,7 +30,7 @@ def test_it_shows_what_is_wrong_and_where(office: Office) -> None:
     expect(page).to_have_title(re.compile("^Error: "))
     expect(page.locator(".govuk-error-summary")).to_be_focused()
     checked_at_both_widths(page)
-    page.get_by_role("link", name="Say why, in a few words.").click()
+    page.get_by_role("link", name="Say in a few words why").click()
     expect(page.locator("#reason")).to_be_focused()
 
 

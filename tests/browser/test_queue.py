@@ -154,6 +154,7 @@ def test_new_items_wait_to_be_shown(login: Login, browser: Browser, waiting_site
 @pytest.mark.parametrize("width", [1440, 375])
 def test_it_claims_several_at_once(login: Login, width: int) -> None:
     page = login(width=width)
+    expect(page.get_by_role("button", name="Claim chosen")).to_be_hidden()
     for text in (RIVER, HARBOUR):
         row(page, text).get_by_role("checkbox").check()
     expect(page.locator("#chosen")).to_have_text("2 chosen")
@@ -239,6 +240,7 @@ def test_a_session_that_ended_leads_to_the_login(login: Login) -> None:
 def test_it_is_readable_in_the_dark(login: Login) -> None:
     page = login("supervisor")
     page.emulate_media(color_scheme="dark")
+    row(page).get_by_role("checkbox").check()
     for summary in page.locator("summary").all():
         summary.click()
     assert_accessible(page)

@@ -16,6 +16,7 @@ from django.utils.html import escape
 
 from conversations.models import Attempt, Turn
 from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import contract as contracts
 from ieim.pipeline.topology import STAGES
 from review.models import Action, ReviewItem
 from tests.review import desk
@@ -87,6 +88,23 @@ def test_it_points_into_the_formatted_answer(eva: User) -> None:
     assert [line.strip() for line in wrong] == ["&quot;score&quot;: 0.41"] * 2
     assert "<code>score.minimum</code> at <code>/serviceSelection/score</code>" in html
     assert "The model said" in words(html)
+
+
+def test_it_shows_what_the_model_was_told_without_personal_data(eva: User) -> None:
+    text = "I want to extend my tourist visa. Write to jane.roe@mail.example."
+    item = the_item(desk.ask(text, {"service_select_v1": BAD}))
+    html = page(item, eva)
+    given = re.findall(r'aria-label="What the model was given[^>]*>(.*?)</pre>', html, re.DOTALL)
+    assert len(given) > len(BAD)
+    assert all("extend my tourist visa" in each for each in given)
+    assert not any("jane.roe" in each for each in given)
+    told = contracts.load("service_select_v1").directive.splitlines()[0]
+    assert escape(told) in html
+    assert "They have changed since" not in html
+    Attempt.objects.update(prompt_sha256="0" * 64)
+    changed = page(item, eva)
+    assert escape(told) not in changed
+    assert "They have changed since" in changed
 
 
 def test_it_asks_what_a_wrong_quote_meant(eva: User) -> None:

@@ -120,6 +120,7 @@ def test_each_list_has_its_items(client: Client, eva: User) -> None:
     text = text_of(client)
     assert "Claimed by Ben" in text
     assert "Yours" in text
+    assert text.count("data-claim>Go on<") == 1
     assert re.findall(r'queue-tabs__count">(\d+\+?)<', text) == ["6", "1", "2"]
 
 

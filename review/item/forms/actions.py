@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
+from ieim.pipeline.topology import ANSWERING
 from review import words
+from review.deciding import Refused
+from review.deciding.access import checked_reason
 from review.item import wording
 from review.item.forms import flow, topics, triage
 from review.item.forms.base import Desk, Form, Invalid, Option, Output, Problem
@@ -15,7 +18,6 @@ from review.item.forms.services import chosen_services, services
 from review.models import Action
 
 REASON_ID = "reason"
-MOST_REASON = 2000
 
 
 class PlainForm(Form):
@@ -222,10 +224,10 @@ class DecisionForm:
             payload = self._filled(action)
         except Invalid as invalid:
             problems += invalid.problems
-        if not self.reason:
-            problems.append(Problem("Say why, in a few words.", REASON_ID))
-        elif len(self.reason) > MOST_REASON:
-            problems.append(Problem(f"Give the reason in {MOST_REASON} characters.", REASON_ID))
+        try:
+            checked_reason(self.reason)
+        except Refused as refused:
+            problems.append(Problem(refused.message, REASON_ID))
         if problems:
             raise Invalid(*problems)
         return action, payload
@@ -250,6 +252,7 @@ class DecisionForm:
         name, hint = wording.CHOICES[action]
         if action == Action.OVERRIDE:
             name = f"{name}: {words.stage_words(self.desk.contract)}"
+            hint = hint if self.desk.contract in ANSWERING else wording.TRIAGE_HINT
         return Choice(
             action=action.value,
             name=name,

@@ -10,9 +10,9 @@ from typing import Any
 
 from django.http import QueryDict
 
+from conversations import languages
 from conversations.models import Attempt, Stage, Turn
 from conversations.selectors import HEADINGS
-from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Category, Release, Service
@@ -72,7 +72,7 @@ class Desk:
     release: Release = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "release", knowledge.release(self.turn.release_number))
+        object.__setattr__(self, "release", languages.release_of(self.turn))
 
     @cached_property
     def index(self) -> ReleaseIndex:

@@ -83,6 +83,7 @@ function count() {
 
 if (all) {
   all.hidden = false;
+  document.getElementById("queue").classList.add("queue--live");
   all.addEventListener("click", () => {
     const every = ticks.every((tick) => tick.checked);
     for (const tick of ticks) tick.checked = !every;

@@ -1,0 +1,99 @@
+"""The office of the browser tests: citizens who ask, and caseworkers at their items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from tests import live
+from tests.browser.steps import VISA, ask, assert_accessible, assert_fits, connected, expect_answer
+from tests.model_server import ScriptedServer, scripted_model
+
+BAD = ["no json", "```{}```"]
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 375, "height": 812}
+HELD = "A person will answer this question"
+
+
+@dataclass
+class Office:
+    """A site whose model says what a test wants, and its people."""
+
+    base_url: str
+    model: ScriptedServer
+    browser: Browser
+
+    def citizen(self, text: str = VISA, *, held: bool = True, **says: list[Any]) -> Page:
+        """Ask a question that goes wrong where ``says`` scripts the model; the page stays open.
+
+        ``held`` says whether the answer has to wait for it.
+        """
+        self.model.script = {name: list(answers) for name, answers in says.items()}
+        page = self.browser.new_context(base_url=self.base_url).new_page()
+        page.goto("/")
+        connected(page)
+        ask(page, text)
+        if held:
+            expect(page.get_by_role("heading", name=HELD)).to_be_visible()
+        else:
+            expect_answer(page)
+        return page
+
+    def caseworker(self, name: str = "caseworker", **options: Any) -> Page:
+        """Log in."""
+        context = self.browser.new_context(base_url=self.base_url, viewport=WIDE, **options)
+        page = context.new_page()
+        page.goto("/staff/login/")
+        page.get_by_label("User name").fill(name)
+        page.get_by_label("Password").fill(f"demo-{name}")
+        page.get_by_role("button", name="Log in").click()
+        return page
+
+    def open(self, page: Page, citizen: Page, step: str = "") -> None:
+        """Open the item of a citizen's question (of a step, where there are several)."""
+        page.goto("/review/")
+        row = page.locator(".queue-row", has_text=reference(citizen)).filter(has_text=step)
+        row.get_by_role("link").click()
+        expect(page.locator(".item__reason")).to_be_visible()
+
+
+@contextmanager
+def opened(browser: Browser, folder: Path) -> Iterator[Office]:
+    """Serve an office of its own, its data in ``folder``."""
+    with scripted_model({}) as (_, server):
+        model = {"IEIM_MODEL_BASE_URL": server.base_url, "IEIM_MODEL_NAME": "scripted"}
+        with live.site(folder, **model) as site:
+            yield Office(site.base_url, server, browser)
+
+
+def reference(citizen: Page) -> str:
+    """Return the reference that a citizen is shown."""
+    return citizen.get_by_role("region", name="This conversation").locator("strong").inner_text()
+
+
+def take(page: Page) -> None:
+    """Claim the item that is open, with the keyboard."""
+    button = page.get_by_role("button", name="Take this item")
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()
+
+
+def look(page: Page, reason: str = "The topic is plain.") -> None:
+    """Give the reason and look at what happens."""
+    page.get_by_label("Why?").fill(reason)
+    page.get_by_role("button", name="See what happens").click()
+    expect(page.get_by_role("button", name="Confirm and open the next item")).to_be_visible()
+
+
+def checked_at_both_widths(page: Page) -> None:
+    """Fail with what axe finds, or where something sticks out, on a screen and on a phone."""
+    for size in (NARROW, WIDE):
+        page.set_viewport_size(size)
+        assert_fits(page)
+        assert_accessible(page)
