@@ -205,6 +205,8 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
     if not changed:
         return ""
     turn = changed[-1]
+    if turn.corrections:
+        return "An answer has been corrected."
     if turn.reply:
         return "Your answer is ready."
     if turn.state == "needs_review":

@@ -9,7 +9,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations import notify, ports
-from conversations.models import ClientTurn, Reply, Session, SessionEvent, Stage, Turn
+from conversations.models import (
+    ClientTurn,
+    Correction,
+    Reply,
+    Session,
+    SessionEvent,
+    Stage,
+    Turn,
+)
 from conversations.states import TurnState
 from ieim.audit import services as audit
 
@@ -31,9 +39,9 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     """Erase what a citizen said and what came of it; None when that was done before.
 
     The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
-    text. Stages with attempts and spans, replies, socket events and review items with what was
-    decided on them are deleted. ``actor`` is as for :func:`ieim.audit.services.record`. Raises
-    ``Session.DoesNotExist``.
+    text. Stages with attempts and spans, replies with corrections, socket events and review items
+    with what was decided on them are deleted. ``actor`` is as for
+    :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
 
     A worker that is running one of the turns finds its lease gone at its next write. Every such
     write holds the turn's row, so the turns come first: whatever a worker stored before is there
@@ -61,6 +69,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
         review_items=ports.erase_reviews(session_id=session.pk),
     )
     stages.delete()
+    Correction.objects.filter(session=session).delete()
     Reply.objects.filter(turn__session=session).delete()
     ClientTurn.objects.filter(session=session).delete()
     SessionEvent.objects.filter(session=session).delete()

@@ -19,9 +19,9 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from conversations import erasing, selectors
-from conversations.api.serializers import ReplySerializer
-from conversations.models import Attempt, Session, SessionEvent, Stage, Turn
-from conversations.presenters import ReplyView, TurnView
+from conversations.api.serializers import CorrectionSerializer, ReplySerializer
+from conversations.models import Attempt, Correction, Session, SessionEvent, Stage, Turn
+from conversations.presenters import CorrectionView, ReplyView, TurnView
 from conversations.states import (
     DONE_STAGE_STATUSES,
     PENDING_TURN_STATES,
@@ -96,13 +96,14 @@ def _frame(event: SessionEvent) -> dict[str, Any]:
 
 def _tell(session_id: UUID) -> None:
     _present(Session.objects.all(), session_id)
-    if not _untold(session_id, _open_turns(session_id)):
+    if not _untold(session_id, _open_turns(session_id)) and not _corrections(session_id):
         return
     with transaction.atomic():
         _lock(session_id)
         # A run holds its turn's row at every write: with the rows locked, turns and stages agree.
         turns = _open_turns(session_id).select_for_update(of=("self",))
-        _append(session_id, _untold(session_id, turns))
+        # An answer comes before what corrects it.
+        _append(session_id, [*_untold(session_id, turns), *_corrections(session_id)])
 
 
 def _lock(session_id: UUID) -> None:
@@ -128,6 +129,21 @@ def _untold(session_id: UUID, turns: Iterable[Turn]) -> list[tuple[Turn | None, 
     events = SessionEvent.objects.filter(session_id=session_id)
     told = set(events.values_list("key", flat=True)) if found else set()
     return [(turn, fact) for turn, fact in found if fact.key not in told]
+
+
+def _corrections(session_id: UUID) -> list[tuple[Turn | None, Fact]]:
+    """Return the corrections that nobody has told yet."""
+    sent = Correction.objects.filter(session_id=session_id).select_related("turn", "notice")
+    found = [(each.turn, _correction(each)) for each in sent]
+    events = SessionEvent.objects.filter(session_id=session_id, kind="correction")
+    told = set(events.values_list("key", flat=True)) if found else set()
+    return [(turn, fact) for turn, fact in found if fact.key not in told]
+
+
+def _correction(sent: Correction) -> Fact:
+    view = CorrectionView(sent.notice.text, sent.created_at)
+    body = {"correction": CorrectionSerializer(view).data}
+    return Fact(f"{sent.turn.number}:correction:{sent.pk}", "correction", body)
 
 
 def _append(session_id: UUID, facts: Iterable[tuple[Turn | None, Fact]]) -> int:
@@ -219,6 +235,8 @@ def _step(key: str, stage: str, status: str, words: str, **more: Any) -> Fact:
 def pieces(reply: ReplyView) -> Iterator[str]:
     """Yield a stored reply part by part; joined they are the whole reply as plain text."""
     lists = (f"{fact.heading}:\n" + "\n".join(f"- {i}" for i in fact.items) for fact in reply.facts)
-    parts = [part for part in (reply.title, reply.lead, *reply.paragraphs, *lists) if part]
+    notices = (f"{notice.heading}: {notice.text}" for notice in reply.agency_notices)
+    words = (*notices, reply.title, reply.notice, reply.lead, *reply.paragraphs, *lists)
+    parts = [part for part in words if part]
     for number, part in enumerate(parts):
         yield part if number == 0 else f"\n\n{part}"

@@ -12,8 +12,24 @@ import zlib
 from django.db import models
 from django.db.models import Q
 
+from conversations.recall.models import Citation, Correction, CorrectionNotice
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
+
+__all__ = [
+    "Attempt",
+    "Citation",
+    "ClientTurn",
+    "Correction",
+    "CorrectionNotice",
+    "EvidenceSpan",
+    "Reply",
+    "ReplyOrigin",
+    "Session",
+    "SessionEvent",
+    "Stage",
+    "Turn",
+]
 
 
 class Session(models.Model):
@@ -248,7 +264,7 @@ class SessionEvent(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events", null=True)
     number = models.PositiveIntegerField()
-    kind = models.CharField(max_length=8)
+    kind = models.CharField(max_length=16)
     key = models.CharField(max_length=120)
     body = models.JSONField()
 

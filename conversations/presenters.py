@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
+
+from conversations.wording import PAGE, Words, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +18,38 @@ class StepView:
 
     words: str
     status: Literal["pending", "running", "done", "stopped"]
+    language: str = PAGE
+
+    @property
+    def told(self) -> str:
+        """The status in words."""
+        return words(self.language).statuses[self.status]
 
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A heading with one paragraph or several list items."""
+    """A heading with one paragraph or several list items.
+
+    ``language`` is that of the items, empty where it is the reply's.
+    """
 
     heading: str
     items: tuple[str, ...]
     ordered: bool = False
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """Where an answer comes from; ``url`` is empty when there is no page to link to."""
+    """Where an answer comes from; ``url`` is empty when there is no page to link to.
+
+    ``language`` is that of the service's name, empty where it is the reply's.
+    """
 
     agency: str
     service: str
     url: str
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +61,32 @@ class SegmentView:
 
 
 @dataclass(frozen=True, slots=True)
+class NoticeView:
+    """What an agency wants everybody to know; ``agency`` is empty for every agency."""
+
+    heading: str
+    agency: str
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionView:
+    """What staff have since written of an answer that was wrong."""
+
+    text: str
+    sent_at: datetime
+    origin: Literal["staff"] = "staff"
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyView:
-    """A gated reply."""
+    """A gated reply.
+
+    ``language`` (ISO 639-1) is that of the fixed words around it, and of the rest but for the parts
+    (``title``, ``lead``, ``paragraphs``) whose own ``languages`` names. ``notice`` says what there
+    is not in the citizen's language; ``agency_notices`` stand above everything else.
+    """
 
     kind: Literal["service", "answer", "guidance", "question"]
     title: str
@@ -58,6 +98,24 @@ class ReplyView:
     segments: tuple[SegmentView, ...]
     origin: str
     offline: bool
+    language: str = PAGE
+    notice: str = ""
+    languages: Mapping[str, str] = field(default_factory=dict)
+    agency_notices: tuple[NoticeView, ...] = ()
+
+    @property
+    def words(self) -> Words:
+        """The fixed words around it."""
+        return words(self.language)
+
+    @property
+    def whose(self) -> str:
+        """The sentence that says whose words these are."""
+        if self.origin != "model":
+            asks = self.origin == "staff" and self.kind == "question"
+            return self.words.origins["question" if asks else self.origin]
+        by_model = "guidance" if self.kind == "guidance" else "model"
+        return self.words.origins["offline" if self.offline else by_model]
 
     @property
     def has_marks(self) -> bool:
@@ -79,7 +137,7 @@ class ReplyView:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One question with its progress and what came of it.
+    """One question with its progress, what came of it, and corrections of that.
 
     ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
     at the end, steps before.
@@ -93,6 +151,7 @@ class TurnView:
     steps: tuple[StepView, ...]
     reply: ReplyView | None
     contacts: tuple[str, ...] = ()
+    corrections: tuple[CorrectionView, ...] = ()
 
     @property
     def pending(self) -> bool:

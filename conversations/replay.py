@@ -8,18 +8,18 @@ hold the same conversation have the same hash.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
-from conversations import flags
+from conversations import flags, languages
 from conversations.models import Attempt, ReplyOrigin, Stage, Turn
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
-from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import gate, results
+from ieim.pipeline import reply as replies
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.redaction import prepare
@@ -51,7 +51,7 @@ class Replay:
 
 def replay(turn: Turn) -> Replay:
     """Judge every stored attempt of ``turn`` again. Reads only."""
-    release = knowledge.release(turn.release_number)
+    release = languages.release_of(turn)
     stored: list[Decision] = []
     again: list[Decision] = []
     changes: list[str] = []
@@ -79,7 +79,10 @@ def replay(turn: Turn) -> Replay:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
         context = Context(1, turn.text, state, release)
         stored.append({"reply": turn.reply.body})
-        again.append({"reply": compose(outputs, context).as_dict()})
+        reply = compose(outputs, context, language=languages.told(turn))
+        # Notices are of the moment at which it was told, and no decision: they stand as they are.
+        notices = replies.Reply.from_dict(turn.reply.body).notices
+        again.append({"reply": replace(reply, notices=notices).as_dict()})
         if stored[-1] != again[-1]:
             changes.append("The reply would be another one.")
     return Replay(digest(stored), digest(again), tuple(changes))
@@ -104,7 +107,7 @@ def context_of(
     ``state`` is the ``cached_state``, ``used`` the session's response ids until then. ``as_seen``
     is for a model, which was given the redacted text; a person reads, and quotes, the text itself.
     """
-    release = knowledge.release(turn.release_number)
+    release = languages.release_of(turn)
     return Context(
         attempt=attempt,
         user_prompt=turn.text,

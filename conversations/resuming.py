@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from conversations import flags, services, states
+from conversations import flags, languages, services, states
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
+from conversations.recall.citing import cite
 from conversations.states import StageStatus, TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline import reply as replies
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.gate import EvidenceDict
@@ -183,15 +186,20 @@ def origin_of(turn: Turn) -> ReplyOrigin:
 def store_reply(
     *, turn: Turn, said: replies.Reply, origin: ReplyOrigin, by: str = "system", model: str = ""
 ) -> Reply:
-    """Store the one reply of a turn with its audit event."""
+    """Store the one reply of a turn with its citations and its audit event.
+
+    The notices that apply now go with it, and stay with it: it is what the citizen was shown.
+    """
+    said = replace(said, notices=notices.of_reply(said.sources, timezone.now()))
     body = said.as_dict()
     reply = Reply.objects.create(
         turn=turn,
         origin=origin.value,
         body=body,
-        marked=_marked(turn.text, said, knowledge.release(turn.release_number)),
+        marked=marked(turn.text, said, languages.release_of(turn)),
         model=model,
     )
+    cite(reply=reply, sources=said.sources, release=knowledge.release(turn.release_number))
     audit.record(
         chain=turn.session_id,
         kind="turn.answered",
@@ -208,7 +216,7 @@ def store_reply(
     return reply
 
 
-def _marked(text: str, said: replies.Reply, release: Release) -> list[list[int]]:
+def marked(text: str, said: replies.Reply, release: Release) -> list[list[int]]:
     """Return the spans of the citizen's own words that the sources' index entries share."""
     passages = []
     for source in said.sources:
@@ -218,7 +226,9 @@ def _marked(text: str, said: replies.Reply, release: Release) -> list[list[int]]
             entry = release.categories.get((service.agency, category))
             if entry is not None:
                 passages += [entry.value, *entry.keywords]
-    return [[start, end] for start, end in matching_spans(text, " ".join(passages))]
+    return [
+        [start, end] for start, end in matching_spans(text, " ".join(passages), release.language)
+    ]
 
 
 def _move(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:

@@ -14,13 +14,14 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 
-from conversations import flags, resuming, selectors, services
+from conversations import flags, languages, resuming, selectors, services
 from conversations.models import Reply, Turn
 from conversations.services import LeaseLost
 from conversations.states import TurnState
 from conversations.store import TurnStore
-from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.notices import selectors as notices
 from ieim.llm.breaker import BreakerModel
 from ieim.llm.factory import build_model
 from ieim.pipeline import work
@@ -104,7 +105,7 @@ def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
 
 
 def _run(turn: Turn, model: Model) -> None:
-    release = knowledge.release(turn.release_number)
+    release = languages.release_of(turn)
     pipeline = Runner(
         model=model,
         shortlist=index_for(release),
@@ -121,6 +122,8 @@ def _run(turn: Turn, model: Model) -> None:
         text=turn.text,
         history=selectors.history(turn),
         risks=flags.of_rules(turn),
+        runtime_directive=notices.runtime_directive(release, timezone.now()),
+        language=languages.told(turn),
     )
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ from uuid import UUID
 from django.conf import settings
 
 import ieim.knowledge
+from conversations import languages, wording
 from conversations.models import Reply, Session, Stage, Turn
 from conversations.presenters import (
     ChatView,
+    CorrectionView,
     FactView,
+    NoticeView,
     ReplyView,
     SegmentView,
     SourceView,
@@ -24,6 +28,7 @@ from conversations.presenters import (
 )
 from conversations.services import secret_digest
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
+from conversations.wording import Words
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
@@ -35,14 +40,7 @@ from ieim.pipeline.stages.base import HISTORY_ITEMS
 HISTORY_CHARS = 600
 """How much of an earlier message or answer the model is reminded of."""
 
-STEP_WORDS: Mapping[str, str] = {
-    "judgement_v1": "Reading your question",
-    "agency_detect_v1": "Finding the right agency",
-    "category_select_v1": "Finding the topic",
-    "semantic_analysis_v1": "Finding the topics at each agency",
-    "service_select_v1": "Finding the right service",
-    "multi_agency_service_answer_v1": "Putting one answer together",
-}
+STEP_WORDS: Mapping[str, str] = wording.words(wording.PAGE).steps
 LOW_PATH = ("judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1")
 HIGH_PATH = (
     "judgement_v1",
@@ -52,15 +50,7 @@ HIGH_PATH = (
     "multi_agency_service_answer_v1",
 )
 
-HEADINGS: Mapping[str, str] = {
-    "overview": "What it is",
-    "applicability_summary": "Who it is for",
-    "requirements": "What you need",
-    "fees": "What it costs",
-    "processing_time": "How long it takes",
-    "how_to_apply": "How to apply",
-    "contact": "Contact",
-}
+HEADINGS: Mapping[str, str] = wording.words(wording.PAGE).headings
 ORDERED = frozenset({"how_to_apply"})
 
 
@@ -74,7 +64,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
 
     Items are ``{"role": "user", "text"}`` and ``{"role": "assistant", "text", "agency",
     "service"}``; the ids are of the answer's first source and absent without one. Texts are
-    redacted: a reply by staff may name what the citizen wrote.
+    redacted: a reply by staff may name what the citizen wrote. Notices are left out: no stage that
+    writes to citizens reads them, so none can repeat what no source of its own says.
     """
     earlier = (
         Turn.objects.filter(session_id=turn.session_id, number__lt=turn.number)
@@ -91,7 +82,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
 
 def _assistant_item(reply: Reply) -> dict[str, Any]:
     said = replies.Reply.from_dict(reply.body)
-    item = {"role": "assistant", "text": prepare(said.as_text()).text[:HISTORY_CHARS]}
+    text = replace(said, notices=()).as_text()
+    item = {"role": "assistant", "text": prepare(text).text[:HISTORY_CHARS]}
     if said.sources:
         item["agency"] = said.sources[0].agency_id
         item["service"] = said.sources[0].service_key
@@ -140,7 +132,8 @@ def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def _turns() -> Any:
-    return Turn.objects.select_related("reply").prefetch_related("stages").order_by("number")
+    turns = Turn.objects.select_related("reply").order_by("number")
+    return turns.prefetch_related("stages", "corrections__notice")
 
 
 def _turn_view(turn: Turn) -> TurnView:
@@ -151,8 +144,11 @@ def _turn_view(turn: Turn) -> TurnView:
         asked_at=turn.created_at,
         state=turn.state,
         steps=_steps(turn),
-        reply=_reply_view(turn.reply, turn) if hasattr(turn, "reply") else None,
+        reply=reply_view(turn.reply, turn) if hasattr(turn, "reply") else None,
         contacts=_contacts(turn),
+        corrections=tuple(
+            CorrectionView(each.notice.text, each.created_at) for each in turn.corrections.all()
+        ),
     )
 
 
@@ -172,6 +168,7 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
     if _is_guidance(stages):
         path = path[:1]
     waiting = turn.state in (TurnState.QUEUED.value, TurnState.RUNNING.value)
+    words = wording.words(languages.told(turn) or languages.written_in())
     steps = []
     for contract in path:
         status = _step_status(stages.get(contract))
@@ -180,7 +177,7 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
             status, waiting = "running", False
         elif status == "running":
             waiting = False
-        steps.append(StepView(STEP_WORDS[contract], status))
+        steps.append(StepView(words.steps[contract], status, words.language))
     return tuple(steps)
 
 
@@ -198,30 +195,71 @@ def _step_status(stage: Stage | None) -> Any:
     return "stopped" if status is StageStatus.NEEDS_REVIEW else "running"
 
 
-def _reply_view(stored: Reply, turn: Turn) -> ReplyView:
+def reply_view(stored: Reply, turn: Turn) -> ReplyView:
     said = replies.Reply.from_dict(stored.body)
+    words = wording.words(said.language or languages.written_in())
+    spoken = {part: _spoken(said, part, words) for part in _parts(said)}
     return ReplyView(
         kind=said.kind,
         title=said.title,
         lead=said.lead,
         paragraphs=said.paragraphs,
         facts=tuple(
-            FactView(HEADINGS.get(s.field, "From your message"), s.items, s.field in ORDERED)
+            FactView(
+                words.headings.get(s.field, words.from_message),
+                s.items,
+                s.field in ORDERED,
+                spoken.get(s.field, ""),
+            )
             for s in said.sections
         ),
-        sources=tuple(SourceView(s.agency_name, s.service_name, s.url) for s in said.sources),
-        why=_why(said),
+        sources=tuple(
+            SourceView(s.agency_name, s.service_name, s.url, spoken.get("title", ""))
+            for s in said.sources
+        ),
+        why=_why(said, words),
         segments=_segments(turn.text, stored.marked),
         origin=stored.origin,
         offline=stored.model == OFFLINE,
+        language=words.language,
+        notice=_notice(said, words),
+        languages={part: code for part, code in spoken.items() if code and part in _FREE},
+        agency_notices=tuple(
+            NoticeView(n.heading, n.agency_name, n.text, languages.written_in())
+            for n in said.notices
+        ),
     )
 
 
-def _why(said: replies.Reply) -> str:
+_FREE = frozenset({"title", "lead", "paragraphs"})
+
+
+def _parts(said: replies.Reply) -> frozenset[str]:
+    """Return the parts of a reply that have words of ours: none of a citizen's own message."""
+    sections = {section.field for section in said.sections if section.field in HEADINGS}
+    return frozenset(sections | {part for part in _FREE if getattr(said, part)})
+
+
+def _spoken(said: replies.Reply, part: str, words: Words) -> str:
+    """Return the language of a part, empty where it is that of the fixed words."""
+    written = languages.written_in()
+    code = written if part in said.original else said.language or written
+    return "" if code == words.language else code
+
+
+def _notice(said: replies.Reply, words: Words) -> str:
+    """Return the sentence that what is told is not to be had in the citizen's language."""
+    if not said.original or said.kind not in ("service", "answer"):
+        return ""
+    whole = _parts(said) <= set(said.original)
+    return words.only_in(languages.written_in(), whole=whole)
+
+
+def _why(said: replies.Reply, words: Words) -> str:
     if not said.sources:
         return ""
-    names = " and ".join(f"“{s.service_name}” ({s.agency_name})" for s in said.sources)
-    return f"The marked words of your question match {names}."
+    quoted = (f"{words.quoted.format(name=s.service_name)} ({s.agency_name})" for s in said.sources)
+    return words.match.format(names=words.joined.join(quoted))
 
 
 def _segments(text: str, marked: list[list[int]]) -> tuple[SegmentView, ...]:

@@ -11,17 +11,16 @@ from datetime import timedelta
 from uuid import UUID
 
 from celery import current_app
-from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Q
+from django.db.models import Q
 from django.utils import timezone
 
-from conversations import flags, notify, ports, states
+from conversations import flags, languages, notify, ports, states
 from conversations.models import Session, Turn
 from conversations.states import PENDING_TURN_STATES, TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline import language, risk
+from ieim.pipeline import risk
 from ieim.pipeline.findings import Code
 from ieim.pipeline.screen import refusal
 from ieim.pipeline.topology import ANSWERING
@@ -120,14 +119,16 @@ def _store_turn(session: Session, text: str, release_number: int) -> Turn:
         raise Refused(STILL_WORKING)
     # Before anything else looks at the message: a crisis flag shows its contacts at once.
     risks = risk.find(text)
-    last = session.turns.aggregate(last=Max("number"))["last"] or 0
+    last = session.turns.order_by("-number").only("number", "language").first()
+    language = languages.detect(text, knowledge.release(release_number))
     turn = Turn.objects.create(
         session=session,
-        number=last + 1,
+        number=1 if last is None else last.number + 1,
         text=text,
         release_number=release_number,
         risks=[found.as_dict() for found in risks],
-        language=language.best(text, settings.IEIM_MODEL["LANGUAGES"]),
+        # "And the fee?" is too short to tell: it goes on as the talk has been.
+        language=language or (last.language if last else ""),
         queued_at=timezone.now(),
     )
     audit.record(

@@ -1,4 +1,4 @@
-"""The sweeper: finds the turns that a broker, a worker or a process forgot."""
+"""The sweeper: finds the turns and golden runs that a broker, a worker or a process forgot."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.utils import timezone
 from conversations import services
 from conversations.models import Turn
 from conversations.states import TurnState
+from conversations.trying import services as trying
 
 QUEUED_TOO_LONG = timedelta(seconds=5)
 
@@ -45,6 +46,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
     )
     for turn_id in due:
         services.queue(turn_id)
+    trying.requeue(now=now, at_start=at_start)
     return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
 
 

@@ -22,6 +22,7 @@ BY_PERMISSION = frozenset(Role)
 SEES = frozenset({Role.CASEWORKER, Role.SUPERVISOR, Role.AUDITOR})
 DECIDES = frozenset({Role.CASEWORKER, Role.SUPERVISOR})
 SUPERVISES = frozenset({Role.SUPERVISOR})
+EDITS = frozenset({Role.EDITOR})
 MEASURES = frozenset({Role.SUPERVISOR, Role.AUDITOR, Role.ADMINISTRATOR})
 
 Who = frozenset[Role] | str
@@ -62,6 +63,56 @@ ACCESS: Mapping[str, Who] = {
     "review:services": DECIDES,
     "review:sign": DECIDES,
     "review:undo": DECIDES,
+    "published:services": EVERYBODY,
+    "published:service": EVERYBODY,
+    "standards:upload": EDITS,
+    "standards:preview": EDITS,
+    "knowledge:home": EDITS,
+    "knowledge:checks": EDITS,
+    "knowledge:checks_summary": EDITS,
+    "knowledge:services": EDITS,
+    "knowledge:draft_service": EDITS,
+    "knowledge:differences": EDITS,
+    "knowledge:releases": EDITS,
+    "knowledge:release": EDITS,
+    "knowledge:service": EDITS,
+    "knowledge:again": EDITS,
+    "knowledge:propose": EDITS,
+    "knowledge:proposal": EDITS,
+    "knowledge:publish": EDITS,
+    "knowledge:refuse": EDITS,
+    "knowledge:withdraw": EDITS,
+    "trying:playground": EDITS,
+    "trying:golden": EDITS,
+    "trying:start": EDITS,
+    "trying:questions": EDITS,
+    "trying:question_add": EDITS,
+    "trying:question_remove": EDITS,
+    "recall:home": EDITS,
+    "recall:service": EDITS,
+    "recall:references": EDITS,
+    "recall:write": EDITS,
+    "recall:send": EDITS,
+    "recall:notice": EDITS,
+    "notices:notices": EDITS,
+    "notices:add": EDITS,
+    "notices:end": EDITS,
+    **{
+        f"knowledge_api:{name}{one}": EDITS
+        for name in ("agencies", "dictionary", "services", "labels", "translations")
+        for one in ("", "_entry")
+    },
+    "knowledge_api:releases": EDITS,
+    "knowledge_api:release": EDITS,
+    "knowledge_api:proposals": EDITS,
+    "knowledge_api:proposal": EDITS,
+    **{
+        f"knowledge_api:{name}": EDITS
+        for name in ("golden_run", "try", "versions", "answers", "notices", "end_notice")
+    },
+    "knowledge_api:publish": EDITS,
+    "knowledge_api:refuse": EDITS,
+    "knowledge_api:withdraw": EDITS,
     "review_api:items": SEES,
     "review_api:item": SEES,
     "review_api:claim": DECIDES,

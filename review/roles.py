@@ -41,6 +41,11 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.EDITOR: (
         *_each("knowledge", ("agency", "category", "service", "label", "translation"), _ALL),
         *_each("knowledge", ("release", "publication"), ("view",)),
+        *_each("knowledge", ("proposal",), ("view", "add")),
+        "knowledge.publish_proposal",
+        *_each("knowledge", ("directive",), ("view", "add", "change")),
+        "conversations.view_citation",
+        "conversations.add_correctionnotice",
     ),
     Role.AUDITOR: (
         "review.view_reviewitem",

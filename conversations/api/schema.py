@@ -80,6 +80,9 @@ _EXAMPLE_TURN = {
     "steps": [{"words": "Reading your question", "status": "done"}],
     "reply": {
         "kind": "service",
+        "agency_notices": [
+            {"agency": "Immigration Office", "text": "The office is closed from 24 to 26 December."}
+        ],
         "title": "Extend a tourist visa",
         "lead": "Fill in the extension form online.",
         "paragraphs": [],
@@ -95,8 +98,15 @@ _EXAMPLE_TURN = {
         "origin": "model",
         "offline": True,
     },
+    "corrections": [
+        {
+            "text": "The fee is 45 euros since 1 December.",
+            "sent_at": "2026-12-02T09:00:00.123456Z",
+            "origin": "staff",
+        }
+    ],
 }
-_QUEUED = {**_EXAMPLE_TURN, "state": "queued", "steps": [], "reply": None}
+_QUEUED = {**_EXAMPLE_TURN, "state": "queued", "steps": [], "reply": None, "corrections": []}
 
 
 def _answer(serializer: Any, description: str, name: str, value: Any) -> OpenApiResponse:

@@ -91,6 +91,9 @@ class FactSerializer(serializers.Serializer[Any]):
     heading = serializers.CharField()
     items = serializers.ListField(child=serializers.CharField())
     ordered = serializers.BooleanField(help_text="Whether the items are steps in order.")
+    language = serializers.CharField(
+        help_text="ISO 639-1: that of the items; empty where it is the reply's."
+    )
 
 
 class SourceSerializer(serializers.Serializer[Any]):
@@ -101,10 +104,18 @@ class SourceSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(help_text="Empty when there is no page to link to.")
 
 
+class NoticeSerializer(serializers.Serializer[Any]):
+    """What an agency wants everybody to know for a while, in its own words."""
+
+    agency = serializers.CharField(help_text="Empty for every agency.")
+    text = serializers.CharField()
+
+
 class ReplySerializer(serializers.Serializer[Any]):
     """A reply that passed its gate. Parts that do not apply are empty."""
 
     kind = serializers.ChoiceField(choices=["service", "answer", "guidance", "question"])
+    agency_notices = NoticeSerializer(many=True, help_text="To be shown above everything else.")
     title = serializers.CharField()
     lead = serializers.CharField(help_text="What to do first.")
     paragraphs = serializers.ListField(child=serializers.CharField())
@@ -115,6 +126,26 @@ class ReplySerializer(serializers.Serializer[Any]):
         choices=[origin.value for origin in ReplyOrigin], help_text="Whose words these are."
     )
     offline = serializers.BooleanField(help_text="Whether the offline engine answered.")
+    language = serializers.CharField(
+        help_text="ISO 639-1: that of headings and other fixed words, and of the rest if not said."
+    )
+    languages = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="The languages of title, lead and paragraphs; empty where it is the reply's.",
+    )
+    notice = serializers.CharField(
+        help_text="What there is not in the citizen's language, as a sentence. Mostly empty."
+    )
+
+
+class CorrectionSerializer(serializers.Serializer[Any]):
+    """What staff have since written of an answer that was wrong."""
+
+    text = serializers.CharField()
+    sent_at = serializers.DateTimeField()
+    origin = serializers.ChoiceField(
+        choices=[ReplyOrigin.STAFF.value], help_text="Whose words these are."
+    )
 
 
 class TurnSerializer(serializers.Serializer[Any]):
@@ -131,6 +162,9 @@ class TurnSerializer(serializers.Serializer[Any]):
     )
     steps = StepSerializer(many=True)
     reply = ReplySerializer(allow_null=True)
+    corrections = CorrectionSerializer(
+        many=True, help_text="To be shown beneath the reply, the first one first. Mostly empty."
+    )
 
 
 class SessionSerializer(serializers.Serializer[Any]):

@@ -50,7 +50,11 @@ class View(APIView):
             self.http_method_not_allowed(request, *args, **kwargs)
         # A body in chunks has no length, and the framework takes it for no body at all.
         chunked = "Transfer-Encoding" in request.headers
-        if request.method in ("POST", "PUT") and chunked and "Content-Length" not in request.headers:
+        if (
+            request.method in ("POST", "PUT")
+            and chunked
+            and "Content-Length" not in request.headers
+        ):
             raise LengthRequired
         super().initial(request, *args, **kwargs)
 

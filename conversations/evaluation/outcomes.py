@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from conversations.evaluation.cases import INJECTION, Case, Expected
+from ieim.pipeline.reply import Reply
 
 EndedAs = Literal["answered", "guidance", "review", "not_run"]
 Verdict = Literal["right", "wrong", "review", "unlabelled", "not_run"]
@@ -26,7 +27,8 @@ class Told:
     ``service`` (agency and key) are what the stages said, as far as it passed or could be approved
     as it stands. ``score`` is the service's, 0.00 to 1.00. ``candidates`` are the keys that
     service_select_v1 chose from, best first, None when it was not asked. ``cited`` are the sources
-    of the reply. ``stage`` and ``codes`` say where and why a turn went to review.
+    of the ``reply``, None where none goes out. ``stage``, ``codes`` and ``reason`` say where and
+    why a turn went to review; ``reason`` also why it was not run.
     """
 
     outcome: EndedAs
@@ -36,6 +38,7 @@ class Told:
     score: Decimal | None = None
     candidates: tuple[str, ...] | None = None
     cited: tuple[tuple[str, str], ...] = ()
+    reply: Reply | None = None
     stage: str = ""
     codes: tuple[str, ...] = ()
     unavailable: bool = False

@@ -8,22 +8,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
-from conversations import running
+from conversations import languages, running
 from conversations.evaluation.cases import INJECTION, Case, plain_question
+from conversations.evaluation.memory import MemoryStore
 from conversations.evaluation.outcomes import CaseResult, EndedAs, Told
 from conversations.selectors import HISTORY_CHARS
 from conversations.services import REPLY
 from ieim.pipeline import risk
-from ieim.pipeline.budget import Count, Spent
-from ieim.pipeline.findings import Finding, all_waivable
+from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelUnavailable, Shortlist
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
-from ieim.pipeline.work import Answered, AttemptRecord, NeedsReview, Options, Outcome, Output, Turn
+from ieim.pipeline.work import Answered, NeedsReview, Options, Outcome, Turn
+from ieim.search import index_for
 
 logger = logging.getLogger(__name__)
 
@@ -34,90 +34,73 @@ _EXPECTED = "expected"
 _OUTAGE = "the model could not be reached for the cases before it"
 
 
-class MemoryStore:
-    """The runner's store for one turn; it is gone with the turn."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One turn that was asked: how it ended, and in ``store`` every attempt on the way.
 
-    def __init__(self) -> None:
-        self.records: dict[str, list[AttemptRecord]] = {}
+    ``outcome`` is None where it could not be run; ``reason`` then says why, and ``unavailable``
+    whether the model could not be reached.
+    """
 
-    def done(self, stage: str) -> tuple[Output, Output] | None:
-        """Return nothing: each turn is run once, from its beginning."""
-        return None
-
-    def stopped(self, stage: str) -> Sequence[Finding] | None:
-        """Return nothing, for the same reason."""
-        return None
-
-    def spent(self) -> Spent:
-        """Return nothing: a case is nobody's session, and budgets do not measure answers."""
-        return Spent()
-
-    def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
-        """Do nothing: the outcome says which stage it was."""
-
-    def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
-        """Return the findings of each attempt of the stage."""
-        return [record.judgement.findings for record in self.records.get(stage, ())]
-
-    def used_response_ids(self) -> frozenset[str]:
-        """Return the response ids of the turn's readable answers."""
-        outputs = [r.judgement.output or {} for records in self.records.values() for r in records]
-        return frozenset(o["response_id"] for o in outputs if isinstance(o.get("response_id"), str))
-
-    def begin(self, stage: str) -> None:
-        """Do nothing: only attempts are of interest here."""
-
-    def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
-        """Do nothing: a call without an answer is tried again, or the case is not run."""
-
-    def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
-        """Keep the attempt."""
-        self.records.setdefault(stage, []).append(attempt)
-
-    def said(self, stage: str) -> Mapping[str, Any]:
-        """Return what the stage said, empty when it said nothing that counts.
-
-        That is the answer that passed; or else the first that a person could approve as it stands
-        (all its findings are waivable): a choice with too low a score is still a choice.
-        """
-        judgements = [record.judgement for record in self.records.get(stage, ())]
-        for judgement in sorted(judgements, key=lambda each: not each.passed):
-            if judgement.output is not None and all_waivable(judgement.findings):
-                return judgement.output
-        return {}
+    store: MemoryStore
+    outcome: Outcome | None = None
+    unavailable: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Asks questions of one model over one release, as a deployment would."""
+    """Asks questions of one model over one release, as a deployment would.
+
+    ``runtime_directive`` is what the agencies want everybody to know at the moment.
+    """
 
     model: Model
     release: Release
     shortlist: Shortlist
     options: Options
+    runtime_directive: str | None = None
 
     def ask(self, text: str, history: Sequence[Mapping[str, str]]) -> Told:
         """Run one turn and return what came of it; never raises for what a model can do."""
-        store = MemoryStore()
+        return _told(self.turn(text, history))
+
+    def turn(
+        self,
+        text: str,
+        history: Sequence[Mapping[str, str]] = (),
+        store: MemoryStore | None = None,
+    ) -> Asked:
+        """Run one turn and return all of it; never raises for what a model can do."""
+        store = store or MemoryStore()
+        language = language_of(text, history, self.release)
+        view = self.release.in_language(language)
         runner = Runner(
             self.model,
-            self.shortlist,
-            self.release,
+            self.shortlist if view is self.release else index_for(view),
+            view,
             clock=time.monotonic,
             pause=time.sleep,
             backoff=running.backoff,
             options=self.options,
         )
         # The ids say nothing of the case: a model could learn from its id what is expected.
-        turn = Turn("turn", "session", text, _talk(history), risks=risk.find(text))
+        turn = Turn(
+            id="turn",
+            session_id="session",
+            text=text,
+            history=_talk(history),
+            risks=risk.find(text),
+            runtime_directive=self.runtime_directive,
+            language="" if language == languages.written_in() else language,
+        )
         try:
-            outcome = runner.run(turn, store)
+            return Asked(store, runner.run(turn, store))
         except ModelUnavailable as error:
-            return Told("not_run", unavailable=True, reason=str(error))
-        except Exception as error:  # An error of ours: it is one case that was not run.
+            return Asked(store, unavailable=True, reason=str(error))
+        except Exception as error:  # An error of ours: it is one turn that was not run.
             logger.exception("a case could not be run")
-            return Told("not_run", reason=f"{type(error).__name__}: see the log")
-        return _told(outcome, store)
+            return Asked(store, reason=f"{type(error).__name__}: see the log")
 
     def candidates(self, case: Case) -> tuple[str, ...]:
         """Return the keys of the shortlist over the agencies that are right, best first."""
@@ -204,6 +187,12 @@ class _Line:
         return told
 
 
+def language_of(text: str, history: Sequence[Mapping[str, str]], release: Release) -> str:
+    """Return the likely language of a message, or of what the citizen said before it; or empty."""
+    said = [text, *(item["text"] for item in reversed(history) if item["role"] == "user")]
+    return next(filter(None, (languages.detect(each, release) for each in said)), "")
+
+
 def _talk(history: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """Return the history as a session gives it to the pipeline: its last items, each cut."""
     return [
@@ -212,7 +201,10 @@ def _talk(history: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     ]
 
 
-def _told(outcome: Outcome, store: MemoryStore) -> Told:
+def _told(asked: Asked) -> Told:
+    store, outcome = asked.store, asked.outcome
+    if outcome is None:
+        return Told("not_run", unavailable=asked.unavailable, reason=asked.reason)
     selection = store.said("service_select_v1").get("serviceSelection", {})
     judged = store.said("judgement_v1").get("judgements", {})
     detected = store.said("agency_detect_v1").get("judgements", {})
@@ -230,9 +222,10 @@ def _told(outcome: Outcome, store: MemoryStore) -> Told:
     if isinstance(outcome, Answered):
         cited = tuple((s.agency_id, s.service_key) for s in outcome.reply.sources)
         kind: EndedAs = "guidance" if outcome.reply.kind == "guidance" else "answered"
-        return replace(told, outcome=kind, cited=cited)
+        return replace(told, outcome=kind, cited=cited, reply=outcome.reply)
     stage = outcome.stage if isinstance(outcome, NeedsReview) else REPLY
-    return replace(told, stage=stage, codes=_codes(outcome.findings))
+    reason = outcome.findings[0].message if outcome.findings else ""
+    return replace(told, stage=stage, codes=_codes(outcome.findings), reason=reason)
 
 
 def _codes(findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ SPECTACULAR: dict[str, Any] = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "conversations.api.schema.closed_bodies",
+        "conversations.api.knowledge.schema.closed_bodies",
         "review.api.schema.closed_bodies",
     ],
     "ENUM_NAME_OVERRIDES": {

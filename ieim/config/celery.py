@@ -21,6 +21,11 @@ app.set_default()
 @worker_init.connect
 def _warm(**_signal: Any) -> None:
     # Here, because the module reads the core: too slow for every process that loads the settings.
+    from django.db import connection
+
     from ieim.config.warm import warm
 
     warm()
+    # The processes of the pool are forked from this one: they must not share its connections.
+    if hasattr(connection, "close_pool"):
+        connection.close_pool()

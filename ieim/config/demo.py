@@ -67,6 +67,14 @@ ACCOUNTS = (
         Role.EDITOR,
         _EVERY,
     ),
+    DemoAccount(
+        "publisher",
+        "Paula Publisher",
+        "the draft of the knowledge, and publishing what others propose",
+        "demo-publisher",
+        Role.EDITOR,
+        _EVERY,
+    ),
 )
 
 

@@ -11,10 +11,17 @@ from ieim.config.views import staff_home
 urlpatterns = [
     path("", include("conversations.urls")),
     path("api/v1/review/", include("review.api.urls")),
+    path("api/v1/knowledge/", include("conversations.api.knowledge.urls")),
     path("api/", include("conversations.api.urls")),
     path("staff/login/", LoginView.as_view(), name="login"),
     path("staff/logout/", LogoutView.as_view(), name="logout"),
     path("staff/", staff_home, name="staff_home"),
     path("review/", include("review.urls")),
+    path("", include("ieim.knowledge.standards.public")),
+    path("knowledge/standards/", include("ieim.knowledge.standards.urls")),
+    path("knowledge/try/", include("conversations.trying.urls")),
+    path("knowledge/recall/", include("conversations.recall.urls")),
+    path("knowledge/notices/", include("ieim.knowledge.notices.urls")),
+    path("knowledge/", include("ieim.knowledge.pages.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -9,6 +9,8 @@ from django.shortcuts import redirect
 
 @login_required
 def staff_home(request: HttpRequest) -> HttpResponse:
-    """Send staff to their work: caseworkers to the queue, everybody else to the admin."""
-    caseworker = request.user.has_perm("review.view_reviewitem")
-    return redirect("review:queue" if caseworker else "admin:index")
+    """Send staff to their work: the queue, the knowledge, or else the admin."""
+    if request.user.has_perm("review.view_reviewitem"):
+        return redirect("review:queue")
+    editor = request.user.has_perm("knowledge.view_release")
+    return redirect("knowledge:home" if editor else "admin:index")

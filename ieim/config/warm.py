@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import logging
+
+from django.db import DatabaseError, connection
+
+from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import language, risk
+from ieim.search import index_for
+
+logger = logging.getLogger(__name__)
 
 
 def warm() -> None:
-    """Load the language model (half a second) and the risk phrases."""
+    """Load the language model (half a second), the risk phrases and the current release's index.
+
+    A database that does not answer yet is no reason not to start: the first turn reads it then.
+    """
     text = "A sentence that is long enough to have a language."
     language.detect(text)
     risk.find(text)
+    try:
+        release = knowledge.current_release()
+    except DatabaseError:
+        logger.warning("The database does not answer yet: no release is loaded", exc_info=True)
+        return
+    finally:
+        connection.close()
+    if release is not None:
+        index_for(release)

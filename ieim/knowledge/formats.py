@@ -20,10 +20,10 @@ from ieim.knowledge.rows import TABLES, BundleProblem, Row, Value, Wrong
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 
-_LIST_COLUMNS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
+LIST_COLUMNS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
 """Columns that are lists: in a CSV cell their items are separated by "|"."""
 
-_NUMBER_COLUMNS = frozenset({"threshold"})
+NUMBER_COLUMNS = frozenset({"threshold"})
 
 
 class Reader:
@@ -39,17 +39,23 @@ class Reader:
         """Note what is wrong on ``line`` (None: with the whole file)."""
         self.problems.append(BundleProblem(self.file, line, message))
 
-    def text(self) -> str | None:
-        """Return the file's text, or None after noting why it cannot be had."""
+    def data(self) -> bytes | None:
+        """Return the file's bytes, or None after noting why they cannot be had."""
         try:
             if self._path.stat().st_size > MAX_FILE_BYTES:
                 self.problem(
                     None, f"is larger than {MAX_FILE_BYTES // 2**20} MiB: split the bundle"
                 )
                 return None
-            data = self._path.read_bytes()
+            return self._path.read_bytes()
         except OSError as error:
             self.problem(None, f"cannot be read: {error.strerror or error}")
+            return None
+
+    def text(self) -> str | None:
+        """Return the file's text, or None after noting why it cannot be had."""
+        data = self.data()
+        if data is None:
             return None
         try:
             return data.decode("utf-8").removeprefix("\ufeff")
@@ -67,26 +73,35 @@ def read_jsonl(reader: Reader) -> None:
             continue
         twice: list[str] = []
         try:
-            row = json.loads(
-                line,
-                object_pairs_hook=partial(_object, twice),
-                parse_float=Decimal,
-                parse_int=Decimal,
-                parse_constant=lambda name: Wrong(f"{name}, which is no number"),
-            )
+            row = json_decoder(twice).decode(line)
         except json.JSONDecodeError as error:
             reader.problem(number, f"is not JSON: {error.msg} (column {error.colno})")
             continue
         except (ValueError, ArithmeticError, RecursionError):
             reader.problem(number, "is not JSON that can be read: it is nested or numbered too far")
             continue
-        for key in twice:
-            reader.problem(number, f"has the key {key!r} twice: keep one")
-        if not isinstance(row, dict):
-            reader.problem(number, 'is not a JSON object: write one {"column": value, ...} a line')
-        else:
-            values = {key: _json_value(value) for key, value in row.items()}
-            reader.rows.append(Row(reader.file, number, values))
+        json_row(reader, number, row, twice)
+
+
+def json_decoder(twice: list[str]) -> json.JSONDecoder:
+    """Return a decoder that keeps numbers as Decimal and notes repeated keys in ``twice``."""
+    return json.JSONDecoder(
+        object_pairs_hook=partial(_object, twice),
+        parse_float=Decimal,
+        parse_int=Decimal,
+        parse_constant=lambda name: Wrong(f"{name}, which is no number"),
+    )
+
+
+def json_row(reader: Reader, number: int, row: object, twice: list[str]) -> None:
+    """Add the decoded ``row`` of line ``number``, or note why it is none."""
+    for key in twice:
+        reader.problem(number, f"has the key {key!r} twice: keep one")
+    if not isinstance(row, dict):
+        reader.problem(number, 'is not a JSON object: write one {"column": value, ...} a line')
+    else:
+        values = {key: _json_value(value) for key, value in row.items()}
+        reader.rows.append(Row(reader.file, number, values))
 
 
 def _object(twice: list[str], pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -105,8 +120,12 @@ def _json_value(value: object) -> Value:
     return Wrong("an object")
 
 
-def read_csv(reader: Reader) -> None:
-    """Read rows under a header; an empty cell is a missing value."""
+def read_csv(reader: Reader, value: Callable[[str, str], Value] | None = None) -> None:
+    """Read rows under a header; an empty cell is a missing value.
+
+    ``value`` makes a value of a column's name and a cell; without it lists are split at "|".
+    """
+    value = value or _csv_value
     lines = csv.reader(io.StringIO(reader.text() or "", newline=""), strict=True)
     header: list[str] = []
     started = 1
@@ -127,21 +146,22 @@ def read_csv(reader: Reader) -> None:
                 )
             else:
                 row = dict(zip(header, cells, strict=True))
-                values = {column: _csv_value(column, cell) for column, cell in row.items()}
+                values = {column: value(column, cell) for column, cell in row.items()}
                 reader.rows.append(Row(reader.file, line, values))
     except csv.Error as error:
         reader.problem(started, f"is not CSV: {error}")
 
 
 def _csv_value(column: str, cell: str) -> Value:
-    if column in _LIST_COLUMNS:
+    if column in LIST_COLUMNS:
         return [item.strip() for item in cell.split("|")] if cell.strip() else []
-    if column in _NUMBER_COLUMNS:
-        return _number(cell) if cell else None
+    if column in NUMBER_COLUMNS:
+        return number(cell) if cell else None
     return cell
 
 
-def _number(text: str) -> Value:
+def number(text: str) -> Value:
+    """Return ``text`` as a number, or as it is when it is none."""
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -249,8 +269,8 @@ def _yaml_value(node: yaml.Node) -> Value:
 
 
 def _yaml_number(text: str) -> Value:
-    number = _number(text)
-    return Wrong("a number") if isinstance(number, str) else number
+    value = number(text)
+    return Wrong("a number") if isinstance(value, str) else value
 
 
 def _is_null(node: yaml.Node) -> bool:

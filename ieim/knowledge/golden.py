@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db import transaction
 
 from ieim.audit.services import record_system
 from ieim.knowledge.models import GoldenQuestion
+from ieim.knowledge.scope import agencies_of
 from ieim.pipeline.redaction import prepare
+
+
+def redacted(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an evaluation case with its texts redacted, and its ``note`` where it has one."""
+    history = [{**said, "text": prepare(said["text"]).text} for said in case["history"]]
+    note = {"note": prepare(case["note"]).text} if "note" in case else {}
+    return {**case, "text": prepare(case["text"]).text, "history": history, **note}
 
 
 @transaction.atomic
@@ -19,10 +27,8 @@ def keep(*, case: Mapping[str, Any], by: User) -> tuple[GoldenQuestion, bool]:
 
     Its texts are redacted: the question outlives the conversation that it came from.
     """
-    history = [{**said, "text": prepare(said["text"]).text} for said in case["history"]]
-    kept = {**case, "text": prepare(case["text"]).text, "history": history}
     question, new = GoldenQuestion.objects.get_or_create(
-        name=case["id"], defaults={"case": kept, "created_by": by}
+        name=case["id"], defaults={"case": redacted(case), "created_by": by}
     )
     if new:
         record_system(
@@ -31,3 +37,31 @@ def keep(*, case: Mapping[str, Any], by: User) -> tuple[GoldenQuestion, bool]:
             payload={"name": question.name, "tags": list(case["tags"])},
         )
     return question, new
+
+
+@transaction.atomic
+def remove(*, question: GoldenQuestion, by: User) -> None:
+    """Throw a golden question away; one that is gone already stays gone."""
+    gone, _ = GoldenQuestion.objects.filter(pk=question.pk).delete()
+    if gone:
+        record_system(
+            kind="golden.removed",
+            actor=f"staff:{by.get_username()}",
+            payload={"name": question.name, "tags": list(question.case["tags"])},
+        )
+
+
+def visible(question: GoldenQuestion, scope: frozenset[str] | None) -> bool:
+    """Whether somebody of ``scope`` (None: every agency) may see a question.
+
+    One that no agency is expected for belongs to nobody, and everybody may see it.
+    """
+    agencies = question.case["expected"]["agencies"]
+    return scope is None or not agencies or not scope.isdisjoint(agencies)
+
+
+def questions_of(user: AbstractBaseUser | AnonymousUser) -> list[GoldenQuestion]:
+    """Return the golden questions that ``user`` may see, the newest first."""
+    scope = agencies_of(user)
+    kept = GoldenQuestion.objects.select_related("created_by")
+    return [question for question in kept if visible(question, scope)]

@@ -33,8 +33,24 @@ DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
 _KEPT = 4
 """Releases kept in a process: the current one and those of turns that began before it."""
 
-_kept: OrderedDict[tuple[int, str], knowledge.Release] = OrderedDict()
-_lock = threading.Lock()
+
+class _Slot:
+    """A place for one release, with a lock of its own: loading one stalls no turn of another."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._value: knowledge.Release | None = None
+
+    def value(self, number: int, sha256: str) -> knowledge.Release:
+        """Return the release, loaded by whoever comes first."""
+        with self._lock:
+            if self._value is None:
+                self._value = _load(number, sha256)
+            return self._value
+
+
+_slots: OrderedDict[tuple[int, str], _Slot] = OrderedDict()
+_slots_lock = threading.Lock()
 
 
 class UnknownReleaseError(LookupError):
@@ -86,18 +102,20 @@ def draft() -> Bundle:
 def _value(number: int, sha256: str) -> knowledge.Release:
     # The digest is part of the key: another database may have another release of that number.
     key = (number, sha256)
-    with _lock:
-        value = _kept.get(key)
-        if value is None:
-            content = Release.objects.values_list("content", flat=True).get(number=number)
-            value = Bundle.from_content(content).release(number)
-            if value.sha256 != sha256:
-                raise CorruptReleaseError(f"release {number} does not have the digest {sha256}")
-            _kept[key] = value
-        _kept.move_to_end(key)
-        while len(_kept) > _KEPT:
-            _kept.popitem(last=False)
-        return value
+    with _slots_lock:
+        slot = _slots.setdefault(key, _Slot())
+        _slots.move_to_end(key)
+        while len(_slots) > _KEPT:
+            _slots.popitem(last=False)
+    return slot.value(number, sha256)
+
+
+def _load(number: int, sha256: str) -> knowledge.Release:
+    content = Release.objects.values_list("content", flat=True).get(number=number)
+    value = Bundle.from_content(content).release(number)
+    if value.sha256 != sha256:
+        raise CorruptReleaseError(f"release {number} does not have the digest {sha256}")
+    return value
 
 
 def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:

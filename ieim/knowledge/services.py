@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
@@ -12,10 +12,10 @@ from django.db.models import Max
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
-from ieim.knowledge import selectors
+from ieim.knowledge import history, selectors
 from ieim.knowledge.bundle import Bundle, BundleError
 from ieim.knowledge.columns import COLUMNS
-from ieim.knowledge.models import Publication, Release, Service
+from ieim.knowledge.models import Change, Publication, Release, Service
 from ieim.knowledge.rows import IDENTITY, TABLES, Table
 from ieim.pipeline import knowledge
 
@@ -83,6 +83,8 @@ def import_bundle(
         plans[table].remove()
     for table in TABLES:
         plans[table].write(progress or (lambda done: None))
+    for table in TABLES:
+        history.keep(plans[table].changes(by))
     result = ImportResult({table: plans[table].counts for table in TABLES})
     record_system(
         kind="knowledge.imported",
@@ -151,6 +153,8 @@ class _Plan:
         }
         self._total = len(rows)
         self._rows: list[models.Model] = []
+        self._table: Table = table
+        self._changes: list[tuple[Change.Kind, Mapping[str, Any], Mapping[str, list[Any]]]] = []
         added = changed = 0
         for position, row in enumerate(rows):
             values = {_attribute(name): _listed(value) for name, value in asdict(row).items()}
@@ -158,12 +162,34 @@ class _Plan:
             same = before is not None and all(before[name] == values[name] for name in values)
             added += before is None
             changed += before is not None and not same
+            if before is None:
+                # The entry itself holds what a bundle brought.
+                self._changes.append((Change.Kind.ADDED, asdict(row), {}))
+            elif not same:
+                fields = history.difference(_named(before), _named(values))
+                self._changes.append((Change.Kind.CHANGED, asdict(row), fields))
             if before is None or not same or before["position"] != position:
                 version = 1 if before is None else before["version"] + (not same)
                 self._rows.append(self._model(**values, position=position, version=version))
         self._surplus = [values["pk"] for values in stored.values()]
+        for values in stored.values():
+            gone = _named(values)
+            fields = history.difference(gone, None)
+            self._changes.append((Change.Kind.REMOVED, gone, fields))
         unchanged = len(rows) - added - changed
         self.counts = Counts(added, changed, len(self._surplus), unchanged)
+
+    def changes(self, by: User | None) -> Iterator[Change]:
+        """Yield the history of what the plan does; moving an entry is none."""
+        for kind, values, fields in self._changes:
+            yield history.change(
+                table=self._table,
+                values=values,
+                kind=kind,
+                fields=fields,
+                by=by,
+                source=Change.Source.BUNDLE,
+            )
 
     def remove(self) -> None:
         """Remove what the draft has and ``rows`` have not."""
@@ -187,6 +213,12 @@ class _Plan:
 def _attribute(column: str) -> str:
     """Return the model's attribute for ``column``: a reference is stored as the natural id."""
     return "agency_id" if column == "agency" else column
+
+
+def _named(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns among a row's attributes, under their own names."""
+    named = {name.removesuffix("_id"): value for name, value in values.items()}
+    return {name: v for name, v in named.items() if name not in ("pk", "position", "version")}
 
 
 def _listed(value: object) -> object:

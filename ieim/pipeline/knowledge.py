@@ -7,9 +7,10 @@ disk). Ids and keys are compared byte for byte.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from typing import Any, TypeVar
 
 LABEL_SETS: tuple[str, ...] = (
     "intents",
@@ -111,9 +112,28 @@ class Label:
         return self.effect == "escalate"
 
 
+SERVICE_TEXTS: tuple[str, ...] = (
+    "name",
+    "overview",
+    "applicability_summary",
+    "requirements",
+    "fees",
+    "processing_time",
+    "how_to_apply",
+    "contact",
+)
+"""The fields of a service that can be translated."""
+
+
 @dataclass(frozen=True)
 class Release:
-    """An immutable snapshot of knowledge; ``sha256`` is lower-case hex over its canonical JSON."""
+    """An immutable snapshot of knowledge; ``sha256`` is lower-case hex over its canonical JSON.
+
+    A view of it in another language has the same number and digest, and the same ids and keys: only
+    its texts differ. ``language`` is then that language (ISO 639-1), ``original`` the release as it
+    was written, and ``translated`` the fields of each service that are in ``language``; what is not
+    translated is as it was written.
+    """
 
     number: int
     sha256: str
@@ -122,6 +142,30 @@ class Release:
     services: Mapping[tuple[str, str], Service]
     labels: Mapping[str, Mapping[str, Label]] = field(default_factory=dict)
     translations: tuple[Translation, ...] = ()
+    language: str = ""
+    original: Release | None = field(default=None, repr=False, compare=False)
+    translated: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """The languages that something is translated into."""
+        return frozenset(translation.language for translation in self.translations)
+
+    def in_language(self, code: str) -> Release:
+        """Return the release with the texts that there are in ``code``, one object a language.
+
+        Where there is none at all, that is the release as it was written.
+        """
+        written = self.original or self
+        if code not in written.languages:
+            return written
+        views = written._views
+        # Two threads may both make one: the first that is done is the one that everybody gets.
+        return views.get(code) or views.setdefault(code, _view(written, code))
+
+    @cached_property
+    def _views(self) -> dict[str, Release]:
+        return {}
 
     def label_codes(self, label_set: str) -> frozenset[str]:
         """Return the codes of ``label_set``, empty when the release has none."""
@@ -150,3 +194,56 @@ class Release:
         found |= {service.path for service in self.services.values()}
         found |= {agency.path for agency in self.agencies.values()}
         return frozenset(u for u in found if u.lower().startswith(("http://", "https://")))
+
+
+Entry = TypeVar("Entry", Agency, Service)
+
+
+def _view(written: Release, code: str) -> Release:
+    found = {
+        (each.agency, each.category, each.service): each
+        for each in written.translations
+        if each.language == code
+    }
+    translated = {
+        (agency, service): frozenset(_texts(each, SERVICE_TEXTS))
+        for (agency, _, service), each in found.items()
+        if service
+    }
+    return replace(
+        written,
+        agencies={
+            id_: _in_words_of(agency, found.get((id_, "", "")), ("name", "description"))
+            for id_, agency in written.agencies.items()
+        },
+        categories={
+            (agency, key): _category(category, found.get((agency, key, "")))
+            for (agency, key), category in written.categories.items()
+        },
+        services={
+            (agency, key): _in_words_of(service, found.get((agency, "", key)), SERVICE_TEXTS)
+            for (agency, key), service in written.services.items()
+        },
+        language=code,
+        original=written,
+        translated=translated,
+    )
+
+
+def _in_words_of(entry: Entry, words: Translation | None, fields: tuple[str, ...]) -> Entry:
+    return entry if words is None else replace(entry, **_texts(words, fields))
+
+
+def _category(category: Category, words: Translation | None) -> Category:
+    if words is None:
+        return category
+    # Keywords only help to find: people mix languages, and what is not translated has its own.
+    keywords = dict.fromkeys((*words.keywords, *category.keywords))
+    value = _texts(words, ("name",)).get("name", category.value)
+    return replace(category, value=value, keywords=tuple(keywords))
+
+
+def _texts(words: Translation, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Return the texts of a translation that are not blank."""
+    texts = {name: getattr(words, name) for name in fields}
+    return {name: text for name, text in texts.items() if "".join(text).strip()}

@@ -109,14 +109,16 @@ class _Match(NamedTuple):
 @per_release
 def _index(release: Release) -> _Index:
     index = _Index()
-    for agency in release.agencies.values():
-        # "Department of Labor (DOL)" is also named without its short form.
-        for name in {agency.name, _SHORT_FORM.sub("", agency.name)}:
-            if bearers := _entry(index, name):
-                bearers.agencies.add(agency.id)
-    for service in release.services.values():
-        if bearers := _entry(index, service.name):
-            bearers.services.add((service.agency, service.key))
+    # What has a name in the citizen's language may still be called by its first one.
+    for each in filter(None, (release, release.original)):
+        for agency in each.agencies.values():
+            # "Department of Labor (DOL)" is also named without its short form.
+            for name in {agency.name, _SHORT_FORM.sub("", agency.name)}:
+                if bearers := _entry(index, name):
+                    bearers.agencies.add(agency.id)
+        for service in each.services.values():
+            if bearers := _entry(index, service.name):
+                bearers.services.add((service.agency, service.key))
     return index
 
 

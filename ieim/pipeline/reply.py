@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from ieim.pipeline import language as languages
 from ieim.pipeline import template
 from ieim.pipeline.knowledge import Agency, Release, Service
 
@@ -64,8 +65,27 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """What an agency wants everybody to know for a while; ``agency_name`` is empty for all."""
+
+    agency_name: str
+    text: str
+
+    @property
+    def heading(self) -> str:
+        """Whose notice it is, in words."""
+        return f"Notice from {self.agency_name}" if self.agency_name else "Notice"
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
-    """What a citizen is shown at the end of a turn; parts that do not apply are empty."""
+    """What a citizen is shown at the end of a turn; parts that do not apply are empty.
+
+    ``language`` (ISO 639-1) is the citizen's, where that is not the one that the knowledge is
+    written in; ``original`` names the parts that there are not in it: ``title``, ``lead``,
+    ``paragraphs``, the field of a section. ``notices`` stand above everything else; they are the
+    administration's own words, and no model's.
+    """
 
     kind: Literal["service", "answer", "guidance", "question"]
     title: str
@@ -73,9 +93,18 @@ class Reply:
     paragraphs: tuple[str, ...]
     sections: tuple[Section, ...]
     sources: tuple[Source, ...]
+    language: str = ""
+    original: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the reply as JSON values; :meth:`from_dict` takes them back."""
+        """Return the reply as JSON values; :meth:`from_dict` takes them back.
+
+        A reply in the language of the knowledge says nothing of languages, one without notices
+        nothing of notices: so it is the same as one that was stored before there were any.
+        """
+        said = {"language": self.language, "original": list(self.original)}
+        notices = {"notices": [asdict(notice) for notice in self.notices]}
         return {
             "kind": self.kind,
             "title": self.title,
@@ -83,6 +112,8 @@ class Reply:
             "paragraphs": list(self.paragraphs),
             "sections": [{"field": s.field, "items": list(s.items)} for s in self.sections],
             "sources": [asdict(source) for source in self.sources],
+            **(said if self.language else {}),
+            **(notices if self.notices else {}),
         }
 
     @classmethod
@@ -95,11 +126,15 @@ class Reply:
             paragraphs=tuple(data["paragraphs"]),
             sections=tuple(Section(s["field"], tuple(s["items"])) for s in data["sections"]),
             sources=tuple(Source(**source) for source in data["sources"]),
+            language=data.get("language", ""),
+            original=tuple(data.get("original", ())),
+            notices=tuple(Notice(**notice) for notice in data.get("notices", ())),
         )
 
     def as_text(self) -> str:
         """Return the reply without its sources as plain text, for the terminal and for search."""
-        parts = [self.title, self.lead, *self.paragraphs]
+        notices = (f"{notice.heading}: {notice.text}" for notice in self.notices)
+        parts = [*notices, self.title, self.lead, *self.paragraphs]
         for section in self.sections:
             heading = section.field.replace("_", " ").capitalize()
             if len(section.items) == 1:
@@ -166,6 +201,39 @@ def render_guidance(text: str) -> Reply:
         sections=(),
         sources=(),
     )
+
+
+def told_in(said: Reply, language: str, release: Release) -> Reply:
+    """Return ``said`` for a citizen who writes in ``language``, empty for that of the knowledge.
+
+    ``release`` is the one that it was made from, in ``language`` as far as it is. Of free text the
+    words themselves tell.
+    """
+    if not language:
+        return said
+    original = list(_not_translated(said, language, release))
+    if said.paragraphs and languages.unsupported("\n".join(said.paragraphs), {language}):
+        original.append("paragraphs")
+    return replace(said, language=language, original=tuple(original))
+
+
+def _not_translated(said: Reply, language: str, release: Release) -> Iterator[str]:
+    """Yield the parts of a rendered service that are as they were written."""
+    if said.kind != "service":
+        return
+    key = (said.sources[0].agency_id, said.sources[0].service_key)
+    translated = release.translated.get(key, ()) if release.language == language else ()
+    steps = any(step.strip() for step in release.services[key].how_to_apply)
+    if "name" not in translated:
+        yield "title"
+    if said.lead and ("how_to_apply" if steps else "overview") not in translated:
+        yield "lead"
+    for section in said.sections:
+        # A fee such as "MRK 45.00" is in every language.
+        words = any(c.isalpha() and not c.isupper() for item in section.items for c in item)
+        missing = section.field in SECTIONS and section.field not in translated
+        if missing and (words or not translated):
+            yield section.field
 
 
 def _source(service: Service, agency: Agency) -> Source:

@@ -61,7 +61,7 @@ class Runner(Asking):
         if isinstance(outcome, Answered):
             holds = [
                 *policy.decide(turn.risks, triaged, self.release.labels),
-                *policy.language(turn.text, self.options.languages),
+                *policy.language(turn.text, self.options.languages | self.release.languages),
             ]
             if holds:
                 return Held(outcome.reply, tuple(holds))
@@ -80,7 +80,7 @@ class Runner(Asking):
             if following is None:
                 raise RuntimeError(f"{stage_id} passed without a legal next step")
             stage_id = following
-        return Answered(compose(outputs, context))
+        return Answered(compose(outputs, context, language=turn.language))
 
     def _triage(self, turn: Turn, context: Context, store: Store) -> dict[str, Output]:
         """Return what passed, by contract; what failed closed is in the store."""
@@ -102,8 +102,15 @@ class Runner(Asking):
         )
 
 
-def compose(outputs: Mapping[str, Output], context: Context) -> reply.Reply:
-    """Return the reply that the gated answers of all stages make up."""
+def compose(outputs: Mapping[str, Output], context: Context, *, language: str) -> reply.Reply:
+    """Return the reply that the gated answers of all stages make up.
+
+    ``language`` is the citizen's, empty for the one that the knowledge is written in.
+    """
+    return reply.told_in(_reply(outputs, context), language, context.release)
+
+
+def _reply(outputs: Mapping[str, Output], context: Context) -> reply.Reply:
     if "multi_agency_service_answer_v1" in outputs:
         output = outputs["multi_agency_service_answer_v1"]
         cited = cited_services(output, context)

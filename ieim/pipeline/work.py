@@ -25,6 +25,7 @@ class Turn:
 
     ``history`` holds at most 20 items, oldest first: ``{"role": "user" | "assistant", "text"}``
     and, for an answer, ``"agency"`` and ``"service"``. ``risks`` are what the screen found.
+    ``language`` (ISO 639-1) is the citizen's, empty for the one that the knowledge is written in.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Turn:
     history: Sequence[Mapping[str, Any]] = ()
     risks: Sequence[Risk] = ()
     runtime_directive: str | None = None
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ class Options:
 
     ``deadline`` is in seconds for one call, ``stage_deadline`` for all calls and pauses of a stage;
     ``limits`` count candidates, ``budget`` counts tokens. ``languages`` are the codes (ISO 639-1)
-    that the deployment answers in; ``key_patterns`` say what its own keys look like, by key type.
+    that the deployment answers in, beside those of the release; ``key_patterns`` say what its own
+    keys look like, by key type.
     """
 
     temperature: float = 0.2

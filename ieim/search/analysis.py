@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from pathlib import Path
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
@@ -17,6 +18,13 @@ STOP_WORDS: frozenset[str] = frozenset(
     Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split()
 )
 """English words that say nothing of the subject, and what is left of "don't" and "we'll"."""
+
+_STOP_WORD_LISTS = {
+    "da": "danish", "de": "german", "es": "spanish", "fi": "finnish", "fr": "french",
+    "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese",
+    "ru": "russian", "sv": "swedish",
+}  # fmt: skip
+"""The lists that the library has."""
 
 _LONGEST_TOKEN = 64
 """Bytes; a longer "word" is pasted noise and is left out."""
@@ -75,20 +83,29 @@ def query_words(text: str) -> list[tuple[str, str]]:
     return list(words.items())
 
 
-def matching_spans(text: str, passage: str) -> list[tuple[int, int]]:
+def matching_spans(text: str, passage: str, language: str = "") -> list[tuple[int, int]]:
     """Return where the words of ``text`` stand whose stem also occurs in ``passage``.
 
     Spans are half-open offsets in Unicode code points into ``text``, in order and apart from each
-    other; stop words are never among them.
+    other; stop words are never among them, English ones nor those of ``language`` (ISO 639-1).
     """
     stems = frozenset(STEMMED.analyze(fold(passage)))
     if not stems:
         return []
+    says_something = _content(language)
     return [
         (token.char_offset_from, token.char_offset_to)
         for token in _WORDS.pre_tokenize(_whole(text)).tokens
         if not stems.isdisjoint(STEMMED.analyze(fold(token.text)))
+        and says_something.analyze(token.text)
     ]
+
+
+@cache
+def _content(language: str) -> TextAnalyzer:
+    """Return what leaves nothing of a stop word of ``language``, whose accents count."""
+    name = _STOP_WORD_LISTS.get(language)
+    return _analyzer(Filter.lowercase(), *([Filter.stopword(name)] if name else []))
 
 
 def _whole(text: str) -> str:

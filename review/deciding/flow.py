@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
-
-from conversations import flags
+from conversations import flags, languages
 from conversations.models import Attempt, Stage, Turn
 from conversations.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
@@ -82,17 +80,16 @@ def follow(turn: Turn, answers: Answers | None = None) -> Way:
         if following is None:
             return Way(None, stage_id)
         stage_id = following
-    return Way(compose(outputs, context), SESSION_END)
+    return Way(compose(outputs, context, language=languages.told(turn)), SESSION_END)
 
 
 def holds(turn: Turn) -> list[Finding]:
     """Return why policy holds the reply to a turn, as far as its triage is known."""
     release = knowledge.release(turn.release_number)
     triaged = {name: output for name, (output, _) in done(turn).items() if name not in ANSWERING}
-    languages = frozenset(settings.IEIM_MODEL["LANGUAGES"])
     return [
         *policy.decide(flags.of_rules(turn), triaged, release.labels),
-        *policy.language(turn.text, languages),
+        *policy.language(turn.text, languages.supported(release)),
     ]
 
 

@@ -8,12 +8,14 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.http import QueryDict
+from django.utils import timezone
 
 from conversations import languages, resuming
 from conversations import selectors as conversations
 from conversations.models import Reply, ReplyOrigin
 from conversations.presenters import ReplyView, TurnView
 from conversations.services import REPLY
+from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline import reply as replies
 from review import deciding, second
 from review.deciding import Preview, Refused
@@ -71,7 +73,7 @@ def waiting(loaded: Loaded, user: AbstractUser, proposal: Decision | None) -> Wa
     """
     turn = loaded.item.turn
     if hasattr(turn, "reply"):
-        got = conversations._reply_view(turn.reply, turn)
+        got = conversations.reply_view(turn.reply, turn)
         return Waiting("What the citizen got", got, conversations.turn_view(turn.pk))
     if proposal is not None:
         title, action, by = "The reply that was decided on", Action.AGREE, proposal.action
@@ -92,13 +94,14 @@ def shown(loaded: Loaded, said: replies.Reply, action: str) -> ReplyView:
     """Return a reply as the citizen's own page would show it after ``action``."""
     turn = loaded.item.turn
     release = languages.release_of(turn)
+    said = replace(said, notices=notices.of_reply(said.sources, timezone.now()))
     stored = Reply(
         turn=turn,
         origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,
         body=said.as_dict(),
-        marked=resuming._marked(turn.text, said, release),
+        marked=resuming.marked(turn.text, said, release),
     )
-    return conversations._reply_view(stored, turn)
+    return conversations.reply_view(stored, turn)
 
 
 def _says(loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any]) -> tuple[Said, ...]:

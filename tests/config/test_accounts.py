@@ -56,7 +56,7 @@ def test_it_opens_what_the_account_may_see(username: str, path: str, status: int
 
 @pytest.mark.parametrize(
     ("username", "work"),
-    [("admin", "/review/"), ("caseworker", "/review/"), ("editor", "/admin/")],
+    [("admin", "/review/"), ("caseworker", "/review/"), ("editor", "/knowledge/")],
 )
 def test_it_leads_staff_to_their_work(username: str, work: str) -> None:
     response = logged_in(username).get("/staff/")

@@ -11,6 +11,9 @@ from pytest_django import Settings
 
 from ieim.config import embedded
 
+# Before the first turn the current release is read.
+pytestmark = pytest.mark.django_db(transaction=True)
+
 
 class Recorder:
     """Stands in for the threads."""

@@ -13,6 +13,7 @@ from conversations import asking, erasing, events, running, selectors, services
 from conversations.models import (
     Attempt,
     ClientTurn,
+    Correction,
     EvidenceSpan,
     Reply,
     Session,
@@ -30,7 +31,7 @@ from tests.model_server import scripted_model
 NAME = "Wilhelmina Oberländer"
 SAID = f"I want to extend my tourist visa. I am {NAME}"
 BAD = ["no json", "no json"]
-HELD = (Stage, Attempt, EvidenceSpan, Reply, ClientTurn, SessionEvent)
+HELD = (Stage, Attempt, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction)
 
 
 class Call(threading.Event):

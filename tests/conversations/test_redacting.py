@@ -148,7 +148,7 @@ def test_it_asks_no_model_when_redaction_fails(ask: Ask, monkeypatch: pytest.Mon
     ("text", "language"),
     [
         ("Ich möchte mein Touristenvisum verlängern, was muss ich dafür tun?", "de"),
-        ("Je voudrais prolonger mon visa de touriste, que dois-je faire ?", "fr"),
+        ("Vorrei prolungare il mio visto turistico, che cosa devo fare?", "it"),
         ("Хочу продлить туристическую визу, что для этого нужно сделать?", "ru"),
     ],
 )

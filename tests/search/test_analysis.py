@@ -79,3 +79,11 @@ def test_it_gives_ordered_spans_that_do_not_overlap(text: str, passage: str) -> 
 @given(st.text(alphabet="aàbßéĳ東ü \u0301\u00ad'", max_size=40))
 def test_it_folds_once_and_for_all(text: str) -> None:
     assert fold(fold(text)) == fold(text)
+
+
+def test_it_marks_no_stop_words_of_the_citizens_language() -> None:
+    text, passage = "J'ai reçu une amende pour excès de vitesse", "Une amende pour excès de vitesse"
+    shown = [text[start:end] for start, end in matching_spans(text, passage, "fr")]
+    assert shown == ["amende", "excès", "vitesse"]
+    assert len(matching_spans(text, passage)) > len(shown)
+    assert matching_spans(text, passage, "xx") == matching_spans(text, passage)

@@ -1,0 +1,166 @@
+"""What a large catalogue costs: 10,000 services, edited, published, loaded and searched.
+
+    python benchmarks/bench_knowledge.py [--services N] [--json]
+    python -m tests.services .venv/bin/python benchmarks/bench_knowledge.py      # on PostgreSQL
+
+Everything is measured twice in the same run: over the demo knowledge and over N services made from
+it. The factor beside a figure is how much more the large one takes; the catalogue is about a
+hundred times as large. Pages go through the whole of Django; memory is the resident size of a fresh
+process that has loaded a release and its index, above one that has only started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import django
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
+django.setup()
+
+from django.contrib.auth.models import User  # noqa: E402
+from django.db import connection  # noqa: E402
+from django.test import Client  # noqa: E402
+
+from benchmarks.bench_shortlist import DEMO, catalogue, questions  # noqa: E402
+from ieim.config import demo  # noqa: E402
+from ieim.knowledge import proposals, selectors, services  # noqa: E402
+from ieim.knowledge.bundle import Bundle, read_bundle  # noqa: E402
+from ieim.search import ReleaseIndex  # noqa: E402
+
+ROUNDS = 9
+PAGES = {
+    "admin: services": "/admin/knowledge/service/",
+    "admin: search services": "/admin/knowledge/service/?q=visa",
+    "draft: services": "/knowledge/services/",
+    "draft: search services": "/knowledge/services/?q=visa",
+    "release: services": "/knowledge/releases/{number}/",
+    "release: search services": "/knowledge/releases/{number}/?q=visa",
+    "API: services": "/api/v1/knowledge/services/",
+    "API: search services": "/api/v1/knowledge/services/?q=visa",
+}
+AIMS = {"publish": 20.0, "shortlist": 0.005, **dict.fromkeys(PAGES, 0.1)}
+"""Seconds."""
+MEMORY = """
+import os, sys
+import django
+django.setup()
+from django.db import connection
+if sys.argv[1]:
+    connection.settings_dict["NAME"] = sys.argv[1]
+    from ieim.knowledge import selectors
+    from ieim.search import index_for
+    index_for(selectors.current_release())
+else:
+    import ieim.search, ieim.knowledge.selectors
+print(int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+"""
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Time one call."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def memory(database: str) -> float:
+    """MiB of a fresh process; with ``database`` it has loaded the current release and its index."""
+    command = [sys.executable, "-c", MEMORY, database]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return int(done.stdout) / 2**20
+
+
+def measure(bundle: Bundle, people: tuple[User, User]) -> dict[str, float]:
+    """Take a bundle through import, proposal and publication, and ask every page."""
+    found = {"import": seconds(lambda: services.import_bundle(bundle=bundle, by=None))}
+    made: list[Any] = []
+    found["propose (with checks)"] = seconds(
+        lambda: made.append(proposals.propose(note="Benchmark", by=people[0]))
+    )
+    found["publish"] = seconds(
+        lambda: proposals.publish_proposal(proposal_id=made[0].pk, by=people[1])
+    )
+    found["load a release"] = seconds(selectors.current_release)
+    release = selectors.current_release()
+    assert release is not None
+    indexes: list[ReleaseIndex] = []
+    found["build its index"] = seconds(lambda: indexes.append(ReleaseIndex(release)))
+    asked = questions()
+    found["shortlist"] = median(
+        seconds(partial(indexes[0].services, text, agencies=None, limit=20)) for text in asked
+    )
+    client = Client(headers={"Host": "127.0.0.1"})
+    client.force_login(people[0])
+    for name, address in PAGES.items():
+        path = address.format(number=release.number)
+        times = [seconds(partial(_read, client, path)) for _ in range(ROUNDS)]
+        found[name] = median(times)
+    return found
+
+
+def _read(client: Client, path: str) -> None:
+    response = client.get(path)
+    if response.status_code != 200:
+        raise SystemExit(f"{path} answered {response.status_code}")
+
+
+def main() -> None:
+    """Measure both catalogues and print them side by side."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--services", type=int, default=10_000, metavar="N")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if connection.vendor == "sqlite":
+            connection.settings_dict["TEST"]["NAME"] = str(Path(folder) / "bench.sqlite3")
+        old = connection.creation.create_test_db(verbosity=0)
+        try:
+            demo.create_accounts()
+            people = User.objects.get(username="editor"), User.objects.get(username="publisher")
+            small = measure(read_bundle(DEMO), people)
+            bare = memory("")
+            small["memory of a process"] = memory(str(connection.settings_dict["NAME"])) - bare
+            large_bundle = Bundle.from_content(_content(options.services))
+            large = measure(large_bundle, people)
+            large["memory of a process"] = memory(str(connection.settings_dict["NAME"])) - bare
+        finally:
+            connection.creation.destroy_test_db(old, verbosity=0)
+    if options.json:
+        print(json.dumps({"demo": small, "large": large, "bare_mib": bare}))
+        return
+    print(f"{'':28}{'demo':>12}{f'{options.services:,}':>12}{'factor':>9}   aim")
+    for name, value in large.items():
+        unit, scale = ("MiB", 1.0) if name.startswith("memory") else ("ms", 1e3)
+        aim = f"{AIMS[name] * 1e3:g} ms" if name in AIMS else ""
+        print(
+            f"{name:28}{small[name] * scale:9.1f} {unit:2}{value * scale:9.1f} {unit:2}"
+            f"{value / small[name]:8.0f}x   {aim}"
+        )
+    print(f"A process that has only started: {bare:.0f} MiB.")
+
+
+def _content(size: int) -> dict[str, list[dict[str, Any]]]:
+    release = catalogue(size)
+    whole = read_bundle(DEMO)
+    large = Bundle(
+        whole.agencies, whole.dictionary, tuple(release.services.values()), whole.labels, True
+    )
+    return large.content
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The editors' part of the API: the draft, releases and proposals, trying, recall, notices."""

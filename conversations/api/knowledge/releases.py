@@ -1,0 +1,187 @@
+"""Releases and proposals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from conversations.api.knowledge import schema
+from conversations.api.knowledge.serializers import (
+    FullReleaseSerializer,
+    ProposalSerializer,
+    ProposalsSerializer,
+    ProposeSerializer,
+    ReasonSerializer,
+    ReleaseSerializer,
+    ReleasesSerializer,
+)
+from conversations.api.staff import StaffView, may
+from ieim.knowledge import proposals, selectors
+from ieim.knowledge.models import Proposal, Release
+from ieim.knowledge.proposals import ProposalError
+
+NEWEST = 50
+"""Proposals that are listed."""
+MaySee = may("knowledge.view_release")
+MayPropose = may(proposals.MAY_PROPOSE)
+MayPublish = may(proposals.MAY_PUBLISH)
+
+
+class NotDone(APIException):
+    """422: a proposal that cannot be made or decided like this."""
+
+    status_code = 422
+
+    def __init__(self, error: ProposalError) -> None:
+        super().__init__(" ".join(error.reasons))
+
+
+class Releases(StaffView):
+    """All releases."""
+
+    permission_classes = [MaySee]
+
+    @schema.releases
+    def get(self, request: Request) -> Response:
+        """Read the releases, newest first, without their content."""
+        rows = Release.objects.defer("content").order_by("-number")
+        current = selectors.current_number()
+        return Response(ReleasesSerializer({"items": [_release(r, current) for r in rows]}).data)
+
+
+class OneRelease(StaffView):
+    """One release."""
+
+    permission_classes = [MaySee]
+
+    @schema.release
+    def get(self, request: Request, number: int) -> Response:
+        """Read a release with its content."""
+        row = Release.objects.filter(number=number).first()
+        if row is None:
+            raise Http404
+        shown = {**_release(row, selectors.current_number()), "content": row.content}
+        return Response(FullReleaseSerializer(shown).data)
+
+
+class Proposals(StaffView):
+    """Proposals."""
+
+    permission_classes = [MaySee]
+
+    @schema.proposals
+    def get(self, request: Request) -> Response:
+        """Read the newest proposals."""
+        rows = _proposals().order_by("-pk")[:NEWEST]
+        return Response(ProposalsSerializer({"items": rows}).data)
+
+    @schema.propose
+    def post(self, request: Request) -> Response:
+        """Propose the draft, or an earlier release again."""
+        self.check_rights(request, MayPropose)
+        body = ProposeSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        note = body.validated_data["note"]
+        try:
+            if "again" in body.validated_data:
+                release = Release.objects.filter(number=body.validated_data["again"]).first()
+                if release is None:
+                    raise Http404
+                made = proposals.propose_again(release=release, note=note, by=self.user)
+            else:
+                made = proposals.propose(note=note, by=self.user)
+        except ProposalError as error:
+            raise NotDone(error) from error
+        return Response(ProposalSerializer(_proposals().get(pk=made.pk)).data, status=201)
+
+    def check_rights(self, request: Request, permission: Any) -> None:
+        """Raise PermissionDenied for somebody who may only read."""
+        if not permission().has_permission(request, self):
+            self.permission_denied(request)
+
+
+class OneProposal(StaffView):
+    """One proposal."""
+
+    permission_classes = [MaySee]
+
+    @schema.proposal
+    def get(self, request: Request, pk: int) -> Response:
+        """Read a proposal."""
+        return Response(ProposalSerializer(find(pk)).data)
+
+
+class Publish(StaffView):
+    """The publication of what somebody else proposed."""
+
+    permission_classes = [MayPublish]
+
+    @schema.publish
+    def post(self, request: Request, pk: int) -> Response:
+        """Publish it."""
+        find(pk)
+        try:
+            row = proposals.publish_proposal(proposal_id=pk, by=self.user, reason=_reason(request))
+        except ProposalError as error:
+            raise NotDone(error) from error
+        return Response(ReleaseSerializer(_release(row, selectors.current_number())).data)
+
+
+class Refuse(StaffView):
+    """The end of what somebody else proposed."""
+
+    permission_classes = [MayPublish]
+
+    @schema.refuse
+    def post(self, request: Request, pk: int) -> Response:
+        """Turn it down."""
+        find(pk)
+        try:
+            proposals.refuse(proposal_id=pk, by=self.user, reason=_reason(request))
+        except ProposalError as error:
+            raise NotDone(error) from error
+        return Response(ProposalSerializer(find(pk)).data)
+
+
+class Withdraw(StaffView):
+    """The end of one's own proposal."""
+
+    permission_classes = [MayPropose]
+
+    @schema.withdraw
+    def post(self, request: Request, pk: int) -> Response:
+        """Withdraw it."""
+        find(pk)
+        _reason(request)
+        try:
+            proposals.withdraw(proposal_id=pk, by=self.user)
+        except ProposalError as error:
+            raise NotDone(error) from error
+        return Response(ProposalSerializer(find(pk)).data)
+
+
+def _proposals() -> Any:
+    return Proposal.objects.defer("content").select_related("proposed_by", "decided_by")
+
+
+def find(pk: int) -> Proposal:
+    """Return a proposal; raises Http404."""
+    found: Proposal | None = _proposals().filter(pk=pk).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _reason(request: Request) -> str:
+    body = ReasonSerializer(data=request.data)
+    body.is_valid(raise_exception=True)
+    return str(body.validated_data.get("reason", ""))
+
+
+def _release(row: Release, current: int | None) -> dict[str, Any]:
+    names = ("number", "sha256", "note", "created_at")
+    return {**{name: getattr(row, name) for name in names}, "current": row.number == current}

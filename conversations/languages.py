@@ -1,0 +1,39 @@
+"""The language of a turn: what its texts are taken from, and what a reply to it is told in."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from conversations.models import Turn
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import language
+from ieim.pipeline.knowledge import Release
+
+
+def written_in() -> str:
+    """Return the language that the knowledge is written in: the first that is configured."""
+    return str(settings.IEIM_MODEL["LANGUAGES"][0])
+
+
+def supported(release: Release) -> frozenset[str]:
+    """Return the languages that questions are answered in."""
+    return release.languages.union(settings.IEIM_MODEL["LANGUAGES"])
+
+
+def detect(text: str, release: Release | None) -> str:
+    """Return the likely language of a message, empty where it cannot be told."""
+    configured = frozenset(settings.IEIM_MODEL["LANGUAGES"])
+    return language.best(text, configured if release is None else supported(release))
+
+
+def told(turn: Turn) -> str:
+    """Return the language to tell a reply to ``turn`` in, empty for that of the knowledge."""
+    return "" if turn.language == written_in() else turn.language
+
+
+def release_of(turn: Turn) -> Release:
+    """Return the release of ``turn`` in its language, as far as there are translations.
+
+    Raises what :func:`ieim.knowledge.selectors.release` does.
+    """
+    return knowledge.release(turn.release_number).in_language(turn.language)

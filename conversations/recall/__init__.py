@@ -1,0 +1,1 @@
+"""Recall: which answers were made from a service, and telling their readers of a mistake."""

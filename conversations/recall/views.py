@@ -1,0 +1,183 @@
+"""The pages of a recall: which answers used a service, and a correction for them."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import get_language_info
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from conversations.models import Citation, CorrectionNotice
+from conversations.presenters import CorrectionView
+from conversations.recall import files, selectors, sending
+from conversations.recall.forms import Asked, asked
+
+PAGE_SIZE = 50
+LONGEST_SEARCH = 100
+EARLIER = 10
+"""How many corrections of a service the page lists, the last one first."""
+
+may_see = permission_required("conversations.view_citation", raise_exception=True)
+may_send = permission_required("conversations.add_correctionnotice", raise_exception=True)
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def home(request: HttpRequest) -> HttpResponse:
+    """Pick a service."""
+    words = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_SEARCH]
+    found = selectors.search(_user(request), words) if words else None
+    return render(request, "recall/home.html", {"words": words, "found": found})
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def service(request: HttpRequest) -> HttpResponse:
+    """The versions of a service, and the answers made from one of them or from any."""
+    wanted = asked(request.GET, _user(request))
+    agency, key = wanted.service.agency, wanted.service.service
+    found = selectors.listed(agency, key, wanted.version)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "asked": wanted,
+        "versions": selectors.versions(agency, key),
+        "page": page,
+        "rows": [_row(each) for each in page],
+        "earlier": CorrectionNotice.objects.filter(agency=agency, service=key)[:EARLIER],
+    }
+    return render(request, "recall/service.html", context)
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def references(request: HttpRequest) -> StreamingHttpResponse:
+    """The same answers as CSV."""
+    wanted = asked(request.GET, _user(request))
+    found = selectors.listed(wanted.service.agency, wanted.service.service, wanted.version)
+    return StreamingHttpResponse(
+        files.lines(found.iterator(chunk_size=1000)),
+        headers={"Content-Disposition": 'attachment; filename="recall.csv"'},
+        content_type="text/csv; charset=utf-8",
+    )
+
+
+@never_cache
+@require_POST
+@login_required
+@may_send
+def write(request: HttpRequest) -> HttpResponse:
+    """Write a correction, and see it as citizens will; 422 with what is wrong with it."""
+    wanted = asked(request.POST, _user(request))
+    problem = _nobody(wanted)
+    if problem or "text" not in request.POST or "again" in request.POST:
+        return _form(request, wanted, problem)
+    try:
+        text = sending.text_of(request.POST["text"])
+    except sending.Refused as refused:
+        return _form(request, wanted, refused.message)
+    shown = [CorrectionView(text, timezone.now())]
+    context = {"asked": wanted, "count": wanted.count, "text": text, "corrections": shown}
+    return render(request, "recall/preview.html", context)
+
+
+@never_cache
+@require_POST
+@login_required
+@may_send
+def send(request: HttpRequest) -> HttpResponse:
+    """Confirm a correction: 303 to where it can be seen going out; 422 where it is refused."""
+    wanted = asked(request.POST, _user(request))
+    try:
+        notice = sending.confirm(
+            agency=wanted.service.agency,
+            service=wanted.service.service,
+            version=wanted.version,
+            turns=wanted.turns,
+            text=request.POST.get("text", ""),
+            by=_user(request),
+        )
+    except sending.Refused as refused:
+        return _form(request, wanted, refused.message)
+    return _see(notice)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@may_send
+def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
+    """How far a correction is; a POST goes on with one that was cut off."""
+    found = CorrectionNotice.objects.select_related("created_by").filter(pk=notice).first()
+    if found is None or not selectors.may_see(_user(request), found.agency):
+        raise Http404
+    if request.method == "POST":
+        if found.sent_at is None:
+            sending.queue(notice_id=found.pk)
+        return _see(found)
+    context = {
+        "notice": found,
+        "service": selectors.name_of(found.agency, found.service),
+        "sent": found.corrections.count(),
+        "corrections": [CorrectionView(found.text, found.created_at)],
+    }
+    return render(request, "recall/notice.html", context)
+
+
+def _nobody(wanted: Asked) -> str:
+    if wanted.turns == ():
+        return "Tick the answers to correct, or choose all of them."
+    return "" if wanted.count else sending.NOBODY
+
+
+def _form(request: HttpRequest, wanted: Asked, problem: str) -> HttpResponse:
+    context = {
+        "asked": wanted,
+        "count": wanted.count,
+        "text": request.POST.get("text", ""),
+        "limit": sending.MAX_TEXT,
+        "problem": problem,
+    }
+    return render(request, "recall/write.html", context, status=422 if problem else 200)
+
+
+def _row(each: Citation) -> dict[str, Any]:
+    reply, turn = each.reply, each.reply.turn
+    return {
+        "turn": turn,
+        "reply": reply,
+        "language": _language(turn.language),
+        "corrected": getattr(each, "corrected", False),
+    }
+
+
+def _language(code: str) -> str:
+    if not code:
+        return "not known"
+    try:
+        return str(get_language_info(code)["name"])
+    except KeyError:
+        return code
+
+
+def _user(request: HttpRequest) -> User:
+    return cast(User, request.user)
+
+
+def _see(notice: CorrectionNotice) -> HttpResponse:
+    response = redirect("recall:notice", notice.pk)
+    response.status_code = 303
+    return response

@@ -1,0 +1,78 @@
+"""Asking one question of the draft and of the published release. Nothing of it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+from django.utils import timezone
+
+from conversations import running
+from conversations.evaluation.run import Asked, Asker, language_of
+from conversations.trying.shortlists import Listening, ListeningStore
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.notices import selectors as notices
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Model
+from ieim.search import index_for
+
+Which = Literal["draft", "published"]
+
+
+class NoModel(Exception):
+    """No answer could be had; the message is a plain sentence for staff."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two: what was asked of it and what came of that."""
+
+    which: Which
+    release: Release
+    """In the language of the question, as far as there are translations."""
+    language: str
+    model: str
+    asked: Asked
+    shortlist: Listening
+
+
+def ask_both(text: str, *, model: Model | None = None) -> tuple[Side, ...]:
+    """Ask the draft and the published release as a citizen would, at once; the draft comes first.
+
+    There is one side only where nothing is published, or where the draft is the published release
+    to the byte. Raises :class:`ieim.knowledge.bundle.BundleError` for a draft that cannot be used,
+    and :class:`NoModel`.
+    """
+    model, now = model or running.configured_model(), timezone.now()
+    draft, published = knowledge.draft().release(0), knowledge.current_release()
+    releases: list[tuple[Which, Release]] = [("draft", draft)]
+    if published is not None and published.sha256 != draft.sha256:
+        releases.append(("published", published))
+    with ThreadPoolExecutor(len(releases)) as pool:
+        # The pipeline touches no database here, so threads need no connection.
+        asking = [
+            pool.submit(_ask, which, text, each, model, notices.runtime_directive(each, now))
+            for which, each in releases
+        ]
+        sides = [each.result() for each in asking]
+    _check(sides)
+    return tuple(sides)
+
+
+def _ask(which: Which, text: str, release: Release, model: Model, directive: str | None) -> Side:
+    language = language_of(text, (), release)
+    view = release.in_language(language)
+    listening = Listening(index_for(view), view)
+    asker = Asker(model, view, listening, running.options(), directive)
+    asked = asker.turn(text, store=ListeningStore(listening))
+    return Side(which, view, language, model.name, asked, listening)
+
+
+def _check(sides: Sequence[Side]) -> None:
+    for side in sides:
+        if side.asked.outcome is None:
+            if side.asked.unavailable:
+                raise NoModel(f"The model cannot be reached: {side.asked.reason}")
+            raise NoModel("The question could not be asked: an error of ours is in the log.")

@@ -1,0 +1,37 @@
+"""What editors read instead of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from conversations.selectors import HEADINGS
+from conversations.services import REPLY
+from ieim.pipeline.reply import Reply
+
+STAGES: Mapping[str, str] = {
+    "judgement_v1": "Is it a question for us?",
+    "agency_detect_v1": "Which agency?",
+    "category_select_v1": "Which topic?",
+    "semantic_analysis_v1": "Which topics at each agency?",
+    "service_select_v1": "Which service?",
+    "multi_agency_service_answer_v1": "One answer from several agencies",
+    "classify": "Intent, product and urgency",
+    "extract": "Facts in the message",
+    "identity_assist": "Numbers and names that identify",
+    REPLY: "The reply as a whole",
+}
+
+
+def stage_words(stage: str) -> str:
+    """Return what a stage is about; a stage that has no words is shown by its id."""
+    return STAGES.get(stage, stage)
+
+
+def parts_of(said: Reply) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a reply as ``(heading, text)``, empty ones too."""
+    yield "Title", said.title
+    yield "What to do first", said.lead
+    yield "Text", "\n".join(said.paragraphs)
+    for section in said.sections:
+        heading = HEADINGS.get(section.field, section.field.replace("_", " ").capitalize())
+        yield heading, "\n".join(section.items)

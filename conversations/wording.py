@@ -1,0 +1,69 @@
+"""The fixed words around an answer, in the citizen's language where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import yaml
+from django.utils.translation import get_language_info
+
+PAGE = "en"
+"""The language of the pages, and of the words for a language that has none of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of ``wording.yaml`` in ``language``; ``headings`` are by field, ``steps`` by
+    contract, ``statuses`` by a step's status, ``origins`` by whose words a reply is."""
+
+    language: str
+    answer: str
+    first: str
+    headings: Mapping[str, str]
+    from_message: str
+    source: str
+    sources: str
+    why: str
+    match: str
+    quoted: str
+    joined: str
+    did: str
+    steps: Mapping[str, str]
+    statuses: Mapping[str, str]
+    origins: Mapping[str, str]
+    not_it: str
+    person: str
+    only: str
+    partly: str
+    names: Mapping[str, str]
+
+    @property
+    def direction(self) -> str:
+        """``ltr`` or ``rtl``, as in HTML."""
+        return "rtl" if get_language_info(self.language)["bidi"] else "ltr"
+
+    def only_in(self, language: str, *, whole: bool) -> str:
+        """Return the sentence that what is told, ``whole`` or in part, is only in ``language``."""
+        sentence = self.only if whole else self.partly
+        return sentence.format(language=self.names.get(language) or _own_name(language))
+
+
+def words(language: str) -> Words:
+    """Return the words in ``language`` (ISO 639-1), in English where it has none."""
+    return _all().get(language) or _all()[PAGE]
+
+
+@cache
+def _all() -> Mapping[str, Words]:
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    return {code: Words(language=code, **texts) for code, texts in yaml.safe_load(text).items()}
+
+
+def _own_name(language: str) -> str:
+    try:
+        return str(get_language_info(language)["name_local"])
+    except KeyError:
+        return language

@@ -1,0 +1,165 @@
+"""The pages of agencies, their dictionaries and services, labels and translations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from ieim.knowledge.admin.base import refused
+from ieim.knowledge.admin.files import FilesAdmin
+from ieim.knowledge.admin.forms import (
+    AgencyForm,
+    CategoryForm,
+    LabelForm,
+    ServiceForm,
+    TranslationForm,
+)
+from ieim.knowledge.columns import TRANSLATED
+from ieim.knowledge.links import link_warnings
+from ieim.knowledge.models import Agency, Category, DraftEntry, Label, Service, Translation
+
+if TYPE_CHECKING:
+    Inline = admin.TabularInline[DraftEntry, Agency]
+else:
+    Inline = admin.TabularInline
+
+_INLINE_LIMIT = 100
+"""Dictionary entries that a page of an agency still shows: each is six fields of a form."""
+
+
+class CategoryInline(Inline):
+    """An agency's dictionary on its page."""
+
+    model = Category
+    form = CategoryForm
+    fields = ["key", "value", "keywords", "position", "seen"]
+    extra = 0
+    show_change_link = True
+
+    def get_formset(self, request: HttpRequest, obj: Agency | None = None, **kwargs: Any) -> Any:
+        """Return the formset, told what editing refused a moment ago."""
+        form = type("CategoryRow", (CategoryForm,), {"problems": refused(request)})
+        return super().get_formset(request, obj, **{**kwargs, "form": form})
+
+
+@admin.register(Agency)
+class AgencyAdmin(FilesAdmin):
+    """Agencies, with their dictionaries."""
+
+    table = "agencies"
+    form = AgencyForm
+    list_display = ["name", "id", "path", "position"]
+    search_fields = ["id", "name", "description"]
+    fields = ["id", "name", "path", "description", "position", "seen"]
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> list[Any]:
+        """Return the dictionary, unless it is too long for one page."""
+        if obj is None or obj.categories.count() <= _INLINE_LIMIT:
+            return [CategoryInline]
+        return []
+
+
+@admin.register(Category)
+class CategoryAdmin(FilesAdmin):
+    """Dictionary entries."""
+
+    table = "dictionary"
+    form = CategoryForm
+    list_display = ["value", "key", "agency", "position"]
+    list_display_links = ["value", "key"]
+    list_filter = [("agency", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["agency"]
+    search_fields = ["key", "value", "keywords", "agency__id", "agency__name"]
+    fields = ["agency", "key", "value", "keywords", "position", "seen"]
+    autocomplete_fields = ["agency"]
+
+
+class HasOverview(admin.SimpleListFilter):
+    """Services without an overview: the answer cannot say what they are."""
+
+    title = "overview"
+    parameter_name = "overview"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Return the two."""
+        return [("yes", "With an overview"), ("no", "Without an overview")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the services of that kind."""
+        if self.value() == "yes":
+            return queryset.exclude(overview="")
+        return queryset.filter(overview="") if self.value() == "no" else queryset
+
+
+@admin.register(Service)
+class ServiceAdmin(FilesAdmin):
+    """The service index."""
+
+    table = "services"
+    form = ServiceForm
+    list_display = ["name", "key", "agency", "has_overview", "position"]
+    list_filter = [HasOverview, ("agency", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["agency"]
+    search_fields = ["key", "name", "overview", "agency__id", "agency__name"]
+    autocomplete_fields = ["agency"]
+    fieldsets = [
+        (None, {"fields": ["agency", "key", "name", "categories", "position", "seen"]}),
+        (
+            "What the citizen reads",
+            {"fields": ["overview", "applicability_summary", "requirements", "how_to_apply"]},
+        ),
+        ("Facts", {"fields": ["fees", "processing_time", "contact"]}),
+        ("Links", {"fields": ["path", "url"]}),
+    ]
+
+    @admin.display(boolean=True, description="overview")
+    def has_overview(self, service: Service) -> bool:
+        """Whether there is an overview to answer with."""
+        return bool(service.overview.strip())
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save, and say what to look at again among the links."""
+        super().save_model(request, obj, form, change)
+        same = Service.objects.filter(url=obj.url).exclude(pk=obj.pk) if obj.url else ()
+        others = [(f"{service.agency_id} {service.key}", service.url) for service in same]
+        for warning in link_warnings([(f"{obj.agency_id} {obj.key}", obj.url)], others):
+            messages.warning(request, warning)
+
+
+@admin.register(Label)
+class LabelAdmin(FilesAdmin):
+    """Labels: for people of every agency."""
+
+    table = "labels"
+    form = LabelForm
+    list_display = ["name", "set", "code", "threshold", "effect", "position"]
+    list_filter = ["set"]
+    search_fields = ["code", "name", "description"]
+    fields = ["set", "code", "name", "description", "threshold", "effect", "position", "seen"]
+
+
+@admin.register(Translation)
+class TranslationAdmin(FilesAdmin):
+    """Texts in other languages."""
+
+    table = "translations"
+    form = TranslationForm
+    list_display = ["name", "language", "agency", "category", "service"]
+    list_display_links = ["name", "language"]
+    list_filter = ["language", ("agency", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["agency"]
+    search_fields = ["name", "category", "service", "agency__id", "agency__name"]
+    autocomplete_fields = ["agency"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the texts that what is translated has; all while that is not known."""
+        source = obj.__dict__ if obj else request.GET
+        what = next((name for name in ("category", "service") if source.get(name)), "agency")
+        texts = TRANSLATED[what] if obj or what != "agency" else _EVERY_TEXT
+        return ["language", "agency", "category", "service", *texts, "position", "seen"]
+
+
+_EVERY_TEXT = tuple(dict.fromkeys(name for names in TRANSLATED.values() for name in names))

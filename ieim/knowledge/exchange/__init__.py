@@ -1,0 +1,1 @@
+"""The draft as files for people: CSV, XLSX, YAML and JSON, out and in again."""

@@ -1,0 +1,1 @@
+"""Notices about agencies for a while (:class:`ieim.knowledge.models.Directive`)."""

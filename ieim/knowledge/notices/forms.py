@@ -1,0 +1,55 @@
+"""The form for a new notice. What a notice may be is the service's to say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.notices.services import MAX_TEXT
+from ieim.knowledge.scope import agencies_of
+
+WHEN = "%Y-%m-%dT%H:%M"
+_NO_DATE = "Write a day and a time, such as 2026-12-24 12:00."
+
+
+def _moment(*, required: bool) -> forms.DateTimeField:
+    return forms.DateTimeField(
+        required=required,
+        input_formats=[WHEN, "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
+        widget=forms.DateTimeInput(format=WHEN),
+        error_messages={"invalid": _NO_DATE, "required": "Say when the notice ends."},
+    )
+
+
+class NoticeForm(forms.Form):
+    """What somebody typed; moments are in the deployment's time zone."""
+
+    agency = forms.ChoiceField(
+        required=False, error_messages={"invalid_choice": "Choose one of your agencies."}
+    )
+    # Its length is the service's to judge, without spare white space.
+    text = forms.CharField(
+        max_length=4 * MAX_TEXT,
+        strip=False,
+        error_messages={"required": "Write what citizens should know."},
+    )
+    starts_at = _moment(required=False)
+    ends_at = _moment(required=True)
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["agency"]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101
+        field.choices = choices(user)
+
+
+def choices(user: User) -> list[tuple[str, str]]:
+    """Return the agencies that a user can write a notice for; blank is every agency."""
+    scope = agencies_of(user)
+    release = knowledge.current_release()
+    agencies = release.agencies.values() if release else ()
+    own = [(each.id, each.name) for each in agencies if scope is None or each.id in scope]
+    return [("", "Every agency"), *own] if scope is None else own

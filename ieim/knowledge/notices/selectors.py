@@ -1,0 +1,71 @@
+"""Reads: which notices apply, what the pipeline is told of them, and what citizens are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import QuerySet
+
+from ieim.knowledge.models import Directive
+from ieim.knowledge.scope import agencies_of
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.reply import Notice, Source
+
+User = AbstractBaseUser | AnonymousUser
+
+DIRECTIVE_CHARS = 2_000
+"""Of all notices together, the model is given so many code points."""
+
+
+def active(at: datetime) -> list[Directive]:
+    """Return the notices that apply at a moment, the one that began last first."""
+    now = Directive.objects.filter(starts_at__lte=at, ends_at__gt=at)
+    return list(now.order_by("-starts_at", "-pk"))
+
+
+def runtime_directive(release: Release, at: datetime) -> str | None:
+    """Return ``runtime_directive`` of a turn that is worked on at a moment; None without a notice.
+
+    One line a notice, the one that began last first, each whole: from the first one on that would
+    exceed :data:`DIRECTIVE_CHARS`, they are left out. So are those of agencies that ``release``
+    does not have.
+    """
+    lines: list[str] = []
+    left = DIRECTIVE_CHARS
+    for notice in active(at):
+        agency = release.agencies.get(notice.agency)
+        if notice.agency and agency is None:
+            continue
+        line = f"{agency.name if agency else 'Every agency'}: {notice.text}"
+        left -= len(line) + bool(lines)
+        if left < 0:
+            break
+        lines.append(line)
+    return "\n".join(lines) or None
+
+
+def of_reply(sources: Sequence[Source], at: datetime) -> tuple[Notice, ...]:
+    """Return the notices that go with a reply of these sources: of every agency, and of theirs.
+
+    A reply without a source is about no agency, and has none.
+    """
+    if not sources:
+        return ()
+    names = {"": "", **{source.agency_id: source.agency_name for source in sources}}
+    found = [notice for notice in active(at) if notice.agency in names]
+    return tuple(dict.fromkeys(Notice(names[notice.agency], notice.text) for notice in found))
+
+
+def visible(user: User) -> QuerySet[Directive]:
+    """Return the notices that a user may see: those of every agency, and of their agencies."""
+    agencies = agencies_of(user)
+    notices = Directive.objects.select_related("created_by")
+    return notices if agencies is None else notices.filter(agency__in=["", *agencies])
+
+
+def may_change(user: User, agency: str) -> bool:
+    """Whether a user may add or end a notice of ``agency`` (blank: of every agency)."""
+    agencies = agencies_of(user)
+    return agencies is None or (agency != "" and agency in agencies)

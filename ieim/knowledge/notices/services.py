@@ -1,0 +1,94 @@
+"""Writes: adding a notice, and ending it early. Each is one transaction with its audit event."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from ieim.audit.services import record_system
+from ieim.audit.types import JSONValue
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.models import Directive
+from ieim.knowledge.notices.selectors import may_change
+from ieim.knowledge.notices.texts import BadText, plain_text
+
+MAX_TEXT = 500
+
+NO_AGENCY = "Choose one of your agencies."
+END_BEFORE_START = "The end must be after the start."
+END_IS_PAST = "The end is over already. Choose a later one."
+IS_OVER = "This notice is over already."
+
+
+class Refused(Exception):
+    """A notice that cannot be; nothing was changed. ``problems`` is ``{field: sentence}``."""
+
+    def __init__(self, **problems: str) -> None:
+        super().__init__(" ".join(problems.values()))
+        self.problems = problems
+
+
+@transaction.atomic
+def add(
+    *, agency: str, text: str, starts_at: datetime | None, ends_at: datetime, by: User
+) -> Directive:
+    """Add a notice of ``agency`` (blank: of every agency); without ``starts_at`` it begins now.
+
+    Raises :class:`Refused`.
+    """
+    now = timezone.now()
+    starts_at = starts_at or now
+    problems = {}
+    try:
+        text = plain_text(text, limit=MAX_TEXT)
+    except BadText as bad:
+        problems["text"] = bad.args[0]
+    release = knowledge.current_release()
+    known = agency == "" or (release is not None and agency in release.agencies)
+    if not known or not may_change(by, agency):
+        problems["agency"] = NO_AGENCY
+    if ends_at <= starts_at:
+        problems["ends_at"] = END_BEFORE_START
+    elif ends_at <= now:
+        problems["ends_at"] = END_IS_PAST
+    if problems:
+        raise Refused(**problems)
+    notice = Directive.objects.create(
+        agency=agency, text=text, starts_at=starts_at, ends_at=ends_at, created_by=by
+    )
+    _record("directive.added", notice, by, text=notice.text)
+    return notice
+
+
+@transaction.atomic
+def end(*, directive_id: int, by: User) -> Directive:
+    """End a notice now; one that has not begun never begins.
+
+    Raises :class:`Refused` for one that is over, ``Directive.DoesNotExist`` for one of an agency
+    that the person does not work for.
+    """
+    notice = Directive.objects.select_for_update().get(pk=directive_id)
+    if not may_change(by, notice.agency):
+        raise Directive.DoesNotExist
+    now = timezone.now()
+    if notice.ends_at <= now:
+        raise Refused(notice=IS_OVER)
+    notice.ends_at = max(now, notice.starts_at)
+    notice.version += 1
+    notice.save(update_fields=["ends_at", "version"])
+    _record("directive.ended", notice, by)
+    return notice
+
+
+def _record(kind: str, notice: Directive, by: User, **more: str) -> None:
+    payload: dict[str, JSONValue] = {
+        "directive": notice.pk,
+        "agency": notice.agency,
+        "starts_at": notice.starts_at.isoformat(),
+        "ends_at": notice.ends_at.isoformat(),
+        **more,
+    }
+    record_system(kind=kind, payload=payload, actor=f"staff:{by.get_username()}")

@@ -1,0 +1,195 @@
+"""Proposing, and deciding about what somebody else proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from ieim.knowledge import proposals
+from ieim.knowledge.differences import differences
+from ieim.knowledge.examining import Remark, Severity
+from ieim.knowledge.models import Proposal, Release
+from ieim.knowledge.pages import drafts, presenters, selectors
+from ieim.knowledge.pages.views import may_see
+from ieim.knowledge.proposals import MAY_PROPOSE, MAY_PUBLISH, ProposalError
+from ieim.knowledge.scope import agencies_of
+from ieim.knowledge.selectors import current_number
+from ieim.knowledge.selectors import release as stored_release
+
+may_propose = permission_required(MAY_PROPOSE, raise_exception=True)
+may_publish = permission_required(MAY_PUBLISH, raise_exception=True)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@may_propose
+def propose(request: HttpRequest) -> HttpResponse:
+    """Propose the draft: what it changes, what the checks say, a note. 422 where it cannot be."""
+    problems: Sequence[str] = ()
+    if request.method == "POST":
+        try:
+            proposal = proposals.propose(note=_text(request), by=_user(request))
+        except ProposalError as error:
+            problems = error.reasons
+        else:
+            messages.success(request, f"Proposal {proposal.pk} waits for a second person.")
+            return redirect("knowledge:proposal", proposal.pk)
+    now, draft = selectors.now(), drafts.draft()
+    remarks = draft.remarks()
+    errors = [remark for remark in remarks if remark.severity is Severity.ERROR]
+    changes = differences(now.release, draft.release)
+    context = {
+        "now": now,
+        "problems": problems,
+        "text": _text(request),
+        "counts": presenters.counted(changes),
+        "changed": len(changes),
+        "errors": len(errors),
+        "warnings": len(remarks) - len(errors),
+    }
+    return render(request, "knowledge/propose.html", context, status=422 if problems else 200)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@may_propose
+def again(request: HttpRequest, number: int) -> HttpResponse:
+    """Propose an earlier release. 422 where it cannot be."""
+    release = get_object_or_404(Release, number=number)
+    problems: Sequence[str] = ()
+    if request.method == "POST":
+        try:
+            proposal = proposals.propose_again(
+                release=release, note=_text(request), by=_user(request)
+            )
+        except ProposalError as error:
+            problems = error.reasons
+        else:
+            messages.success(request, f"Proposal {proposal.pk} waits for a second person.")
+            return redirect("knowledge:proposal", proposal.pk)
+    context = {
+        "release": release,
+        "current": current_number(),
+        "problems": problems,
+        "text": _text(request),
+    }
+    return render(request, "knowledge/again.html", context, status=422 if problems else 200)
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
+    """One proposal: what it changes, what the checks said, the golden questions, the decision."""
+    return _page(request, proposal)
+
+
+@never_cache
+@require_POST
+@login_required
+@may_publish
+def publish(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Make it current."""
+
+    def act(text: str) -> str:
+        release = proposals.publish_proposal(proposal_id=proposal, by=_user(request), reason=text)
+        return f"Release {release.number} is current: new questions are answered from it."
+
+    return _decided(request, proposal, "publish", act)
+
+
+@never_cache
+@require_POST
+@login_required
+@may_publish
+def refuse(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Turn it down, with a reason."""
+
+    def act(text: str) -> str:
+        proposals.refuse(proposal_id=proposal, by=_user(request), reason=text)
+        return f"Proposal {proposal} is turned down; its author can read why here."
+
+    return _decided(request, proposal, "refuse", act)
+
+
+@never_cache
+@require_POST
+@login_required
+@may_propose
+def withdraw(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Take one's own back."""
+
+    def act(_: str) -> str:
+        proposals.withdraw(proposal_id=proposal, by=_user(request))
+        return f"Proposal {proposal} is withdrawn. The draft is as it was."
+
+    return _decided(request, proposal, "withdraw", act)
+
+
+def _decided(
+    request: HttpRequest, proposal: int, action: str, act: Callable[[str], str]
+) -> HttpResponse:
+    """Act and show the proposal again: by a redirect, or at once with the reasons and 422."""
+    get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
+    try:
+        messages.success(request, act(_text(request)))
+    except ProposalError as error:
+        return _page(request, proposal, problems=error.reasons, action=action)
+    return redirect("knowledge:proposal", proposal)
+
+
+def _page(
+    request: HttpRequest, pk: int, *, problems: Sequence[str] = (), action: str = ""
+) -> HttpResponse:
+    found = get_object_or_404(selectors.proposals(), pk=pk)
+    before = None if found.base_id is None else stored_release(found.base_id)
+    after = drafts.release_of(found)
+    names = presenters.agency_names(before, after)
+    asked, run = proposals.golden_state(found)
+    remarks = [Remark.from_dict(values) for values in found.checks]
+    context: dict[str, Any] = {
+        "proposal": found,
+        "open": found.state == Proposal.State.OPEN,
+        "own": found.proposed_by_id == request.user.pk,
+        "may_publish": request.user.has_perm(MAY_PUBLISH),
+        "differences": presenters.difference_list(
+            differences(before, after),
+            request.GET,
+            names=names,
+            scope=agencies_of(request.user),
+            kept={},
+        ),
+        "clear": reverse("knowledge:proposal", args=[pk]),
+        "warnings": len(remarks),
+        "remarks": presenters.remark_groups(remarks),
+        "golden": asked,
+        "run": run,
+        "problems": problems,
+        "action": action,
+        "text": _text(request) if problems else "",
+    }
+    status = 422 if problems else 200
+    return render(request, "knowledge/proposal.html", context, status=status)
+
+
+def _text(request: HttpRequest) -> str:
+    return request.POST.get("text", "")[:10_000]
+
+
+def _user(request: HttpRequest) -> User:
+    user = request.user
+    if not isinstance(user, User):
+        raise TypeError("login_required comes first")
+    return user

@@ -1,0 +1,66 @@
+"""Where editors begin: what is current, what the draft changes, what the checks say of it."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from ieim.knowledge.differences import differences
+from ieim.knowledge.examining import Severity
+from ieim.knowledge.models import Proposal
+from ieim.knowledge.pages import drafts, presenters, selectors
+from ieim.knowledge.scope import agencies_of
+
+may_see = permission_required("knowledge.view_release", raise_exception=True)
+
+_RECENT = 5
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def home(request: HttpRequest) -> HttpResponse:
+    """What is current, what the draft changes, and the next step."""
+    now = selectors.now()
+    changes = differences(now.release, drafts.draft().release)
+    scope = agencies_of(request.user)
+    context = {
+        "now": now,
+        "counts": presenters.counted(changes),
+        "changed": len(changes),
+        "mine": sum(each.agency in scope for each in changes) if scope else None,
+        "recent": selectors.proposals().exclude(state=Proposal.State.OPEN)[:_RECENT],
+    }
+    return render(request, "knowledge/home.html", context)
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def checks(request: HttpRequest) -> HttpResponse:
+    """What the checks say of the draft as it is now."""
+    draft = drafts.draft()
+    view = presenters.remark_list(
+        draft.remarks(),
+        request.GET,
+        release=draft.release,
+        scope=agencies_of(request.user),
+    )
+    return render(request, "knowledge/checks.html", {"checks": view})
+
+
+@never_cache
+@require_safe
+@login_required
+@may_see
+def checks_summary(request: HttpRequest) -> HttpResponse:
+    """The same in two figures, as a part of the first page: it may take a few seconds."""
+    remarks = drafts.draft().remarks()
+    errors = sum(remark.severity is Severity.ERROR for remark in remarks)
+    context = {"errors": errors, "warnings": len(remarks) - errors}
+    return render(request, "knowledge/_summary.html", context)

@@ -1,0 +1,118 @@
+"""What an import could not take over, for a person to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+_SHOWN_PROBLEMS = 100
+_KINDS_KEPT = 2_000
+_INDEX = re.compile(r"/[0-9]+(?=/|$)")
+
+
+class What(StrEnum):
+    """What happened to a value."""
+
+    LEFT_OUT = "left out"
+    CHANGED = "changed"
+
+
+@dataclass(slots=True)
+class Note:
+    """One kind of thing that happened, how many times, and where first.
+
+    ``pattern`` is a JSON Pointer in which ``*`` stands for any place in a list, ``first`` the whole
+    pointer of the first time.
+    """
+
+    what: What
+    pattern: str
+    why: str
+    first: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a file cannot be used, and where: a JSON Pointer, "" for the whole file."""
+
+    pointer: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.pointer or 'the file'}: {self.message}"
+
+
+class StandardError(Exception):
+    """A file cannot be imported; ``problems`` has every reason that was found."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems[:_SHOWN_PROBLEMS]))
+
+
+@dataclass(slots=True)
+class Report:
+    """Collects notes and problems; equal notes are counted."""
+
+    problems: list[Problem] = field(default_factory=list)
+    _notes: dict[tuple[What, str, str], Note] = field(default_factory=dict)
+    _more: int = 0
+
+    def left_out(self, pointer: str, why: str) -> None:
+        """Note that the value at ``pointer`` does not reach the draft."""
+        self._add(What.LEFT_OUT, pointer, why)
+
+    def changed(self, pointer: str, why: str) -> None:
+        """Note that the value at ``pointer`` reaches the draft in another form."""
+        self._add(What.CHANGED, pointer, why)
+
+    def problem(self, pointer: str, message: str) -> None:
+        """Note why the file cannot be used."""
+        self.problems.append(Problem(pointer, message))
+
+    def check(self) -> None:
+        """Raise :class:`StandardError` when there is a problem."""
+        if self.problems:
+            raise StandardError(self.problems)
+
+    @property
+    def notes(self) -> list[Note]:
+        """The notes, what was left out first, then by pointer."""
+        found = sorted(self._notes.values(), key=lambda note: (note.what != "left out", note.first))
+        if self._more:
+            why = "kinds of notes beyond the first are not listed"
+            found.append(Note(What.LEFT_OUT, "", why, "", self._more))
+        return found
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the notes as JSON values."""
+        return [
+            {
+                "what": n.what.value,
+                "pattern": n.pattern,
+                "why": n.why,
+                "first": n.first,
+                "n": n.times,
+            }
+            for n in self.notes
+        ]
+
+    def _add(self, what: What, pointer: str, why: str) -> None:
+        key = (what, _INDEX.sub("/*", pointer), why)
+        note = self._notes.get(key)
+        if note is not None:
+            note.times += 1
+        elif len(self._notes) < _KINDS_KEPT:
+            self._notes[key] = Note(what, key[1], why, pointer)
+        else:
+            self._more += 1
+
+
+def notes_from_json(stored: Iterable[Mapping[str, Any]]) -> Iterator[Note]:
+    """Yield the notes whose :meth:`Report.as_json` ``stored`` is."""
+    for note in stored:
+        yield Note(What(note["what"]), note["pattern"], note["why"], note["first"], note["n"])

@@ -1,0 +1,54 @@
+"""A citizen asks in French in a real browser, on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import ask, assert_accessible, assert_fits, connected
+
+pytestmark = pytest.mark.browser
+
+RENEW = "Comment renouveler mon passeport ?"
+FINE = "J'ai reçu une amende pour excès de vitesse, comment la contester ?"
+"""Of its service there is only the English."""
+
+
+@pytest.mark.parametrize("width", [375, 320])
+def test_it_answers_in_french(quiet_page: Page, width: int) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": width, "height": 812})
+    page.goto("/")
+    connected(page)
+    ask(page, RENEW)
+    expect(page.get_by_text("Pourquoi cette réponse")).to_be_visible()
+    answer = page.locator(".answer")
+    expect(answer).to_have_attribute("lang", "fr")
+    expect(answer).to_have_attribute("dir", "ltr")
+    expect(answer.get_by_role("heading", name="Renouveler un passeport")).to_be_visible()
+    expect(answer.get_by_role("heading", name="Par où commencer")).to_be_visible()
+    expect(answer.get_by_text("Combien cela coûte")).to_be_visible()
+    expect(answer.locator("[lang=en]")).to_have_count(0)
+    expect(answer.locator(".answer__notice")).to_have_count(0)
+    page.get_by_text("Pourquoi cette réponse").click()
+    expect(answer.locator("mark").first).to_be_visible()
+    expect(answer.locator(".steps")).to_contain_text("Lecture de votre question: fait")
+    assert_fits(page)
+    assert_accessible(page)
+
+
+def test_it_says_in_french_that_an_answer_is_in_english(quiet_page: Page) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": 375, "height": 812})
+    page.goto("/")
+    connected(page)
+    ask(page, FINE)
+    expect(page.get_by_text("Pourquoi cette réponse")).to_be_visible()
+    answer = page.locator(".answer")
+    expect(answer.get_by_text("Ces informations n’existent qu’en anglais.")).to_be_visible()
+    expect(answer.locator("h3")).to_have_attribute("lang", "en")
+    expect(answer.locator(".answer__lead")).to_have_attribute("lang", "en")
+    expect(answer.locator("dd:not([lang=en])")).to_have_count(0)
+    expect(answer.locator("dt[lang]")).to_have_count(0)
+    assert_fits(page)
+    assert_accessible(page)

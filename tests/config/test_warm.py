@@ -1,0 +1,43 @@
+"""What a process has read before its first citizen comes."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import DatabaseError
+from pytest_django import DjangoAssertNumQueries
+
+from ieim.config import warm
+from ieim.knowledge import selectors
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.usefixtures("published")
+def test_it_has_loaded_the_current_release(
+    django_assert_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    selectors._slots.clear()
+    monkeypatch.setattr("ieim.config.warm.connection.close", lambda: None)
+    warm.warm()
+    # Which release is current is asked each time; its content is not read again.
+    with django_assert_num_queries(1):
+        release = selectors.current_release()
+    assert release is not None
+
+
+def test_it_starts_without_a_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ieim.config.warm.connection.close", lambda: None)
+    warm.warm()
+    assert selectors.current_release() is None
+
+
+def test_it_starts_while_the_database_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails() -> None:
+        raise DatabaseError("no connection")
+
+    monkeypatch.setattr("ieim.knowledge.selectors.current_release", fails)
+    monkeypatch.setattr("ieim.config.warm.connection.close", lambda: None)
+    warm.warm()
+    assert "does not answer yet" in caplog.text

@@ -1,0 +1,57 @@
+"""The editors' part of the OpenAPI document against the API itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from hypothesis import settings
+from schemathesis.core.parameters import ParameterLocation
+
+from review.roles import Role
+from tests.conversations.editing_api import ROOT, Editor
+from tests.conversations.test_api_schema import EXAMPLES, load
+from tests.review.people import person
+
+pytestmark = pytest.mark.usefixtures("published")
+
+# The rules of the knowledge are more than shape (422), and so is what is there (404, 412).
+_RIGHT = ["2xx", "400", "401", "404", "412", "422", "428"]
+_WRONG = ["400", "401", "403", "404", "412", "415", "422", "428"]
+documented = load(
+    checks={
+        "positive_data_acceptance": {"expected-statuses": _RIGHT},
+        "negative_data_rejection": {"expected-statuses": _WRONG},
+    },
+    generation={"allow-x00": False},
+).include(path_regex=f"^{ROOT}")
+
+
+@pytest.fixture
+def ed(published: None) -> User:
+    return person("ed", Role.EDITOR)
+
+
+@documented.parametrize()  # type: ignore[untyped-decorator]
+@settings(EXAMPLES, max_examples=15)  # many operations are alike
+def test_it_keeps_to_its_document(case: Any, ed: User) -> None:
+    editor = Editor(ed)
+    wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative}
+    if wrong & {ParameterLocation.HEADER, ParameterLocation.COOKIE}:
+        case.call_and_validate()
+    else:
+        case.call_and_validate(headers={"X-CSRFToken": editor.csrf}, cookies=editor.cookies)
+
+
+def test_it_documents_what_editors_can_do() -> None:
+    found = {
+        (operation.method.upper(), operation.path.removeprefix(ROOT))
+        for result in documented.get_all_operations()
+        for operation in [result.ok()]
+    }
+    tables = ("agencies", "dictionary", "services", "labels", "translations")
+    for table in tables:
+        assert ("GET", f"{table}/") in found
+        assert {(m, f"{table}/entry/") for m in ("GET", "PUT", "DELETE")} <= found
+    assert {("POST", "proposals/"), ("POST", "proposals/{id}/publish/")} <= found

@@ -1,0 +1,46 @@
+"""What the tests of the playground and of the golden questions share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from conversations.trying import golden, services
+from ieim.knowledge import golden as questions
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.models import GoldenRun, Proposal, Release, Service
+from ieim.pipeline.ports import Model
+from tests.conversations.evaluating import NOTHING_ANSWERS, SMALL_TALK, VISA, line
+
+__all__ = ["NOTHING_ANSWERS", "SMALL_TALK", "VISA", "keep", "proposed", "run", "visa"]
+
+
+def visa() -> Service:
+    """The draft's entry that answers the visa question."""
+    return Service.objects.get(key=VISA)
+
+
+def proposed(by: User) -> Proposal:
+    """The draft as a proposal, as it would be stored."""
+    bundle = knowledge.draft()
+    return Proposal.objects.create(
+        content=bundle.content,
+        sha256=bundle.release().sha256,
+        note="A test.",
+        base=Release.objects.order_by("number").last(),
+        proposed_by=by,
+    )
+
+
+def keep(by: User, **changes: Any) -> str:
+    """Keep a golden question, the visa question with changes; returns its name."""
+    question, _ = questions.keep(case=line(**changes), by=by)
+    return question.name
+
+
+def run(proposal: Proposal, by: User, model: Model | None = None) -> GoldenRun:
+    """Start a run and do what a worker would."""
+    started = services.start(proposal=proposal, by=by)
+    golden.run_golden(run_id=started.pk, model=model)
+    return GoldenRun.objects.get(pk=started.pk)

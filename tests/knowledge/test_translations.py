@@ -1,0 +1,139 @@
+"""A release in another language: the same entries, with the texts that are translated."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from dataclasses import fields, replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ieim.pipeline.knowledge import SERVICE_TEXTS, Release, Service, Translation
+from ieim.pipeline.names import named
+from ieim.search import index_for
+from tests import bilingual
+
+RELEASE = bilingual.bundle().release(3)
+FRENCH = RELEASE.in_language("fr")
+PLOT, BEES, FISH = ("garden", "rent-plot"), ("garden", "keep-bees"), ("river", "fish")
+
+
+def test_it_says_what_it_is_translated_into() -> None:
+    assert RELEASE.languages == {"fr", "sw"}
+    assert (RELEASE.language, FRENCH.language) == ("", "fr")
+
+
+def test_it_is_the_same_release_with_other_texts() -> None:
+    assert (FRENCH.number, FRENCH.sha256) == (RELEASE.number, RELEASE.sha256)
+    assert list(FRENCH.agencies) == list(RELEASE.agencies)
+    assert list(FRENCH.categories) == list(RELEASE.categories)
+    assert list(FRENCH.services) == list(RELEASE.services)
+    assert FRENCH.labels is RELEASE.labels
+    assert FRENCH.urls == RELEASE.urls
+    assert FRENCH.agencies["garden"].name == "Office des jardins"
+    assert FRENCH.categories["garden", "plots"].value == "Jardins familiaux"
+    assert FRENCH.services[PLOT].name == "Louer un jardin familial"
+    assert FRENCH.services[PLOT].how_to_apply[0] == "Remplissez le formulaire du jardin."
+
+
+def test_it_keeps_the_text_as_written_where_there_is_no_other() -> None:
+    assert FRENCH.services[BEES] == RELEASE.services[BEES]
+    assert FRENCH.agencies["river"].description == RELEASE.agencies["river"].description
+    assert FRENCH.services[PLOT].fees == RELEASE.services[PLOT].fees
+    assert FRENCH.categories["river", "boats"] == RELEASE.categories["river", "boats"]
+    assert FRENCH.translated == {
+        PLOT: set(SERVICE_TEXTS) - {"fees"},
+        FISH: {"name", "how_to_apply"},
+    }
+
+
+def test_it_finds_by_the_words_of_both_languages() -> None:
+    assert FRENCH.categories["garden", "bees"].keywords == (
+        "abeilles",
+        "apiculture",
+        "déclarer une ruche",
+        "honey",
+    )
+
+
+def test_it_makes_one_view_of_a_language() -> None:
+    assert RELEASE.in_language("fr") is FRENCH
+    assert FRENCH.in_language("fr") is FRENCH
+    assert FRENCH.in_language("sw") is RELEASE.in_language("sw") is not FRENCH
+    assert FRENCH.original is RELEASE
+
+
+def test_it_is_as_it_was_written_where_nothing_is_in_that_language() -> None:
+    assert RELEASE.in_language("") is RELEASE
+    assert RELEASE.in_language("pl") is RELEASE
+    assert FRENCH.in_language("pl") is RELEASE
+
+
+def test_it_makes_new_views_of_a_release_that_was_changed() -> None:
+    changed = replace(RELEASE, number=4, translations=())
+    assert changed.in_language("fr") is changed
+
+
+def test_it_is_gone_when_nobody_needs_it() -> None:
+    release = bilingual.bundle().release()
+    seen = weakref.ref(release.in_language("fr"))
+    named("Office des jardins", release.in_language("fr"))
+    assert seen() is not None
+    del release
+    gc.collect()
+    assert seen() is None
+
+
+def test_it_has_an_index_for_each_language() -> None:
+    question = "louer un jardin"
+    assert index_for(FRENCH) is not index_for(RELEASE)
+    assert index_for(FRENCH) is index_for(RELEASE.in_language("fr"))
+    found = index_for(FRENCH).services(question, agencies=None, limit=1)
+    assert found[0].item == FRENCH.services[PLOT]
+    assert index_for(RELEASE).services(question, agencies=None, limit=1)[0].score == 0
+
+
+def test_it_finds_what_is_not_translated_by_the_words_of_its_category() -> None:
+    for question in ("déclarer une ruche", "abeilles", "register a beehive"):
+        found = index_for(FRENCH).services(question, agencies=None, limit=1)
+        assert (found[0].item.agency, found[0].item.key) == BEES, question
+        assert found[0].score > 0
+
+
+def test_it_knows_an_entry_by_either_name() -> None:
+    for text in ("Rent an allotment", "Louer un jardin familial"):
+        (found,) = named(f"Voyez {text}.", FRENCH).services
+        assert found.bearers == {PLOT}
+    assert named("Louer un jardin familial", RELEASE).services == ()
+
+
+def test_it_names_every_text_of_a_service_that_can_be_translated() -> None:
+    same = {each.name for each in fields(Service)} & {each.name for each in fields(Translation)}
+    assert set(SERVICE_TEXTS) == same - {"agency"}
+
+
+_TEXT = st.text("ab ", max_size=4)
+_TEXTS = st.lists(_TEXT, max_size=2).map(tuple)
+
+
+@given(
+    name=_TEXT,
+    overview=_TEXT,
+    requirements=_TEXTS,
+    fees=_TEXT,
+)
+def test_it_never_loses_a_text_and_takes_each_that_is_not_blank(
+    name: str, overview: str, requirements: tuple[str, ...], fees: str
+) -> None:
+    row = Translation(
+        "xx", *PLOT[:1], service=PLOT[1], name=name, overview=overview, fees=fees,
+        requirements=requirements,
+    )  # fmt: skip
+    release: Release = replace(RELEASE, translations=(row,))
+    view, written = release.in_language("xx"), RELEASE.services[PLOT]
+    for field in SERVICE_TEXTS:
+        text = getattr(row, field)
+        taken = bool("".join(text).strip())
+        assert getattr(view.services[PLOT], field) == (text if taken else getattr(written, field))
+        assert (field in view.translated[PLOT]) is taken
