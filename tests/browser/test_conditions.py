@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.test import Client
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.browser.steps import (
@@ -81,6 +82,13 @@ def test_it_says_that_the_connection_is_lost_and_comes_back(page: Page) -> None:
     expect(page.locator("#question")).to_have_value("a draft")
 
 
+def not_found() -> str:
+    """The page that citizens get for an address that there is not."""
+    response = Client().get("/no-such-page")
+    assert response.status_code == 404
+    return response.content.decode()
+
+
 @pytest.mark.parametrize("path", ["/", "/help/", "/accessibility/", "/privacy/", "/no-such-page"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, scheme: str) -> None:
@@ -90,6 +98,8 @@ def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, sc
         viewport={"width": 320, "height": 640},
     )
     page = context.new_page()
+    # A development server has Django's own page for this; citizens get ours.
+    page.route("**/no-such-page", lambda route: route.fulfill(status=404, body=not_found()))
     page.goto(path)
     assert_accessible(page)
     assert_fits(page)
