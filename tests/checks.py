@@ -40,6 +40,9 @@ PRODUCTION = {
     "IEIM_MODEL_NAME": "example",
 }
 
+PURE = ("architecture", "llm", "pipeline", "search")
+"""Tests of code that knows no database: to run them on a second one would show nothing more."""
+
 PACKAGES = {"postgresql": "postgresql", "redis": "redis-server", "chromium": "chromium"}
 """What a step can need, and Debian's package of it."""
 
@@ -69,7 +72,7 @@ STEPS = (
     Step("Suite on SQLite", PYTEST, {"IEIM_TEST_EXPECT_VENDOR": "sqlite"}, together=True),
     Step(
         "Suite on PostgreSQL and Redis",
-        (*SERVICES, *PYTEST),
+        (*SERVICES, *PYTEST, *(f"--ignore=tests/{name}" for name in PURE)),
         {"IEIM_TEST_EXPECT_VENDOR": "postgresql"},
         ("postgresql", "redis"),
         together=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +15,7 @@ from django.db import connections
 from conversations import running, services
 from conversations.models import Turn
 from ieim.knowledge import services as knowledge
-from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.bundle import Bundle, read_bundle
 from ieim.pipeline.ports import Model
 from ieim.pipeline.runner import afterwards
 
@@ -47,10 +48,16 @@ def _triage_where_it_can_see(
         monkeypatch.setattr(running, "beside", afterwards)
 
 
+@cache
+def demo_bundle() -> Bundle:
+    """The demo knowledge, read once: hundreds of tests publish it."""
+    return read_bundle(DEMO)
+
+
 @pytest.fixture
 def published(db: None) -> None:
     """The demo knowledge as release 1."""
-    knowledge.import_bundle(bundle=read_bundle(DEMO), by=None)
+    knowledge.import_bundle(bundle=demo_bundle(), by=None)
     knowledge.publish(note="demo", by=None)
 
 
