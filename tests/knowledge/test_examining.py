@@ -13,6 +13,7 @@ from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.examining import Remark, Severity, examine, examined
 from ieim.knowledge.examining.stealing import suspects
 from ieim.pipeline.knowledge import Agency, Category, Service, Translation
+from ieim.search import index_for
 
 AGENCIES = (Agency("a", "Office A"), Agency("b", "Office B"))
 TRAVEL = Category("a", "travel", "Travel documents", ("passport",))
@@ -188,3 +189,13 @@ def test_suspects_are_all_that_share_most_words_with_another(names: list[list[st
         if any(len(mine & other) >= 0.6 * len(mine) for j, other in enumerate(words) if i != j)
     ]
     assert [each.key for each in suspects(services, lambda s: s.name)] == expected
+
+
+def test_it_says_the_same_whoever_built_the_index() -> None:
+    names = ["Apply for a work visa", "Apply for a student visa", "Apply for a tourist visa"]
+    first = bundle(*(service(f"v{i}", name) for i, name in enumerate(names)))
+    again = replace(first, services=tuple(replace(each) for each in first.services))
+    # The index is kept by content: the second one's is made of the first one's entries.
+    assert index_for(again.release()) is index_for(first.release())
+    assert remarks(again) == remarks(first)
+    assert "service.outranked" not in {code for code, _ in found(again)}

@@ -50,18 +50,18 @@ def stealing(bundle: Bundle, release: Release) -> Iterator[Remark]:
         if len(found) < 2 or found[0].score <= 0:
             continue
         first, second = found
-        other = second.item if first.item is service else first.item
+        other = second.item if first.item == service else first.item
         close = second.score >= CLOSE * first.score and service in (first.item, second.item)
         pair = (service.agency, frozenset((service.key, other.key)))
         if close and pair not in said:
             said.add(pair)
             yield _close(service, other)
-        elif not close and first.item is not service:
+        elif not close and first.item != service:
             yield _service_outranked(service, other)
     for entry in suspects(bundle.dictionary, lambda each: each.value):
         ranked = index.categories(entry.value, agencies=[entry.agency], limit=2)
-        if ranked and ranked[0].score > 0 and ranked[0].item is not entry:
-            same = len(ranked) > 1 and ranked[1].item is entry
+        if ranked and ranked[0].score > 0 and ranked[0].item != entry:
+            same = len(ranked) > 1 and ranked[1].item == entry
             if not (same and ranked[1].score >= CLOSE * ranked[0].score):
                 yield _category_outranked(entry, ranked[0].item)
 
