@@ -79,7 +79,7 @@ class Command(BaseCommand):
             "",
             f"  Chat         {base}/",
             f"  Staff pages  {base}/staff/",
-            f"  Knowledge    {base}/admin/knowledge/",
+            f"  Knowledge    {base}/knowledge/",
             "",
             "  Staff accounts (this machine only)",
             *(f"    {a.username:<{width}}  {a.password:<16} {a.may}" for a in demo.ACCOUNTS),
