@@ -21,6 +21,8 @@ PER_TURN = [*FLOW, "classify", "extract", "identity_assist"]
 
 
 @pytest.mark.timeout(900)  # fourteen hundred calls over a socket, on a busy machine
+# Committed as in production: in one long transaction PostgreSQL keeps every version of every row.
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("published")
 def test_it_loses_and_doubles_no_turn_in_an_outage() -> None:
     with scripted_model({}) as (model, server):
