@@ -1,4 +1,4 @@
-"""The sweeper: finds the turns and golden runs that a broker, a worker or a process forgot."""
+"""The sweeper: finds turns, golden runs and checks that a broker, a worker or a process forgot."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from conversations import services
 from conversations.models import Turn
 from conversations.states import TurnState
 from conversations.trying import services as trying
+from ieim.knowledge import checking
 
 QUEUED_TOO_LONG = timedelta(seconds=5)
 
@@ -47,6 +48,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
     for turn_id in due:
         services.queue(turn_id)
     trying.requeue(now=now, at_start=at_start)
+    checking.requeue(now=now, at_start=at_start)
     return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
 
 

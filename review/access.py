@@ -69,6 +69,7 @@ ACCESS: Mapping[str, Who] = {
     "standards:preview": EDITS,
     "knowledge:home": EDITS,
     "knowledge:checks": EDITS,
+    "knowledge:check_again": EDITS,
     "knowledge:checks_summary": EDITS,
     "knowledge:services": EDITS,
     "knowledge:draft_service": EDITS,
@@ -100,8 +101,9 @@ ACCESS: Mapping[str, Who] = {
     **{
         f"knowledge_api:{name}{one}": EDITS
         for name in ("agencies", "dictionary", "services", "labels", "translations")
-        for one in ("", "_entry")
+        for one in ("", "_entry", "_file")
     },
+    "knowledge_api:standards_file": EDITS,
     "knowledge_api:releases": EDITS,
     "knowledge_api:release": EDITS,
     "knowledge_api:proposals": EDITS,

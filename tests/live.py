@@ -89,6 +89,11 @@ class Site:
         if self._distributed:
             self._runs_turns = self._start_worker()
 
+    def manage(self, *arguments: str) -> None:
+        """Run a management command in the site's database."""
+        command = [sys.executable, "-m", "django", *arguments]
+        subprocess.run(command, cwd=ROOT, env=self._environment, check=True, capture_output=True)
+
     def kill_worker(self) -> None:
         """End the process that runs turns at once, as a crash would."""
         self._runs_turns.kill()

@@ -5,25 +5,20 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
-from django.db.models import Q
+from django.db import transaction
 from django.utils import timezone
 
 from conversations import running
 from conversations.evaluation.cases import Case, MalformedCase, read_case
 from conversations.evaluation.outcomes import CaseResult
 from conversations.evaluation.run import PATIENCE, Asker
-from conversations.services import LEASE
 from conversations.trying.verdicts import differs, is_loss, kind_of, outcome_of
 from ieim.audit.services import record_system
+from ieim.knowledge import runs
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.models import GoldenQuestion, GoldenRun
@@ -34,39 +29,12 @@ from ieim.search import index_for
 
 logger = logging.getLogger(__name__)
 
-SAVE_EVERY = 1.0
-"""Seconds between two savings of what has been asked."""
-
 OUTAGE = "The model could not be reached: {}. Start the run again when it can."
 OURS = "Our own software failed; the log says how. Start the run again."
 
 
-class _Lost(Exception):
-    """Another worker has the run."""
-
-
 class _Failed(Exception):
     """The run cannot go on; the message is a sentence for staff."""
-
-
-@dataclass
-class _Claim:
-    """A worker's hold on a run: the moment of its last write is what nobody else can know."""
-
-    run_id: int
-    at: datetime
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def write(self, **values: Any) -> None:
-        """Write to the run, and renew the hold. Raises :class:`_Lost` where it is gone."""
-        with self._lock:
-            now = timezone.now()
-            held = GoldenRun.objects.filter(
-                pk=self.run_id, state=GoldenRun.State.RUNNING, updated_at=self.at
-            )
-            if not held.update(updated_at=now, **values):
-                raise _Lost
-            self.at = now
 
 
 def run_golden(*, run_id: int, model: Model | None = None) -> None:
@@ -74,37 +42,25 @@ def run_golden(*, run_id: int, model: Model | None = None) -> None:
 
     Never raises for what a model can do: a run that cannot go on has FAILED, with a sentence.
     """
-    claim = _take(run_id)
+    claim = runs.take(GoldenRun, run_id)
     if claim is None:
         return
     try:
         try:
-            with _heartbeat(claim):
+            with runs.heartbeat(claim):
                 _run(claim, model or running.configured_model())
         except _Failed as error:
             _fail(claim, str(error))
-        except _Lost:
+        except runs.Lost:
             raise
         except Exception:  # Whatever it is: the run must not stand still for ever.
             logger.exception("golden run %s failed", run_id)
             _fail(claim, OURS)
-    except _Lost:
+    except runs.Lost:
         logger.warning("golden run %s: another worker has it; this one stops", run_id)
 
 
-def _take(run_id: int) -> _Claim | None:
-    """Claim a run that is queued or abandoned: one compare-and-set, of two workers one wins."""
-    now = timezone.now()
-    free = Q(state=GoldenRun.State.QUEUED) | Q(
-        state=GoldenRun.State.RUNNING, updated_at__lt=now - LEASE
-    )
-    taken = GoldenRun.objects.filter(free, pk=run_id).update(
-        state=GoldenRun.State.RUNNING, updated_at=now
-    )
-    return _Claim(run_id, now) if taken else None
-
-
-def _run(claim: _Claim, model: Model) -> None:
+def _run(claim: runs.Claim, model: Model) -> None:
     run = GoldenRun.objects.select_related("proposal").get(pk=claim.run_id)
     cases = list(_cases())
     base = run.proposal.base_id
@@ -119,7 +75,7 @@ def _run(claim: _Claim, model: Model) -> None:
             row = rows.setdefault(case.id, {})
             if side not in row:
                 row[side] = _ask(asker, case, release)
-            if time.monotonic() - saved >= SAVE_EVERY:
+            if time.monotonic() - saved >= runs.SAVE_EVERY:
                 claim.write(done=_done(rows), total=total, result={"rows": rows})
                 saved = time.monotonic()
     wanted = {case.id for case in cases}
@@ -156,7 +112,7 @@ def _ask(asker: Asker, case: Case, release: Release) -> dict[str, Any]:
 
 @transaction.atomic
 def _finish(
-    claim: _Claim, run: GoldenRun, total: int, rows: dict[str, dict[str, Any]], model: str
+    claim: runs.Claim, run: GoldenRun, total: int, rows: dict[str, dict[str, Any]], model: str
 ) -> None:
     for row in rows.values():
         before, after = row.get("before"), row["after"]
@@ -187,34 +143,6 @@ def _finish(
 
 
 @transaction.atomic
-def _fail(claim: _Claim, sentence: str) -> None:
+def _fail(claim: runs.Claim, sentence: str) -> None:
     claim.write(state=GoldenRun.State.FAILED, error=sentence)
     record_system(kind="golden.failed", actor="system", payload={"run": claim.run_id})
-
-
-@contextmanager
-def _heartbeat(claim: _Claim) -> Iterator[None]:
-    """Renew the hold while a model takes its time."""
-    stop = threading.Event()
-
-    def beat() -> None:
-        try:
-            while not stop.wait(LEASE.total_seconds() / 3):
-                try:
-                    claim.write()
-                except DatabaseError:
-                    # Two more beats fit into a lease: one that fails is no reason to give it up.
-                    logger.warning("golden run %s: a heartbeat failed", claim.run_id, exc_info=True)
-                    connection.close()
-        except _Lost:
-            pass  # The run notices at its next write.
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=beat, name=f"golden-{claim.run_id}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()

@@ -9,10 +9,9 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.urls import NoReverseMatch, reverse
 
-from conversations.trying.services import GOING_ON
 from conversations.trying.verdicts import KINDS
 from conversations.trying.words import stage_words
-from ieim.knowledge import golden
+from ieim.knowledge import golden, runs
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundle import BundleError
 from ieim.knowledge.columns import COLUMNS
@@ -87,7 +86,7 @@ class GoldenPage:
     @property
     def going_on(self) -> bool:
         """Whether a worker is asking, or will."""
-        return self.run is not None and self.run.state in GOING_ON
+        return self.run is not None and self.run.state in runs.GOING_ON
 
     @property
     def may_start(self) -> bool:

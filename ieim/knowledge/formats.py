@@ -1,7 +1,8 @@
 """Reading tables from JSON Lines, YAML and CSV, with the line of every row.
 
 Nothing here raises for bad input: what cannot be read becomes a :class:`BundleProblem`. Text is
-kept byte for byte, only a byte order mark at the start of a file is dropped.
+kept byte for byte, only a byte order mark at the start of a file is dropped, and an apostrophe
+before what a spreadsheet would take for a formula in CSV.
 """
 
 from __future__ import annotations
@@ -10,20 +11,16 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
 import yaml
 
+from ieim.knowledge.cells import number, read_cell, unguarded
 from ieim.knowledge.rows import TABLES, BundleProblem, Row, Value, Wrong
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-
-LIST_COLUMNS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
-"""Columns that are lists: in a CSV cell their items are separated by "|"."""
-
-NUMBER_COLUMNS = frozenset({"threshold"})
 
 
 class Reader:
@@ -68,19 +65,19 @@ class Reader:
 def read_jsonl(reader: Reader) -> None:
     """Read one JSON object a line; blank lines are skipped."""
     # Only "\n" ends a line: other line separators may stand inside a JSON string.
-    for number, line in enumerate((reader.text() or "").split("\n"), start=1):
+    for place, line in enumerate((reader.text() or "").split("\n"), start=1):
         if not line.strip():
             continue
         twice: list[str] = []
         try:
             row = json_decoder(twice).decode(line)
         except json.JSONDecodeError as error:
-            reader.problem(number, f"is not JSON: {error.msg} (column {error.colno})")
+            reader.problem(place, f"is not JSON: {error.msg} (column {error.colno})")
             continue
         except (ValueError, ArithmeticError, RecursionError):
-            reader.problem(number, "is not JSON that can be read: it is nested or numbered too far")
+            reader.problem(place, "is not JSON that can be read: it is nested or numbered too far")
             continue
-        json_row(reader, number, row, twice)
+        json_row(reader, place, row, twice)
 
 
 def json_decoder(twice: list[str]) -> json.JSONDecoder:
@@ -120,12 +117,9 @@ def _json_value(value: object) -> Value:
     return Wrong("an object")
 
 
-def read_csv(reader: Reader, value: Callable[[str, str], Value] | None = None) -> None:
-    """Read rows under a header; an empty cell is a missing value.
-
-    ``value`` makes a value of a column's name and a cell; without it lists are split at "|".
-    """
-    value = value or _csv_value
+def read_csv(reader: Reader) -> None:
+    """Read rows under a header, whose cells are those of :mod:`ieim.knowledge.cells`; an empty one
+    is a missing value."""
     lines = csv.reader(io.StringIO(reader.text() or "", newline=""), strict=True)
     header: list[str] = []
     started = 1
@@ -146,26 +140,10 @@ def read_csv(reader: Reader, value: Callable[[str, str], Value] | None = None) -
                 )
             else:
                 row = dict(zip(header, cells, strict=True))
-                values = {column: value(column, cell) for column, cell in row.items()}
+                values = {name: read_cell(name, unguarded(cell)) for name, cell in row.items()}
                 reader.rows.append(Row(reader.file, line, values))
     except csv.Error as error:
         reader.problem(started, f"is not CSV: {error}")
-
-
-def _csv_value(column: str, cell: str) -> Value:
-    if column in LIST_COLUMNS:
-        return [item.strip() for item in cell.split("|")] if cell.strip() else []
-    if column in NUMBER_COLUMNS:
-        return number(cell) if cell else None
-    return cell
-
-
-def number(text: str) -> Value:
-    """Return ``text`` as a number, or as it is when it is none."""
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        return text
 
 
 def read_yaml(reader: Reader) -> None:

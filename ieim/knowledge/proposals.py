@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
@@ -18,7 +17,8 @@ from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge import selectors
 from ieim.knowledge.bundle import Bundle, BundleError
-from ieim.knowledge.examining import Remark, Severity, examined
+from ieim.knowledge.checking import budget, checked, missing
+from ieim.knowledge.examining import Remark, Severity, examine
 from ieim.knowledge.models import (
     GoldenQuestion,
     GoldenRun,
@@ -46,12 +46,10 @@ def propose(*, note: str, by: User) -> Proposal:
     """Propose the draft as it is now. Its checks are kept with it.
 
     Raises :class:`ProposalError` without a note or the permission, while another proposal is open,
-    for a draft with errors, and for one that is the current release already.
+    for a draft with errors or whose checks a worker has not done yet, and for one that is the
+    current release already.
     """
-    if not by.has_perm(MAY_PROPOSE):
-        raise ProposalError(["You may not propose: ask an administrator to make you an editor."])
-    note = _written(note, "Write a note: what changes, and why.")
-    _none_open()
+    note = _may_propose(note, by, "Write a note: what changes, and why.")
     try:
         # One transaction, so that the tables belong together.
         with transaction.atomic():
@@ -60,15 +58,15 @@ def propose(*, note: str, by: User) -> Proposal:
         raise ProposalError([str(problem) for problem in error.errors]) from error
     if not bundle.services:
         raise ProposalError(["The draft has no services: add some first."])
-    # The search of the checks takes seconds where there are many services: nobody waits for it.
     release = bundle.release()
-    remarks = examined(bundle, release, budget=budget())
-    errors = [remark for remark in remarks if remark.severity is Severity.ERROR]
+    found = checked(bundle, release)
+    errors = [remark for remark in found.remarks if remark.severity is Severity.ERROR]
     if errors:
         raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in errors])
-    return _open(
-        Proposal(content=bundle.content, sha256=release.sha256, note=note, proposed_by=by), remarks
-    )
+    if found.run is not None:
+        raise ProposalError([missing(found.run)])
+    proposal = Proposal(content=bundle.content, sha256=release.sha256, note=note, proposed_by=by)
+    return _open(proposal, found.remarks)
 
 
 def propose_again(*, release: Release, note: str, by: User) -> Proposal:
@@ -76,12 +74,13 @@ def propose_again(*, release: Release, note: str, by: User) -> Proposal:
 
     Raises :class:`ProposalError` as :func:`propose` does.
     """
-    if not by.has_perm(MAY_PROPOSE):
-        raise ProposalError(["You may not propose: ask an administrator to make you an editor."])
-    note = _written(note, "Write a note: why this release shall be current again.")
-    _none_open()
-    bundle = Bundle.from_content(release.content)
-    remarks = examined(bundle, bundle.release(), budget=budget())
+    note = _may_propose(note, by, "Write a note: why this release shall be current again.")
+    before = Proposal.objects.filter(release=release, again=None).only("checks").first()
+    if before is not None:
+        remarks = [Remark.from_dict(values) for values in before.checks]
+    else:  # Whoever runs the system published it.
+        bundle = Bundle.from_content(release.content)
+        remarks = examine(bundle, bundle.release(), budget=budget())
     proposal = Proposal(
         content=release.content,
         sha256=release.sha256,
@@ -191,10 +190,12 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
     return proposal
 
 
-def budget() -> int | None:
-    """Tokens that one call may take in; None is no limit."""
-    limit: int | None = settings.IEIM_MODEL["BUDGET"]["input"]
-    return limit
+def _may_propose(note: str, by: User, otherwise: str) -> str:
+    if not by.has_perm(MAY_PROPOSE):
+        raise ProposalError(["You may not propose: ask an administrator to make you an editor."])
+    note = _written(note, otherwise)
+    _none_open()
+    return note
 
 
 def _none_open() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import schemathesis
 from django.contrib.auth.models import User
 from hypothesis import settings
 from schemathesis.core.parameters import ParameterLocation
@@ -12,6 +13,7 @@ from schemathesis.core.parameters import ParameterLocation
 from review.roles import Role
 from tests.conversations.editing_api import ROOT, Editor
 from tests.conversations.test_api_schema import EXAMPLES, load
+from tests.conversations.test_knowledge_files_api import XLSX
 from tests.review.people import person
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -19,6 +21,8 @@ pytestmark = pytest.mark.usefixtures("published")
 # The rules of the knowledge are more than shape (422), and so is what is there (404, 412).
 _RIGHT = ["2xx", "400", "401", "404", "412", "422", "428"]
 _WRONG = ["400", "401", "403", "404", "412", "415", "422", "428"]
+# A workbook is bytes like any others here: what it must be inside is 422.
+schemathesis.serializer.alias(XLSX, "application/octet-stream")
 documented = load(
     checks={
         "positive_data_acceptance": {"expected-statuses": _RIGHT},
@@ -53,5 +57,7 @@ def test_it_documents_what_editors_can_do() -> None:
     tables = ("agencies", "dictionary", "services", "labels", "translations")
     for table in tables:
         assert ("GET", f"{table}/") in found
+        assert {("GET", f"{table}/file/"), ("POST", f"{table}/file/")} <= found
         assert {(m, f"{table}/entry/") for m in ("GET", "PUT", "DELETE")} <= found
+    assert ("POST", "standards/file/") in found
     assert {("POST", "proposals/"), ("POST", "proposals/{id}/publish/")} <= found

@@ -11,10 +11,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from conversations import sweeper
-from conversations.services import LEASE
 from conversations.trying import golden, services
 from ieim.audit.models import AuditEvent
+from ieim.knowledge import runs
 from ieim.knowledge.models import GoldenQuestion, GoldenRun
+from ieim.knowledge.runs import LEASE
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from review.roles import Role
@@ -111,7 +112,7 @@ def test_it_names_a_question_that_cannot_be_asked(edith: User, three: list[str])
 def test_it_goes_on_where_a_killed_worker_stopped(
     edith: User, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(golden, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(runs, "SAVE_EVERY", 0.0)
     started = services.start(proposal=proposed(edith), by=edith)
     with pytest.raises(Killed):
         golden.run_golden(run_id=started.pk, model=Stops(18, Killed()))
@@ -135,7 +136,7 @@ def test_it_goes_on_where_a_killed_worker_stopped(
 def test_it_writes_nothing_once_another_worker_has_it(
     edith: User, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(golden, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(runs, "SAVE_EVERY", 0.0)
     started = services.start(proposal=proposed(edith), by=edith)
 
     class Overtaken(OfflineModel):

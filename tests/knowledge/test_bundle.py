@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ieim.knowledge.bundle import Bundle, default_labels, read_bundle
+from ieim.knowledge.cells import guarded
+from ieim.knowledge.exchange.writing import write as exported
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import LABEL_SETS, Label, Service
 from tests.knowledge.bundles import tables, write, write_yaml
@@ -83,6 +85,21 @@ def test_it_reads_csv_lists_and_quoted_cells(tmp_path: Path) -> None:
     assert service.requirements == ("A form", "A pen", "Proof")
     assert service.name == "Tax, and more"
     assert service.overview == 'Two\nlines, "quoted"'
+
+
+def test_it_reads_csv_as_it_was_exported(tmp_path: Path) -> None:
+    content = tables()
+    row = content["services"][0]
+    row.update(requirements=["Cash|card", "C:\\forms\\", "'-1"], contact="+999 1 555 0100")
+    columns = list(row)
+    data = exported("csv", "services", columns, [[row[name] for name in columns]])
+    del content["services"][1]
+    expected = read_bundle(write(tmp_path / "json", content))
+    folder = write(tmp_path / "csv", content)
+    (folder / "services.jsonl").unlink()
+    (folder / "services.csv").write_bytes(data)
+    assert read_bundle(folder) == expected
+    assert expected.services[0].requirements[0] == "Cash|card"
 
 
 @pytest.mark.parametrize("how", ["no file", "an empty file"])
@@ -225,7 +242,9 @@ def test_it_reads_back_whatever_was_written(content: dict[str, list[dict[str, An
         with path.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, ["id", "name", "description"])
             writer.writeheader()
-            writer.writerows(content["agencies"])
+            writer.writerows(
+                {name: guarded(text) for name, text in row.items()} for row in content["agencies"]
+            )
         from_csv = read_bundle(path.parent)
     assert from_json == from_yaml == from_csv
     for table, rows in content.items():

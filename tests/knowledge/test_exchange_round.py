@@ -15,9 +15,9 @@ from openpyxl import load_workbook
 
 from ieim.knowledge import selectors
 from ieim.knowledge.bundle import Bundle
+from ieim.knowledge.cells import guarded, joined, split, unguarded
 from ieim.knowledge.checks import check_row
 from ieim.knowledge.columns import COLUMNS
-from ieim.knowledge.exchange.cells import guarded, joined, split, unguarded
 from ieim.knowledge.exchange.reading import read
 from ieim.knowledge.exchange.writing import write
 from ieim.knowledge.models import Agency, Category, Change, Label, Service, Translation

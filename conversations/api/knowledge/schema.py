@@ -53,7 +53,7 @@ _MEANINGS: dict[int, tuple[str, str]] = {
     411: ("The body came in chunks, without its length.", ""),
     412: ("It has changed since you read it, or is there already.", Changed.default_detail),
     413: ("The body is too large.", ""),
-    415: ("The body is not `application/json`.", ""),
+    415: ("The body is of another media type.", ""),
     422: ("It cannot be done; `detail` or `errors` say why.", ""),
     503: ("The model cannot be reached.", ""),
     428: ("There is neither `If-Match` nor `If-None-Match: *`.", NoVersion.default_detail),
@@ -182,7 +182,8 @@ proposals = extend_schema(
 propose = extend_schema(
     operation_id="propose",
     summary="Propose the draft, or an earlier release again",
-    description="The draft as it is now is kept; editing goes on. One proposal is open at a time.",
+    description="The draft as it is now is kept; editing goes on. One proposal is open at a time. "
+    "422 names what is wrong with the draft, or says that the checks of a large one still run.",
     tags=_TAGS,
     request=ProposeSerializer,
     responses={

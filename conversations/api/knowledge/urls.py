@@ -7,6 +7,7 @@ from django.urls.converters import IntConverter
 
 from conversations.api.knowledge import answers, releases, trials
 from conversations.api.knowledge.entries import VIEWS
+from conversations.api.knowledge.files import FILES, StandardFile
 
 app_name = "knowledge_api"
 
@@ -25,6 +26,11 @@ urlpatterns = [
         path(f"{table}/entry/", entry.as_view(), name=f"{table}_entry")
         for table, (_, entry) in VIEWS.items()
     ),
+    *(
+        path(f"{table}/file/", file.as_view(), name=f"{table}_file")
+        for table, file in FILES.items()
+    ),
+    path("standards/file/", StandardFile.as_view(), name="standards_file"),
     path("releases/", releases.Releases.as_view(), name="releases"),
     path("releases/<number:number>/", releases.OneRelease.as_view(), name="release"),
     path("proposals/", releases.Proposals.as_view(), name="proposals"),

@@ -1,13 +1,12 @@
 """The checks that the knowledge goes through before somebody proposes to publish it.
 
-They are pure: a bundle goes in, remarks come out, errors first.
+They are pure: a bundle goes in, remarks come out. Those that ask the search take their time where
+there are many services, so they can be had apart from the others; none of theirs is an error.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
-from threading import Lock
+from collections.abc import Iterable
 
 from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.examining.budgets import too_costly
@@ -15,14 +14,10 @@ from ieim.knowledge.examining.linked import links
 from ieim.knowledge.examining.reach import silent, unreached
 from ieim.knowledge.examining.references import dangling
 from ieim.knowledge.examining.remarks import Remark, Severity
-from ieim.knowledge.examining.stealing import stealing
+from ieim.knowledge.examining.stealing import Told, stealing
 from ieim.pipeline.knowledge import Release
 
-__all__ = ["Remark", "Severity", "examine", "examined"]
-
-_KEPT = 4
-_kept: OrderedDict[tuple[str, int | None], Sequence[Remark]] = OrderedDict()
-_lock = Lock()
+__all__ = ["Remark", "Severity", "at_once", "by_search", "examine", "in_order"]
 
 
 def examine(bundle: Bundle, release: Release, *, budget: int | None) -> list[Remark]:
@@ -30,27 +25,27 @@ def examine(bundle: Bundle, release: Release, *, budget: int | None) -> list[Rem
 
     ``release`` is the bundle's; ``budget`` is the input of one call in tokens, None for no limit.
     """
-    remarks = [
+    return in_order([*at_once(bundle, budget=budget), *by_search(bundle, release)])
+
+
+def at_once(bundle: Bundle, *, budget: int | None) -> list[Remark]:
+    """Return what can be said without the search."""
+    return [
         *dangling(bundle),
         *unreached(bundle),
         *silent(bundle),
-        *stealing(bundle, release),
         *links(bundle),
         *too_costly(bundle, budget),
     ]
+
+
+def by_search(
+    bundle: Bundle, release: Release, *, told: Told = lambda done, total: None
+) -> list[Remark]:
+    """Return what only the search can say; ``told`` hears how many searches are made, of all."""
+    return list(stealing(bundle, release, told))
+
+
+def in_order(remarks: Iterable[Remark]) -> list[Remark]:
+    """Return ``remarks`` with the errors first."""
     return sorted(remarks, key=lambda remark: remark.severity is not Severity.ERROR)
-
-
-def examined(bundle: Bundle, release: Release, *, budget: int | None) -> Sequence[Remark]:
-    """Return :func:`examine`'s remarks, worked out once per process and content (``sha256``)."""
-    key = (release.sha256, budget)
-    with _lock:
-        known = _kept.get(key)
-    if known is None:
-        known = tuple(examine(bundle, release, budget=budget))
-    with _lock:
-        _kept[key] = known
-        _kept.move_to_end(key)
-        while len(_kept) > _KEPT:
-            _kept.popitem(last=False)
-    return known

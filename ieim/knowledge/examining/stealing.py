@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.examining.remarks import Remark, Severity
@@ -37,15 +37,21 @@ class _Entry(Protocol):
 
 
 Item = TypeVar("Item", bound=_Entry)
+Told: TypeAlias = Callable[[int, int], object]
 
 
-def stealing(bundle: Bundle, release: Release) -> Iterator[Remark]:
+def stealing(bundle: Bundle, release: Release, told: Told) -> Iterator[Remark]:
     """Yield services and categories that another one of the agency outranks, or equals, for their
-    own words; ``release`` is the bundle's."""
+    own words; ``release`` is the bundle's. ``told`` hears before each search how many are made, of
+    how many."""
     yield from _shared_keywords(bundle.dictionary)
     index = index_for(release)
+    services = list(suspects(bundle.services, lambda each: each.name))
+    categories = list(suspects(bundle.dictionary, lambda each: each.value))
+    total = len(services) + len(categories)
     said: set[tuple[str, frozenset[str]]] = set()
-    for service in suspects(bundle.services, lambda each: each.name):
+    for done, service in enumerate(services):
+        told(done, total)
         found = index.services(service.name, agencies=[service.agency], limit=2)
         if len(found) < 2 or found[0].score <= 0:
             continue
@@ -58,7 +64,8 @@ def stealing(bundle: Bundle, release: Release) -> Iterator[Remark]:
             yield _close(service, other)
         elif not close and first.item != service:
             yield _service_outranked(service, other)
-    for entry in suspects(bundle.dictionary, lambda each: each.value):
+    for done, entry in enumerate(categories, start=len(services)):
+        told(done, total)
         ranked = index.categories(entry.value, agencies=[entry.agency], limit=2)
         if ranked and ranked[0].score > 0 and ranked[0].item != entry:
             same = len(ranked) > 1 and ranked[1].item == entry

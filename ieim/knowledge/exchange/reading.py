@@ -10,10 +10,9 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ieim.knowledge.exchange.cells import read_cell, unguarded
 from ieim.knowledge.exchange.workbook import read_workbook
 from ieim.knowledge.formats import Reader, json_decoder, json_row, read_csv, read_yaml
-from ieim.knowledge.rows import Table, Value
+from ieim.knowledge.rows import Table
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_ROWS = 20_000
@@ -86,10 +85,6 @@ def read(kind: str, table: Table, data: bytes) -> Upload:
     return reader
 
 
-def _csv_cell(column: str, cell: str) -> Value:
-    return read_cell(column, unguarded(cell))
-
-
 def _skip(text: str, place: int, characters: str) -> int:
     while place < len(text) and text[place] in characters:
         place += 1
@@ -97,7 +92,7 @@ def _skip(text: str, place: int, characters: str) -> int:
 
 
 _TEXT: Mapping[str, Callable[[Reader], None]] = {
-    "csv": lambda reader: read_csv(reader, _csv_cell),
+    "csv": read_csv,
     "yaml": read_yaml,
     "json": read_json,
 }

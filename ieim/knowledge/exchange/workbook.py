@@ -16,8 +16,8 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Font
 from openpyxl.utils.exceptions import InvalidFileException
 
-from ieim.knowledge.exchange.cells import read_cell
-from ieim.knowledge.formats import NUMBER_COLUMNS, Reader
+from ieim.knowledge.cells import NUMBER_COLUMNS, read_cell
+from ieim.knowledge.formats import Reader
 from ieim.knowledge.rows import Row, Table, Value, Wrong
 
 CELL_LIMIT = 32_767

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from ieim.knowledge.exchange.cells import guarded, joined
+from ieim.knowledge.cells import guarded, joined
 from ieim.knowledge.exchange.workbook import write_workbook
 from ieim.pipeline.canonical import DecimalEncoder
 

@@ -8,7 +8,7 @@ from ieim.knowledge.models.draft import (
     Service,
     Translation,
 )
-from ieim.knowledge.models.releases import GoldenRun, Proposal, Publication, Release
+from ieim.knowledge.models.releases import CheckRun, GoldenRun, Proposal, Publication, Release, Run
 from ieim.knowledge.models.staff import (
     EVERY_AGENCY,
     AgencyScope,
@@ -23,6 +23,7 @@ __all__ = [
     "AgencyScope",
     "Category",
     "Change",
+    "CheckRun",
     "Directive",
     "DraftEntry",
     "GoldenQuestion",
@@ -31,6 +32,7 @@ __all__ = [
     "Proposal",
     "Publication",
     "Release",
+    "Run",
     "Service",
     "Translation",
 ]

@@ -8,27 +8,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
-from ieim.knowledge.checks import check_row
-from ieim.knowledge.columns import (
-    COLUMNS,
-    ID_LIMIT,
-    LINK_LIMIT,
-    NAME_LIMIT,
-    TEXT_LIMIT,
-    VALUE_LIMIT,
-)
-from ieim.knowledge.rows import Row, Table
+from ieim.knowledge.columns import ID_LIMIT, LINK_LIMIT, NAME_LIMIT, TEXT_LIMIT, VALUE_LIMIT
+from ieim.knowledge.rows import Table
 from ieim.pipeline.knowledge import LABEL_SETS
-
-_LIST_HELP = 'A list of texts: ["first", "second"].'
 
 
 class DraftEntry(models.Model):
-    """One entry of the draft, with the rules that a bundle's rows have."""
+    """One entry of the draft. Its rules are those of a bundle's rows; editing holds them."""
 
     table: ClassVar[Table]
     position = models.PositiveIntegerField(
@@ -38,19 +26,6 @@ class DraftEntry(models.Model):
 
     class Meta:
         abstract = True
-
-    def clean(self) -> None:
-        """Raise ValidationError for every column that a bundle could not have like this."""
-        for field in self._meta.fields:
-            # A form gives None for a list that was emptied.
-            if isinstance(field, models.JSONField) and getattr(self, field.name) is None:
-                setattr(self, field.name, field.get_default())
-        # "agency" is compared by its natural id, which is what the column stores.
-        columns = {name: f"{name}_id" if name == "agency" else name for name in COLUMNS[self.table]}
-        values = {name: getattr(self, attribute) for name, attribute in columns.items()}
-        _, problems = check_row(self.table, Row(str(self.pk), None, values))
-        if problems:
-            raise ValidationError([problem.message for problem in problems])
 
 
 class Agency(DraftEntry):
@@ -96,7 +71,7 @@ class Category(DraftEntry):
     keywords = models.JSONField(
         default=list,
         blank=True,
-        help_text=f"Other words that citizens use for it. {_LIST_HELP}",
+        help_text="Other words that citizens use for it.",
     )
 
     class Meta:
@@ -133,16 +108,12 @@ class Service(DraftEntry):
     categories = models.JSONField(
         default=list,
         blank=True,
-        help_text=f"Keys of entries in the same agency's dictionary. {_LIST_HELP}",
+        help_text="Keys of entries in the same agency's dictionary.",
     )
-    requirements = models.JSONField(
-        default=list, blank=True, help_text=f"What the citizen needs. {_LIST_HELP}"
-    )
+    requirements = models.JSONField(default=list, blank=True, help_text="What the citizen needs.")
     fees = models.TextField(max_length=TEXT_LIMIT, blank=True)
     processing_time = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    how_to_apply = models.JSONField(
-        default=list, blank=True, help_text=f"The steps, in order. {_LIST_HELP}"
-    )
+    how_to_apply = models.JSONField(default=list, blank=True, help_text="The steps, in order.")
     contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
     url = models.CharField(
         max_length=LINK_LIMIT,
@@ -158,16 +129,6 @@ class Service(DraftEntry):
 
     def __str__(self) -> str:
         return self.name
-
-    def clean(self) -> None:
-        """Check the columns, and that the agency's dictionary has the categories."""
-        super().clean()
-        known = Category.objects.filter(agency=self.agency_id, key__in=self.categories)
-        unknown = set(self.categories).difference(known.values_list("key", flat=True))
-        if unknown:
-            raise ValidationError(
-                {"categories": f"not in the agency's dictionary: {', '.join(sorted(unknown))}"}
-            )
 
 
 class Label(DraftEntry):
@@ -190,7 +151,6 @@ class Label(DraftEntry):
         decimal_places=2,
         null=True,
         blank=True,
-        validators=[MinValueValidator(0), MaxValueValidator(1)],
         help_text="A person looks when the model is less sure than this (0.00 to 1.00).",
     )
     effect = models.CharField(
@@ -226,13 +186,13 @@ class Translation(DraftEntry):
     description = models.TextField(
         max_length=TEXT_LIMIT, blank=True, help_text="An agency's description."
     )
-    keywords = models.JSONField(default=list, blank=True, help_text=f"A category's. {_LIST_HELP}")
+    keywords = models.JSONField(default=list, blank=True, help_text="A category's.")
     overview = models.TextField(max_length=TEXT_LIMIT, blank=True)
     applicability_summary = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    requirements = models.JSONField(default=list, blank=True, help_text=_LIST_HELP)
+    requirements = models.JSONField(default=list, blank=True)
     fees = models.TextField(max_length=TEXT_LIMIT, blank=True)
     processing_time = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    how_to_apply = models.JSONField(default=list, blank=True, help_text=_LIST_HELP)
+    how_to_apply = models.JSONField(default=list, blank=True)
     contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
 
     class Meta:

@@ -107,12 +107,10 @@ class Proposal(models.Model):
         return f"proposal {self.pk}"
 
 
-class GoldenRun(models.Model):
-    """The golden questions asked of a proposal and of the release that it would replace.
+class Run(models.Model):
+    """Long work that a worker does; :mod:`ieim.knowledge.runs` notices a killed one.
 
-    ``done`` of ``total`` turns are asked. ``result`` (once DONE) is written and read by
-    ``conversations/trying``; ``losses`` counts the questions that get worse. ``error`` says why it
-    FAILED.
+    ``done`` of ``total`` parts are done; ``error`` says why it FAILED.
     """
 
     class State(models.TextChoices):
@@ -123,15 +121,27 @@ class GoldenRun(models.Model):
         DONE = "done", "done"
         FAILED = "failed", "failed"
 
-    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="golden_runs")
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
-    losses = models.PositiveIntegerField(default=0)
-    result = models.JSONField(null=True)
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+class GoldenRun(Run):
+    """The golden questions asked of a proposal and of the release that it would replace.
+
+    A part is a turn. ``result`` (once DONE) is written and read by ``conversations/trying``;
+    ``losses`` counts the questions that get worse.
+    """
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="golden_runs")
+    losses = models.PositiveIntegerField(default=0)
+    result = models.JSONField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
     )
@@ -141,3 +151,20 @@ class GoldenRun(models.Model):
 
     def __str__(self) -> str:
         return f"golden run {self.pk} of proposal {self.proposal_id}"
+
+
+class CheckRun(Run):
+    """The checks of one state of a large draft that take a while: those that ask the search.
+
+    ``sha256`` is what a release of that state would have. A part is a search; ``total`` is 0 while
+    the index is built. ``remarks`` (once DONE) are what ``Remark.as_dict`` gives.
+    """
+
+    sha256 = models.CharField("SHA-256", max_length=64, unique=True)
+    remarks = models.JSONField(default=list)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"checks of the draft {self.sha256[:12]}"

@@ -10,10 +10,11 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from ieim.knowledge import drafts
 from ieim.knowledge.differences import differences as compared
 from ieim.knowledge.examining import Remark, Severity
 from ieim.knowledge.models import Agency, Publication, Release, Service
-from ieim.knowledge.pages import drafts, presenters, selectors
+from ieim.knowledge.pages import presenters, selectors
 from ieim.knowledge.pages.filters import choices, chosen, listed
 from ieim.knowledge.pages.views import may_see
 from ieim.knowledge.scope import agencies_of

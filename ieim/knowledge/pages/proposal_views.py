@@ -14,11 +14,11 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from ieim.knowledge import proposals
+from ieim.knowledge import checking, drafts, proposals
 from ieim.knowledge.differences import differences
 from ieim.knowledge.examining import Remark, Severity
 from ieim.knowledge.models import Proposal, Release
-from ieim.knowledge.pages import drafts, presenters, selectors
+from ieim.knowledge.pages import presenters, selectors
 from ieim.knowledge.pages.views import may_see
 from ieim.knowledge.proposals import MAY_PROPOSE, MAY_PUBLISH, ProposalError
 from ieim.knowledge.scope import agencies_of
@@ -34,7 +34,10 @@ may_publish = permission_required(MAY_PUBLISH, raise_exception=True)
 @login_required
 @may_propose
 def propose(request: HttpRequest) -> HttpResponse:
-    """Propose the draft: what it changes, what the checks say, a note. 422 where it cannot be."""
+    """Propose the draft: what it changes, what the checks say, a note. 422 where it cannot be.
+
+    htmx asks how far the checks are.
+    """
     problems: Sequence[str] = ()
     if request.method == "POST":
         try:
@@ -45,8 +48,11 @@ def propose(request: HttpRequest) -> HttpResponse:
             messages.success(request, f"Proposal {proposal.pk} waits for a second person.")
             return redirect("knowledge:proposal", proposal.pk)
     now, draft = selectors.now(), drafts.draft()
-    remarks = draft.remarks()
-    errors = [remark for remark in remarks if remark.severity is Severity.ERROR]
+    found = checking.checked_draft(draft)
+    errors = [remark for remark in found.remarks if remark.severity is Severity.ERROR]
+    said = {"run": found.run, "warnings": len(found.remarks) - len(errors)}
+    if request.headers.get("HX-Request"):
+        return render(request, "knowledge/_checking.html", said)
     changes = differences(now.release, draft.release)
     context = {
         "now": now,
@@ -55,7 +61,7 @@ def propose(request: HttpRequest) -> HttpResponse:
         "counts": presenters.counted(changes),
         "changed": len(changes),
         "errors": len(errors),
-        "warnings": len(remarks) - len(errors),
+        **said,
     }
     return render(request, "knowledge/propose.html", context, status=422 if problems else 200)
 

@@ -11,6 +11,7 @@ app_name = "knowledge"
 urlpatterns = [
     path("", views.home, name="home"),
     path("checks/", views.checks, name="checks"),
+    path("checks/again/", views.check_again, name="check_again"),
     path("checks/summary/", views.checks_summary, name="checks_summary"),
     path("services/", content_views.services, name="services"),
     path("service/", content_views.service, name="draft_service"),

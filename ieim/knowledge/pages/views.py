@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
+from ieim.knowledge import checking, drafts
 from ieim.knowledge.differences import differences
 from ieim.knowledge.examining import Severity
 from ieim.knowledge.models import Proposal
-from ieim.knowledge.pages import drafts, presenters, selectors
+from ieim.knowledge.pages import presenters, selectors
 from ieim.knowledge.scope import agencies_of
 
 may_see = permission_required("knowledge.view_release", raise_exception=True)
@@ -43,15 +45,32 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @may_see
 def checks(request: HttpRequest) -> HttpResponse:
-    """What the checks say of the draft as it is now."""
+    """What the checks say of the draft as it is now; htmx asks how far they are."""
     draft = drafts.draft()
+    found = checking.checked_draft(draft)
+    if request.headers.get("HX-Request"):
+        if found.run is None:
+            return HttpResponseClientRefresh()
+        return render(request, "knowledge/_checking.html", {"run": found.run})
     view = presenters.remark_list(
-        draft.remarks(),
+        found.remarks,
         request.GET,
         release=draft.release,
         scope=agencies_of(request.user),
     )
-    return render(request, "knowledge/checks.html", {"checks": view})
+    return render(request, "knowledge/checks.html", {"checks": view, "run": found.run})
+
+
+@never_cache
+@require_POST
+@login_required
+@may_see
+def check_again(request: HttpRequest) -> HttpResponse:
+    """Start the checks again that have failed."""
+    run = checking.checked_draft(drafts.draft()).run
+    if run is not None:
+        checking.begin_again(run_id=run.pk)
+    return redirect("knowledge:checks")
 
 
 @never_cache
@@ -59,8 +78,8 @@ def checks(request: HttpRequest) -> HttpResponse:
 @login_required
 @may_see
 def checks_summary(request: HttpRequest) -> HttpResponse:
-    """The same in two figures, as a part of the first page: it may take a few seconds."""
-    remarks = drafts.draft().remarks()
-    errors = sum(remark.severity is Severity.ERROR for remark in remarks)
-    context = {"errors": errors, "warnings": len(remarks) - errors}
+    """The same in two figures, as a part of the first page: it may take a second."""
+    found = checking.checked_draft(drafts.draft())
+    errors = sum(remark.severity is Severity.ERROR for remark in found.remarks)
+    context = {"errors": errors, "warnings": len(found.remarks) - errors, "run": found.run}
     return render(request, "knowledge/_summary.html", context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ieim.knowledge.headings import headings
 from ieim.knowledge.rows import Table
 
 TABLES: Mapping[Table, str] = {
@@ -41,15 +42,7 @@ CHECKS: Mapping[str, str] = {
     "budget.terms": "Entries that are too long for the token budget",
 }
 
-HEADINGS: Mapping[str, str] = {
-    "overview": "What it is",
-    "applicability_summary": "Who it is for",
-    "requirements": "What you need",
-    "fees": "What it costs",
-    "processing_time": "How long it takes",
-    "how_to_apply": "How to apply",
-    "contact": "Contact",
-}
+HEADINGS: Mapping[str, str] = headings()["en"]
 """The headings of an answer, as citizens see them."""
 
 

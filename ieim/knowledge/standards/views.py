@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from ieim.knowledge.editing import OutOfScope
+from ieim.knowledge.pages.words import column
 from ieim.knowledge.standards import pending
 from ieim.knowledge.standards.forms import UploadForm
 from ieim.knowledge.standards.merging import Moved, Plan, Planned, merge, plan
@@ -44,17 +45,18 @@ def upload(request: HttpRequest) -> HttpResponse:
     sent = (request.POST, request.FILES) if posted else ()
     form = UploadForm(_user(request), *sent)
     problems: list[Problem] = []
+    name = ""
     if posted and form.is_valid():
         file, agency = form.cleaned_data["file"], form.cleaned_data["agency"]
         try:
             mapped, report = read_standard(file.read(), into=agency or None)
             plan(mapped)
         except StandardError as error:
-            problems = error.problems
+            name, problems = file.name, error.problems
         else:
             pending.put(request.session, file=file.name, mapped=mapped, report=report)
             return redirect("standards:preview")
-    context = {"form": form, **_listed(problems)}
+    context = {"form": form, "file": name, **_listed(problems)}
     return render(request, "standards/upload.html", context, status=422 if posted else 200)
 
 
@@ -128,8 +130,8 @@ def _tables(planned: Plan) -> list[dict[str, Any]]:
 
 def _entry(entry: Planned) -> dict[str, Any]:
     fields = [
-        (column.replace("_", " "), _lines(before), _lines(after))
-        for column, (before, after) in entry.fields.items()
+        (column(name), _lines(before), _lines(after))
+        for name, (before, after) in entry.fields.items()
     ]
     title = entry.given.get("name") or entry.given.get("value") or entry.name
     return {"name": entry.name, "title": title, "is_new": entry.is_new, "fields": fields}
@@ -142,7 +144,8 @@ def _lines(value: object) -> str:
 def _done(done: Plan) -> str:
     added = sum(entry.is_new for entry in done.entries)
     changed = len(done.entries) - added
-    return f"Imported into the draft: {added:,} entries added, {changed:,} changed."
+    entries = "entry" if added == 1 else "entries"
+    return f"Imported into the draft: {added:,} {entries} added, {changed:,} changed."
 
 
 def _user(request: HttpRequest) -> User:

@@ -1,4 +1,4 @@
-"""Cells of a spreadsheet: lists in one cell, and text that no spreadsheet runs.
+"""Cells of CSV files and spreadsheets: lists in one cell, and text that no spreadsheet runs.
 
 Every way out has its way back, whatever the text is.
 """
@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 
-from ieim.knowledge.formats import LIST_COLUMNS, NUMBER_COLUMNS, number
 from ieim.knowledge.rows import Value
+
+LIST_COLUMNS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
+"""Columns that are lists: the items of a cell stand between bars."""
+
+NUMBER_COLUMNS = frozenset({"threshold"})
 
 # What spreadsheets take for the beginning of a formula, full-width forms included.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -55,6 +60,14 @@ def read_cell(column: str, cell: str) -> Value:
     if column in NUMBER_COLUMNS:
         return number(cell.strip()) if cell.strip() else None
     return cell
+
+
+def number(text: str) -> Value:
+    """Return ``text`` as a number, or as it is when it is none."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return text
 
 
 def _item(item: str) -> str:

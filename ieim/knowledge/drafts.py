@@ -14,10 +14,9 @@ from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.checks import check_row
 from ieim.knowledge.columns import COLUMNS
-from ieim.knowledge.examining import Remark, Severity, examined
+from ieim.knowledge.examining import Remark, Severity
 from ieim.knowledge.history import agency_of
 from ieim.knowledge.models import Proposal
-from ieim.knowledge.proposals import budget
 from ieim.knowledge.rows import TABLES, Row
 from ieim.knowledge.selectors import DRAFT_MODELS, entry_name
 from ieim.pipeline.knowledge import Release
@@ -31,20 +30,12 @@ _KEPT = 3
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The draft with all its faults. ``broken`` are the entries that break a rule of their table;
-    their good columns are in ``bundle`` all the same."""
+    """The draft with all its faults. ``faults`` are what cannot be told of a bundle: entries that
+    break a rule of their table (their good columns are in ``bundle`` all the same)."""
 
     bundle: Bundle
     release: Release
-    broken: tuple[Remark, ...]
-
-    def remarks(self) -> list[Remark]:
-        """Return what the checks say, errors first. The first time it takes a while."""
-        found = [*self.broken]
-        if not self.bundle.services:
-            sentence = "The draft has no services: add some."
-            found.append(Remark("draft.empty", Severity.ERROR, "services", "", "", sentence))
-        return [*found, *examined(self.bundle, self.release, budget=budget())]
+    faults: tuple[Remark, ...]
 
 
 class _Kept:
@@ -109,5 +100,8 @@ def _read() -> Draft:
                 )
                 for problem in problems
             ]
+    if not content["services"]:
+        sentence = "The draft has no services: add some."
+        broken.append(Remark("draft.empty", Severity.ERROR, "services", "", "", sentence))
     bundle = Bundle.from_content(content)
     return Draft(bundle, bundle.release(), tuple(broken))
