@@ -205,14 +205,13 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
     if not changed:
         return ""
     turn = changed[-1]
+    told = turn.words.announced
     if turn.corrections:
-        return "An answer has been corrected."
+        return told["corrected"]
     if turn.reply:
-        return "Your answer is ready."
-    if turn.state == "needs_review":
-        return "A person will answer your question within one working day."
-    if turn.state == "awaiting_model":
-        return "Your question is waiting. The assistant cannot be reached at the moment."
+        return told["ready"]
+    if turn.state in told:
+        return told[turn.state]
     return next((step.words for step in turn.steps if step.status == "running"), "")
 
 

@@ -28,12 +28,7 @@ from conversations.states import (
     StageStatus,
     TurnState,
 )
-
-RECEIVED = "We have your question"
-CONTACTS = "Help that is there for you now"
-WAITING = "The assistant cannot be reached at the moment. Your question is waiting."
-HELD = "A person will answer your question within one working day."
-CLOSED = "This question is closed."
+from conversations.wording import Words
 
 _STOPPED = frozenset({StageStatus.NEEDS_REVIEW, StageStatus.APPROVED, StageStatus.OVERRIDDEN})
 
@@ -186,46 +181,47 @@ def facts(
     ``passed`` are the rounds, by contract, in which an attempt went through the gate. What stands
     later holds what was told earlier: a stage that passed also ran.
     """
-    yield _step("received", "received", "done", RECEIVED, client_id=client_id)
+    words = view.words
+    yield _step("received", "received", "done", words.announced["received"], client_id=client_id)
     if view.contacts:
         # More of them may be found later: a longer list is told again.
         listed = hashlib.sha256("\0".join(view.contacts).encode()).hexdigest()[:16]
         yield _step(
-            f"contacts:{listed}", "contacts", "done", CONTACTS, contacts=list(view.contacts)
+            f"contacts:{listed}", "contacts", "done", words.help_now, contacts=list(view.contacts)
         )
     rows = {stage.contract: stage for stage in stages}
-    shown = [rows[contract] for contract in selectors.STEP_WORDS if contract in rows]
+    shown = [rows[contract] for contract in words.steps if contract in rows]
     for stage in shown:
-        yield from _stage_facts(stage, passed)
+        yield from _stage_facts(stage, passed, words)
     if turn.unavailable_since:
         since = turn.unavailable_since.isoformat()
-        yield _step(f"waiting:{since}", "model", "waiting", WAITING)
+        yield _step(f"waiting:{since}", "model", "waiting", words.announced["awaiting_model"])
     stopped = any(stage.status == StageStatus.NEEDS_REVIEW.value for stage in shown)
     if turn.state == TurnState.NEEDS_REVIEW.value and not stopped:
-        yield Fact("review:reply", "review", {"words": HELD})
+        yield Fact("review:reply", "review", {"words": words.announced["needs_review"]})
     if view.reply:
         for number, text in enumerate(pieces(view.reply)):
             yield Fact(f"delta:{number}", "delta", {"text": text})
         yield Fact("reply", "reply", {"reply": ReplySerializer(view.reply).data})
     if turn.state == TurnState.CLOSED.value:
-        yield _step("closed", "closed", "done", CLOSED)
+        yield _step("closed", "closed", "done", words.closed["title"])
 
 
-def _stage_facts(stage: Stage, passed: Collection[tuple[str, int]]) -> Iterator[Fact]:
-    words = selectors.STEP_WORDS[stage.contract]
+def _stage_facts(stage: Stage, passed: Collection[tuple[str, int]], words: Words) -> Iterator[Fact]:
+    told = words.steps[stage.contract]
     status = StageStatus(stage.status)
     for number in range(1, stage.round + 1):
         name = f"{stage.contract}:{number}"
         now = number == stage.round
         if now and status is StageStatus.PENDING:
             return  # a person corrected an earlier stage, and this one is to be asked again
-        yield _step(f"{name}:running", stage.contract, "running", words)
+        yield _step(f"{name}:running", stage.contract, "running", told)
         ended_well = status in DONE_STAGE_STATUSES if now else (stage.contract, number) in passed
         if status in _STOPPED if now else not ended_well:
-            yield _step(f"{name}:stopped", stage.contract, "stopped", words)
-            yield Fact(f"review:{name}", "review", {"words": HELD})
+            yield _step(f"{name}:stopped", stage.contract, "stopped", told)
+            yield Fact(f"review:{name}", "review", {"words": words.announced["needs_review"]})
         if ended_well:
-            yield _step(f"{name}:done", stage.contract, "done", words)
+            yield _step(f"{name}:done", stage.contract, "done", told)
 
 
 def _step(key: str, stage: str, status: str, words: str, **more: Any) -> Fact:

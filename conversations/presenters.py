@@ -62,7 +62,10 @@ class SegmentView:
 
 @dataclass(frozen=True, slots=True)
 class NoticeView:
-    """What an agency wants everybody to know; ``agency`` is empty for every agency."""
+    """What an agency wants everybody to know; ``agency`` is empty for every agency.
+
+    ``language`` is the text's; the heading is in the reply's.
+    """
 
     heading: str
     agency: str
@@ -72,11 +75,12 @@ class NoticeView:
 
 @dataclass(frozen=True, slots=True)
 class CorrectionView:
-    """What staff have since written of an answer that was wrong."""
+    """What staff have since written of an answer that was wrong; ``language`` is its own."""
 
     text: str
     sent_at: datetime
     origin: Literal["staff"] = "staff"
+    language: str = PAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,7 @@ class TurnView:
     """One question with its progress, what came of it, and corrections of that.
 
     ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
-    at the end, steps before.
+    at the end, steps before. ``language`` (ISO 639-1) is that of the words around it.
     """
 
     id: UUID
@@ -152,6 +156,12 @@ class TurnView:
     reply: ReplyView | None
     contacts: tuple[str, ...] = ()
     corrections: tuple[CorrectionView, ...] = ()
+    language: str = PAGE
+
+    @property
+    def words(self) -> Words:
+        """The fixed words around what came of it."""
+        return words(self.language)
 
     @property
     def pending(self) -> bool:
@@ -176,6 +186,11 @@ class ChatView:
     offline: bool
     error: str = ""
     draft: str = ""
+
+    @property
+    def words(self) -> Words:
+        """The fixed words of the page itself."""
+        return words(PAGE)
 
     @property
     def pending(self) -> bool:

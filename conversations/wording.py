@@ -10,6 +10,8 @@ from pathlib import Path
 import yaml
 from django.utils.translation import get_language_info
 
+from ieim.knowledge.headings import headings
+
 PAGE = "en"
 """The language of the pages, and of the words for a language that has none of its own."""
 
@@ -17,7 +19,8 @@ PAGE = "en"
 @dataclass(frozen=True, slots=True)
 class Words:
     """The words of ``wording.yaml`` in ``language``; ``headings`` are by field, ``steps`` by
-    contract, ``statuses`` by a step's status, ``origins`` by whose words a reply is."""
+    contract, ``statuses`` by a step's status, ``origins`` by whose words a reply is. ``day`` is a
+    date's format, as Django's filter takes it."""
 
     language: str
     answer: str
@@ -36,6 +39,17 @@ class Words:
     origins: Mapping[str, str]
     not_it: str
     person: str
+    notice: str
+    notice_from: str
+    corrected: str
+    by_staff: str
+    unclear: str
+    day: str
+    help_now: str
+    announced: Mapping[str, str]
+    held: Mapping[str, str]
+    waiting: Mapping[str, str]
+    closed: Mapping[str, str]
     only: str
     partly: str
     names: Mapping[str, str]
@@ -44,6 +58,10 @@ class Words:
     def direction(self) -> str:
         """``ltr`` or ``rtl``, as in HTML."""
         return "rtl" if get_language_info(self.language)["bidi"] else "ltr"
+
+    def notice_heading(self, agency: str) -> str:
+        """Return whose notice it is; ``agency`` is empty for every agency's."""
+        return self.notice_from.format(agency=agency) if agency else self.notice
 
     def only_in(self, language: str, *, whole: bool) -> str:
         """Return the sentence that what is told, ``whole`` or in part, is only in ``language``."""
@@ -59,7 +77,10 @@ def words(language: str) -> Words:
 @cache
 def _all() -> Mapping[str, Words]:
     text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-    return {code: Words(language=code, **texts) for code, texts in yaml.safe_load(text).items()}
+    return {
+        code: Words(language=code, headings=headings()[code], **texts)
+        for code, texts in yaml.safe_load(text).items()
+    }
 
 
 def _own_name(language: str) -> str:

@@ -15,10 +15,12 @@ from django.utils.translation import get_language_info
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from conversations.languages import written_in
 from conversations.models import Citation, CorrectionNotice
 from conversations.presenters import CorrectionView
 from conversations.recall import files, selectors, sending
 from conversations.recall.forms import Asked, asked
+from conversations.wording import words
 
 PAGE_SIZE = 50
 LONGEST_SEARCH = 100
@@ -89,8 +91,9 @@ def write(request: HttpRequest) -> HttpResponse:
         text = sending.text_of(request.POST["text"])
     except sending.Refused as refused:
         return _form(request, wanted, refused.message)
-    shown = [CorrectionView(text, timezone.now())]
+    shown = [CorrectionView(text, timezone.now(), language=written_in())]
     context = {"asked": wanted, "count": wanted.count, "text": text, "corrections": shown}
+    context["wording"] = words(written_in())
     return render(request, "recall/preview.html", context)
 
 
@@ -132,7 +135,8 @@ def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
         "notice": found,
         "service": selectors.name_of(found.agency, found.service),
         "sent": found.corrections.count(),
-        "corrections": [CorrectionView(found.text, found.created_at)],
+        "corrections": [CorrectionView(found.text, found.created_at, language=written_in())],
+        "wording": words(written_in()),
     }
     return render(request, "recall/notice.html", context)
 

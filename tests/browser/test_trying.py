@@ -78,7 +78,7 @@ def test_an_editor_sees_what_a_change_would_do(browser: Browser, site: str) -> N
     change_the_fee(page)
     ask(page)
     expect(page.get_by_text("the reply differs in “What it costs”")).to_be_visible()
-    expect(page.get_by_role("cell", name=FEE)).to_be_visible()
+    expect(page.locator(".trying-difference dd").filter(has_text=FEE)).to_be_visible()
     expect(page.locator(".answer--service")).to_have_count(2)
     for summary in page.locator(".trying-step > details > summary").all():
         summary.click()

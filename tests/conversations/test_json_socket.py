@@ -13,6 +13,7 @@ from channels.testing import WebsocketCommunicator
 from conversations import asking, erasing, events, json_socket, services
 from conversations.frames import MAX_FRAME, SUBPROTOCOL, FrameError, parse
 from conversations.models import Session, Turn
+from conversations.wording import words
 from tests.conversations import integrating
 from tests.conversations.integrating import APPLICATION, set_rates
 from tests.conversations.integrating import json_socket as opened
@@ -23,6 +24,7 @@ from tests.model_server import scripted_model
 pytestmark = pytest.mark.django_db(transaction=True)
 no_rates = integrating.no_rates
 BAD = ["no json", "no json"]
+SAID = words("en").announced
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ async def test_it_follows_a_message_to_its_answer(token: str) -> None:
             "event": 1,
             "stage": "received",
             "status": "done",
-            "words": events.RECEIVED,
+            "words": SAID["received"],
             "client_id": "m-1",
         }
         turn = await run_newest()
@@ -76,7 +78,7 @@ async def test_it_says_that_a_person_will_answer(token: str) -> None:
             await run_newest(model)
         review = await socket.read_until("review")
         assert await socket.socket.receive_nothing()
-    assert review["words"] == events.HELD
+    assert review["words"] == SAID["needs_review"]
     assert socket.frames[-2]["status"] == "stopped"
     assert "json.syntax" not in json.dumps(socket.frames)
 
@@ -97,7 +99,7 @@ async def test_it_says_that_the_model_is_away(token: str) -> None:
         with scripted_model({"judgement_v1": [503] * 3}) as (model, _):
             await run_newest(model)
         waiting = await socket.read_until("stage", stage="model")
-    assert (waiting["status"], waiting["words"]) == ("waiting", events.WAITING)
+    assert (waiting["status"], waiting["words"]) == ("waiting", SAID["awaiting_model"])
 
 
 async def test_it_takes_a_token_by_a_frame(token: str) -> None:

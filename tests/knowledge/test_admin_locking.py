@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.test import Client
 
 from ieim.knowledge import editing
 from ieim.knowledge.bundle import Bundle
-from ieim.knowledge.models import Category, Change, Service
+from ieim.knowledge.models import Agency, Category, Change, Service
 from ieim.knowledge.services import import_bundle
 from review.roles import Role
 from tests.knowledge.admin_pages import address, filled, said
@@ -47,6 +48,17 @@ def change(by: User, **values: Any) -> None:
     )
 
 
+def remove(by: User) -> None:
+    service = Service.objects.get(key="renew")
+    editing.remove(
+        table="services",
+        identity={"agency": "passports", "key": "renew"},
+        by=by,
+        seen=service.version,
+        source=Change.Source.API,
+    )
+
+
 def test_it_refuses_a_stale_save_and_keeps_what_was_typed(
     client: Client, edith: User, service: Service
 ) -> None:
@@ -61,6 +73,82 @@ def test_it_refuses_a_stale_save_and_keeps_what_was_typed(
     # Again does not help: the version that was seen is still the old one.
     assert "Edith Ek changed it on " in said(client.post(place, form))
     assert client.post(place, filled(client, place, fees="95")).status_code == 302
+
+
+def over(version: str) -> dict[str, str]:
+    return {"_over": "Save mine over theirs", "over": version}
+
+
+def test_it_shows_both_and_saves_mine_over_theirs(
+    client: Client, edith: User, service: Service
+) -> None:
+    place = address("service", "change", service.pk)
+    form = filled(client, place, fees="my typed fee", requirements="A form\nA photo")
+    change(edith, fees="85 crowns", contact="Desk 4")
+    page = client.post(place, form)
+    rows = {name: (theirs, mine) for name, theirs, mine in page.context["conflict"].fields}
+    assert rows["Fees"] == ("85 crowns", "my typed fee")
+    assert rows["Requirements"][1] == "A form\nA photo"
+    assert rows["Contact"][0] == "Desk 4"
+    assert len(rows) == 3
+    assert '<input type="hidden" name="over" value="2">' in said(page)
+    # Enter in a field presses the first button: that one must not save over anything.
+    first = re.search(r'<input type="submit"[^>]* name="(\w+)"', said(page))
+    assert (first and first[1]) == "_save"
+    change(edith, contact="Desk 5")
+    assert "Desk 5" in said(client.post(place, form | over("2")))
+    assert client.post(place, form | over("3")).status_code == 302
+    service.refresh_from_db()
+    assert (service.fees, service.version) == ("my typed fee", 4)
+    assert Change.objects.filter(by__username="otto").count() == 1
+
+
+def test_what_was_typed_is_kept_when_the_entry_is_gone(
+    client: Client, edith: User, service: Service
+) -> None:
+    place = address("service", "change", service.pk)
+    page = client.get(place)
+    form = filled(client, place, fees="my typed fee", requirements="A form")
+    form |= dict(page.context["identity"])
+    remove(edith)
+    page = client.post(place, form)
+    assert page.status_code == 200
+    assert "Edith Ek removed it on " in said(page)
+    assert "my typed fee" in said(page)
+    add = address("service", "add")
+    assert f'action="{add}"' in said(page)
+    again = {bound.html_name: bound.value() for bound in page.context["adminform"].form}
+    again = {name: value for name, value in again.items() if value is not None}
+    assert client.post(add, again).status_code == 302
+    kept = Service.objects.get(key="renew")
+    assert (kept.agency_id, kept.fees, kept.requirements) == (
+        "passports",
+        "my typed fee",
+        ["A form"],
+    )
+
+
+def test_the_rows_of_an_agency_that_is_gone_are_kept(client: Client, edith: User) -> None:
+    place = address("agency", "change", "tax")
+    page = client.get(place)
+    form = filled(client, place, **{"name": "My tax", "categories-0-keywords": "mine"})
+    form |= dict(page.context["identity"])
+    Agency.objects.filter(pk="tax").delete()
+    page = client.post(place, form)
+    assert (page.status_code, "My tax" in said(page), "mine" in said(page)) == (200, True, True)
+    assert not Agency.objects.filter(pk="tax").exists()
+
+
+def test_it_tells_nobody_about_an_entry_of_another_agency(
+    edith: User, service: Service, bundle: Bundle
+) -> None:
+    local = browser(person("local", Role.EDITOR, "tax"))
+    place = address("service", "change", service.pk)
+    remove(edith)
+    for path in (place, address("service", "change", "nothing")):
+        page = local.post(path, {"was-agency": "passports", "was-key": "renew"}, follow=True)
+        assert page.status_code == 200
+        assert "Edith" not in said(page)
 
 
 def test_it_refuses_a_form_without_the_version(client: Client, service: Service) -> None:

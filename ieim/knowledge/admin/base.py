@@ -13,16 +13,18 @@ from typing import Any
 from django.contrib import admin, messages
 from django.contrib.admin.actions import delete_selected as delete_selected_
 from django.contrib.admin.utils import flatten_fieldsets, unquote
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from ieim.knowledge import editing
+from ieim.knowledge.admin.conflicts import conflict_of, gone, identity_fields, saved_over
 from ieim.knowledge.admin.forms import DraftForm
 from ieim.knowledge.admin.lists import LightList
 from ieim.knowledge.admin.related import related
-from ieim.knowledge.admin.scoped import Scoped
+from ieim.knowledge.admin.scoped import Scoped, scope_of
 from ieim.knowledge.history import readable
 from ieim.knowledge.models import Change, DraftEntry
 from ieim.knowledge.rows import IDENTITY
@@ -30,6 +32,7 @@ from ieim.knowledge.selectors import entry_name
 
 _REFUSALS = (editing.Stale, editing.OutOfScope, editing.Invalid)
 _CHANGES_PER_PAGE = 50
+_TAKE_OVER = "Open the entry again in another tab, and take over from here what you still want."
 _DELETE_LIMIT = 200
 """Two fields each on the page that asks: a form may have a thousand."""
 
@@ -81,6 +84,13 @@ class DraftAdmin(Scoped):
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
         """Show or save an entry; nothing is saved of what editing refuses in part."""
+        if request.method == "POST":
+            request.POST = saved_over(request.POST)  # type: ignore[assignment]
+            if object_id is not None and (again := self._gone(request, object_id)):
+                request.POST, sentence = again
+                request._refused = {"": {"": [sentence]}}  # type: ignore[attr-defined]
+                form_url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_add")
+                return super().changeform_view(request, None, form_url, extra_context)
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except Refused as refused:
@@ -94,7 +104,19 @@ class DraftAdmin(Scoped):
         entry = context.get("original")
         if entry is not None:
             context["related"] = related(entry)
+            context["identity"] = identity_fields(identity_of(entry))
+            context["conflict"] = conflict_of(context["adminform"].form)
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def _gone(self, request: HttpRequest, object_id: str) -> tuple[Any, str] | None:
+        """Return the form of an entry that somebody removed, and who did; else None."""
+        try:
+            pk = self.opts.pk.to_python(unquote(object_id))
+        except ValidationError:
+            return None
+        if self.model._default_manager.filter(pk=pk).exists():
+            return None
+        return gone(request.POST, self.table, scope_of(request))
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Save through editing."""
@@ -226,19 +248,17 @@ def _collected(
             said = [f"{about}: {text}" for text in texts] if about else list(texts)
             found.setdefault("" if about else column, []).extend(said)
     except (editing.Stale, editing.OutOfScope) as error:
-        found.setdefault("", []).append(
-            f"{about}: {_sentence(error)}" if about else _sentence(error)
-        )
+        text = _sentence(error)
+        if isinstance(error, editing.Stale):
+            text = f"{text} Nothing was saved."
+            if form.prefix or about:
+                text = f"{text} {_TAKE_OVER}"
+        found.setdefault("", []).append(f"{about}: {text}" if about else text)
     if not found:
         del problems[form.prefix or ""]
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, editing.Stale):
-        return (
-            f"{error.message} Nothing was saved. Open the entry again in another tab, and take "
-            "over from here what you still want."
-        )
     text = str(error)
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
