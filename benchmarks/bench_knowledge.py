@@ -7,6 +7,10 @@ Everything is measured twice in the same run: over the demo knowledge and over N
 it. The factor beside a figure is how much more the large one takes; the catalogue is about a
 hundred times as large. Pages go through the whole of Django; memory is the resident size of a fresh
 process that has loaded a release and its index, above one that has only started.
+
+What a publication costs those who ask meanwhile is measured over N services: for ten seconds turns
+come one after another, and the longest wait of one for its release counts; once in a process that
+makes the new release ready beside them, as a server does, and once in one that does not.
 """
 
 from __future__ import annotations
@@ -18,11 +22,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import django
 
@@ -37,11 +42,16 @@ from django.test import Client  # noqa: E402
 
 from benchmarks.bench_shortlist import DEMO, catalogue, questions  # noqa: E402
 from ieim.config import demo  # noqa: E402
-from ieim.knowledge import proposals, selectors, services  # noqa: E402
+from ieim.knowledge import checking, drafts, proposals, selectors, services  # noqa: E402
 from ieim.knowledge.bundle import Bundle, read_bundle  # noqa: E402
-from ieim.search import ReleaseIndex  # noqa: E402
+from ieim.knowledge.following import Follower  # noqa: E402
+from ieim.knowledge.models import Service  # noqa: E402
+from ieim.pipeline.knowledge import Release  # noqa: E402
+from ieim.search import ReleaseIndex, index_for  # noqa: E402
 
 ROUNDS = 9
+ASKING = 10.0
+"""Seconds after a publication in which turns come."""
 PAGES = {
     "admin: services": "/admin/knowledge/service/",
     "admin: search services": "/admin/knowledge/service/?q=visa",
@@ -88,7 +98,9 @@ def measure(bundle: Bundle, people: tuple[User, User]) -> dict[str, float]:
     """Take a bundle through import, proposal and publication, and ask every page."""
     found = {"import": seconds(lambda: services.import_bundle(bundle=bundle, by=None))}
     made: list[Any] = []
-    found["propose (with checks)"] = seconds(
+    found["checks: first look"] = seconds(lambda: checking.checked_draft(drafts.draft()))
+    found["checks: all of them"] = found["checks: first look"] + seconds(_check)
+    found["propose"] = seconds(
         lambda: made.append(proposals.propose(note="Benchmark", by=people[0]))
     )
     found["publish"] = seconds(
@@ -110,6 +122,37 @@ def measure(bundle: Bundle, people: tuple[User, User]) -> dict[str, float]:
         times = [seconds(partial(_read, client, path)) for _ in range(ROUNDS)]
         found[name] = median(times)
     return found
+
+
+def _check() -> None:
+    """Do every check of the draft, also those that a worker does of a large one."""
+    run = checking.checked_draft(drafts.draft()).run
+    if run is not None:
+        checking.run_checks(run_id=run.pk)
+
+
+def longest_wait(*, following: bool) -> tuple[float, float]:
+    """Publish, and let turns come; return how long the slowest of them waited for its release, and
+    how long after the publication the first one had the new one, in seconds."""
+    follower = Follower()
+    if following:
+        follower.step()
+        follower.start()
+    Service.objects.filter(pk=Service.objects.earliest("pk").pk).update(fees=str(uuid.uuid4()))
+    published = services.publish(note="Benchmark", by=None).number
+    started = time.monotonic()
+    longest, swapped = 0.0, 0.0
+    while not swapped or time.monotonic() - started < ASKING:
+        asked = time.perf_counter()
+        number = follower.number()
+        assert number is not None
+        index_for(selectors.release(number))
+        longest = max(longest, time.perf_counter() - asked)
+        if number == published and not swapped:
+            swapped = time.monotonic() - started
+        time.sleep(0.01)
+    follower.stop()
+    return longest, swapped
 
 
 def _read(client: Client, path: str) -> None:
@@ -137,10 +180,14 @@ def main() -> None:
             large_bundle = Bundle.from_content(_content(options.services))
             large = measure(large_bundle, people)
             large["memory of a process"] = memory(str(connection.settings_dict["NAME"])) - bare
+            index_for(cast(Release, selectors.current_release()))
+            unfollowed, _ = longest_wait(following=False)
+            wait, swapped = longest_wait(following=True)
         finally:
             connection.creation.destroy_test_db(old, verbosity=0)
     if options.json:
-        print(json.dumps({"demo": small, "large": large, "bare_mib": bare}))
+        found = {"demo": small, "large": large, "bare_mib": bare}
+        print(json.dumps({**found, "wait": wait, "unfollowed": unfollowed, "swap": swapped}))
         return
     print(f"{'':28}{'demo':>12}{f'{options.services:,}':>12}{'factor':>9}   aim")
     for name, value in large.items():
@@ -151,6 +198,11 @@ def main() -> None:
             f"{value / small[name]:8.0f}x   {aim}"
         )
     print(f"A process that has only started: {bare:.0f} MiB.")
+    print(
+        f"After a publication a turn waits for its release {wait * 1e3:.0f} ms at most, and gets "
+        f"the new one from {swapped:.1f} s on. Read when the first turn needs it, as a baseline: "
+        f"{unfollowed * 1e3:.0f} ms, {unfollowed / wait:.0f} times as long."
+    )
 
 
 def _content(size: int) -> dict[str, list[dict[str, Any]]]:

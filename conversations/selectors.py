@@ -30,6 +30,7 @@ from conversations.services import secret_digest
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.wording import Words
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.following import follower
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
 from ieim.pipeline import risk
@@ -40,7 +41,6 @@ from ieim.pipeline.stages.base import HISTORY_ITEMS
 HISTORY_CHARS = 600
 """How much of an earlier message or answer the model is reminded of."""
 
-STEP_WORDS: Mapping[str, str] = wording.words(wording.PAGE).steps
 LOW_PATH = ("judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1")
 HIGH_PATH = (
     "judgement_v1",
@@ -112,10 +112,11 @@ def chat_view(*, secret: str | None, error: str = "", draft: str = "") -> ChatVi
 
 
 def suggestions() -> tuple[str, ...]:
-    """Return example questions whose answer is in the current release."""
-    release = knowledge.current_release()
-    if release is None:
+    """Return example questions whose answer is in the release that new turns get."""
+    number = follower.number()
+    if number is None:
         return ()
+    release = knowledge.release(number)
     services = {key for _, key in release.services}
     return tuple(text for text, wanted in _demo_suggestions() if wanted and wanted <= services)
 
@@ -147,9 +148,15 @@ def _turn_view(turn: Turn) -> TurnView:
         reply=reply_view(turn.reply, turn) if hasattr(turn, "reply") else None,
         contacts=_contacts(turn),
         corrections=tuple(
-            CorrectionView(each.notice.text, each.created_at) for each in turn.corrections.all()
+            CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
+            for each in turn.corrections.all()
         ),
+        language=_words(turn).language,
     )
+
+
+def _words(turn: Turn) -> Words:
+    return wording.words(languages.told(turn) or languages.written_in())
 
 
 def _contacts(turn: Turn) -> tuple[str, ...]:
@@ -168,7 +175,7 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
     if _is_guidance(stages):
         path = path[:1]
     waiting = turn.state in (TurnState.QUEUED.value, TurnState.RUNNING.value)
-    words = wording.words(languages.told(turn) or languages.written_in())
+    words = _words(turn)
     steps = []
     for contract in path:
         status = _step_status(stages.get(contract))
@@ -225,7 +232,9 @@ def reply_view(stored: Reply, turn: Turn) -> ReplyView:
         notice=_notice(said, words),
         languages={part: code for part, code in spoken.items() if code and part in _FREE},
         agency_notices=tuple(
-            NoticeView(n.heading, n.agency_name, n.text, languages.written_in())
+            NoticeView(
+                words.notice_heading(n.agency_name), n.agency_name, n.text, languages.written_in()
+            )
             for n in said.notices
         ),
     )

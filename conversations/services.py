@@ -20,6 +20,7 @@ from conversations.models import Session, Turn
 from conversations.states import PENDING_TURN_STATES, TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.following import follower
 from ieim.pipeline import risk
 from ieim.pipeline.findings import Code
 from ieim.pipeline.screen import refusal
@@ -100,7 +101,7 @@ def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool)
     problem = refusal(text)
     if problem is not None:
         raise Refused(problem)
-    release_number = knowledge.current_number()
+    release_number = follower.number()
     if release_number is None:
         raise Refused(NO_RELEASE)
     try:

@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init
+from celery.concurrency.thread import TaskPool as Threads
+from celery.signals import worker_init, worker_ready, worker_shutdown
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 
@@ -29,3 +30,20 @@ def _warm(**_signal: Any) -> None:
     # The processes of the pool are forked from this one: they must not share its connections.
     if hasattr(connection, "close_pool"):
         connection.close_pool()
+
+
+@worker_ready.connect
+def _follow(sender: Any, **_signal: Any) -> None:
+    # Only beside threads: a process that forks would hand locks on that nobody opens, and in its
+    # children Celery closes the database's pool around each task, whoever else is using it.
+    if isinstance(sender.pool, Threads):
+        from ieim.knowledge.following import follower
+
+        follower.start()
+
+
+@worker_shutdown.connect
+def _stop(**_signal: Any) -> None:
+    from ieim.knowledge.following import follower
+
+    follower.stop()

@@ -19,6 +19,7 @@ from django.db import close_old_connections
 from conversations import sweeper
 from ieim.config.celery import app
 from ieim.config.warm import warm
+from ieim.knowledge.following import follower
 
 CONCURRENCY = 8
 """Turns at a time; a turn mostly waits for the model."""
@@ -81,6 +82,7 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
                 await asyncio.to_thread(warm)
                 if embedded:
                     await asyncio.to_thread(embedded.start)
+                follower.start()
             except Exception:
                 # Said in the protocol's words: a server would take an exception for "no lifespan"
                 # and serve on without a worker.
@@ -91,5 +93,6 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
         elif message["type"] == "lifespan.shutdown":
             if embedded:
                 embedded.stop()
+            await asyncio.to_thread(follower.stop)
             await send({"type": "lifespan.shutdown.complete"})
             return

@@ -6,15 +6,14 @@ import logging
 
 from django.db import DatabaseError, connection
 
-from ieim.knowledge import selectors as knowledge
+from ieim.knowledge import following
 from ieim.pipeline import language, risk
-from ieim.search import index_for
 
 logger = logging.getLogger(__name__)
 
 
 def warm() -> None:
-    """Load the language model (half a second), the risk phrases and the current release's index.
+    """Load the language model (half a second), the risk phrases and the current release.
 
     A database that does not answer yet is no reason not to start: the first turn reads it then.
     """
@@ -22,11 +21,8 @@ def warm() -> None:
     language.detect(text)
     risk.find(text)
     try:
-        release = knowledge.current_release()
+        following.prepare()
     except DatabaseError:
         logger.warning("The database does not answer yet: no release is loaded", exc_info=True)
-        return
     finally:
         connection.close()
-    if release is not None:
-        index_for(release)

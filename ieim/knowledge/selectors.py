@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, Final, NamedTuple
 
 from ieim.knowledge.bundle import Bundle, bundle_of
 from ieim.knowledge.columns import COLUMNS
@@ -40,6 +42,7 @@ class _Slot:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._value: knowledge.Release | None = None
+        self.used = 0.0
 
     def value(self, number: int, sha256: str) -> knowledge.Release:
         """Return the release, loaded by whoever comes first."""
@@ -49,8 +52,19 @@ class _Slot:
             return self._value
 
 
+_PUBLISHED: Final = ("id", "release_id", "release__sha256", "published_at")
+
 _slots: OrderedDict[tuple[int, str], _Slot] = OrderedDict()
 _slots_lock = threading.Lock()
+
+
+class Published(NamedTuple):
+    """A publication: its id (the newest has the highest), of which release, and when."""
+
+    id: int
+    number: int
+    sha256: str
+    at: datetime
 
 
 class UnknownReleaseError(LookupError):
@@ -71,9 +85,36 @@ def current_release() -> knowledge.Release | None:
 
     A newer publication is noticed at once: each call asks for the newest with one small query.
     """
-    newest = Publication.objects.order_by("-id").values_list("release_id", "release__sha256")
-    identity = newest.first()
-    return None if identity is None else _value(*identity)
+    publication = newest()
+    return None if publication is None else loaded(publication)
+
+
+def newest() -> Published | None:
+    """Return the newest publication, whose release is the current one."""
+    found = Publication.objects.order_by("-id").values_list(*_PUBLISHED).first()
+    return None if found is None else Published(*found)
+
+
+def published_since(known: Published | None) -> list[Published]:
+    """Return ``known`` and every later publication, the newest last.
+
+    Only the newest where ``known`` is None or not there (the database was replaced).
+    """
+    if known is not None:
+        rows = Publication.objects.filter(pk__gte=known.id).order_by("id").values_list(*_PUBLISHED)
+        found = [Published(*row) for row in rows]
+        if found and found[0] == known:
+            return found
+    publication = newest()
+    return [] if publication is None else [publication]
+
+
+def loaded(publication: Published) -> knowledge.Release:
+    """Return the published release, loaded once per process.
+
+    Raises :class:`CorruptReleaseError`.
+    """
+    return _value(publication.number, publication.sha256)
 
 
 def release(number: int) -> knowledge.Release:
@@ -86,6 +127,16 @@ def release(number: int) -> knowledge.Release:
     if found is None:
         raise UnknownReleaseError(f"there is no release {number}")
     return _value(number, found)
+
+
+def forget_unused(*, before: float) -> None:
+    """Drop the releases that nobody has asked for since ``before``, a time of ``monotonic``.
+
+    Who holds one goes on with it.
+    """
+    with _slots_lock:
+        for key in [key for key, slot in _slots.items() if slot.used < before]:
+            del _slots[key]
 
 
 def draft() -> Bundle:
@@ -105,6 +156,7 @@ def _value(number: int, sha256: str) -> knowledge.Release:
     with _slots_lock:
         slot = _slots.setdefault(key, _Slot())
         _slots.move_to_end(key)
+        slot.used = time.monotonic()
         while len(_slots) > _KEPT:
             _slots.popitem(last=False)
     return slot.value(number, sha256)

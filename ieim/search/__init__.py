@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ieim.search.analysis import matching_spans
-from ieim.search.index import ReleaseIndex, index_for
+from ieim.search.index import ReleaseIndex, forget_unused, index_for
 
-__all__ = ["ReleaseIndex", "index_for", "matching_spans"]
+__all__ = ["ReleaseIndex", "forget_unused", "index_for", "matching_spans"]

@@ -52,7 +52,8 @@ async def answers(*messages: str) -> list[str]:
     said = []
     for message in messages:
         await communicator.send_input({"type": f"lifespan.{message}"})
-        said.append((await communicator.receive_output())["type"])
+        # The first startup of a process reads the language model: the usual second is too short.
+        said.append((await communicator.receive_output(timeout=60))["type"])
     await communicator.wait()
     return said
 
@@ -67,6 +68,21 @@ async def test_it_starts_and_stops_the_worker_without_redis(
         "lifespan.shutdown.complete",
     ]
     assert threads.calls == ["start", "stop"]
+
+
+@pytest.mark.parametrize("embedded_worker", [True, False])
+async def test_it_follows_what_is_published_while_it_serves(
+    settings: Settings,
+    recorder: Callable[..., Recorder],
+    monkeypatch: pytest.MonkeyPatch,
+    embedded_worker: bool,
+) -> None:
+    settings.IEIM_EMBEDDED = embedded_worker
+    recorder()
+    follower = Recorder()
+    monkeypatch.setattr(embedded, "follower", follower)
+    await answers("startup", "shutdown")
+    assert follower.calls == ["start", "stop"]
 
 
 async def test_it_starts_nothing_with_redis(

@@ -37,7 +37,7 @@ def test_it_starts_while_the_database_does_not_answer(
     def fails() -> None:
         raise DatabaseError("no connection")
 
-    monkeypatch.setattr("ieim.knowledge.selectors.current_release", fails)
+    monkeypatch.setattr("ieim.knowledge.selectors.newest", fails)
     monkeypatch.setattr("ieim.config.warm.connection.close", lambda: None)
     warm.warm()
     assert "does not answer yet" in caplog.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -72,6 +74,35 @@ def test_it_keeps_only_the_last_few_releases(bundle: Bundle) -> None:
     again = selectors.release(1)
     assert again is not first
     assert again == first
+
+
+def test_it_drops_what_has_not_been_used_since(bundle: Bundle) -> None:
+    import_bundle(bundle=bundle, by=None)
+    publish(note="", by=None)
+    first = selectors.release(1)
+    publish_fees("free")
+    between = time.monotonic()
+    second = selectors.release(2)
+    selectors.forget_unused(before=between)
+    assert selectors.release(2) is second
+    assert selectors.release(1) is not first
+
+
+def test_it_knows_what_was_published_since(bundle: Bundle) -> None:
+    import_bundle(bundle=bundle, by=None)
+    assert selectors.newest() is None
+    assert selectors.published_since(None) == []
+    publish(note="", by=None)
+    first = selectors.newest()
+    publish_fees("free")
+    second = selectors.newest()
+    assert first is not None
+    assert second is not None
+    assert (first.number, second.number) == (1, 2)
+    assert selectors.published_since(None) == [second]
+    assert selectors.published_since(first) == [first, second]
+    assert selectors.published_since(first._replace(sha256="0" * 64)) == [second]
+    assert selectors.published_since(second._replace(id=second.id + 1)) == [second]
 
 
 def test_it_refuses_a_release_that_is_not_what_its_digest_says(bundle: Bundle) -> None:

@@ -1,0 +1,143 @@
+"""The newest published release, made ready beside the turns, so that none of them waits for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from datetime import timedelta
+from typing import Any, Final
+
+from django.db import close_old_connections, connection, transaction
+from django.db.models.signals import post_save
+from django.utils import timezone
+
+from ieim.knowledge import selectors
+from ieim.knowledge.models import Publication
+from ieim.knowledge.selectors import Published
+from ieim.search import forget_unused, index_for
+
+EVERY: Final = 1.0
+"""Seconds between two looks at what is published; the process that publishes looks at once."""
+
+AGAIN: Final = 10.0
+"""Seconds before the next look when one has failed."""
+
+PATIENCE: Final = timedelta(seconds=60)
+"""How long after a publication new turns may still get the release before it."""
+
+UNUSED: Final = 600.0
+"""Seconds after which a release that nobody asks for is dropped from memory."""
+
+STOPPING: Final = 5.0
+"""Seconds that stopping waits for what is under way."""
+
+logger = logging.getLogger(__name__)
+
+
+def prepare() -> Published | None:
+    """Load the newest published release and index it in each of its languages; return it.
+
+    One small query when that has been done; None when nothing is published. Raises
+    ``DatabaseError`` and :class:`ieim.knowledge.selectors.CorruptReleaseError`.
+    """
+    newest = selectors.newest()
+    if newest is not None:
+        release = selectors.loaded(newest)
+        for language in ("", *sorted(release.languages)):
+            index_for(release.in_language(language))
+    return newest
+
+
+class Follower:
+    """Keeps the newest published release ready in this process, in a thread of its own.
+
+    The database stays the truth: the follower only holds a new release back while it is made ready,
+    and only for :data:`PATIENCE`. One that is not started, or that has failed, holds nothing back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ready: Published | None = None
+        self._pinned = 0
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def number(self) -> int | None:
+        """Return the number of the release that a new turn is pinned to, None before the first.
+
+        That is the newest published release, or the one before it while the newest is made ready.
+        It never goes back to an earlier publication than it has once returned.
+        """
+        known = selectors.published_since(self._ready)
+        if not known:
+            return None
+        newest = known[-1]
+        # What matters is when the first that is not ready came: later ones do not prolong it.
+        held = len(known) > 1 and timezone.now() - known[1].at <= PATIENCE
+        with self._lock:
+            chosen = known[0] if held and known[0].id >= self._pinned else newest
+            self._pinned = max(self._pinned, chosen.id)
+        return chosen.number
+
+    def step(self) -> None:
+        """Make the newest published release ready, and only then let new turns have it.
+
+        Raises what :func:`prepare` does; then nothing is held back until a step succeeds.
+        """
+        try:
+            self._ready = prepare()
+        except Exception:
+            self._ready = None
+            raise
+        # What is ready has just been asked for, so it stays however quiet the day is.
+        long_ago = time.monotonic() - UNUSED
+        selectors.forget_unused(before=long_ago)
+        forget_unused(before=long_ago)
+
+    def wake(self) -> None:
+        """Let the thread look at once."""
+        self._wake.set()
+
+    def start(self) -> None:
+        """Start following, in a thread that does not keep the process alive."""
+        self._stopping.clear()
+        self._wake.clear()
+        post_save.connect(self._published, sender=Publication)
+        self._thread = threading.Thread(target=self._run, name="ieim-release", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Follow no longer; waits a little for what is under way. Harmless when not started."""
+        post_save.disconnect(self._published, sender=Publication)
+        self._stopping.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(STOPPING)
+        self._ready = None
+
+    def _published(self, **_signal: Any) -> None:
+        transaction.on_commit(self.wake)
+
+    def _run(self) -> None:
+        failing = False
+        while not self._stopping.is_set():
+            try:
+                self.step()
+                failing = False
+            except Exception:
+                # Whatever it was, the thread goes on: the database may only be away for a while.
+                if not failing:
+                    logger.exception("The newest release is not ready; turns wait for it meanwhile")
+                failing = True
+            finally:
+                close_old_connections()
+            self._wake.wait(AGAIN if failing else EVERY)
+            # Whatever was published before this line is seen by the step that follows.
+            self._wake.clear()
+        connection.close()
+
+
+follower: Final = Follower()
+"""This process's own."""
