@@ -156,7 +156,7 @@ TABLES: dict[Table, list[dict[str, Any]]] = {
 }
 
 PLOT = "Comment louer un jardin familial pour cultiver des légumes ?"
-KAYAK = "Quelle autorisation faut-il pour un kayak ?"
+KAYAK = "Quelle autorisation pour un kayak ?"
 FISHING = "Comment obtenir un permis de pêche pour le fleuve ?"
 PLOT_IN_ENGLISH = "How do I rent an allotment to grow vegetables?"
 PLOT_IN_POLISH = "Chciałbym wynająć ogródek działkowy, co muszę zrobić?"

@@ -73,6 +73,10 @@ class Listening:
         self.stage = ""
         self.heard: dict[str, dict[tuple[str, ...], Heard]] = {}
 
+    def turns_away(self, query: str) -> bool:
+        """Whether a message has left its talk."""
+        return self._shortlist.turns_away(query)
+
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies."""
 

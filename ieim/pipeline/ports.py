@@ -110,6 +110,10 @@ class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
     entries that do not match come last, in index order, with score 0.0."""
 
+    def turns_away(self, query: str) -> bool:
+        """Whether the message of ``query`` has left what the talk in it is about."""
+        ...
+
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their own text and by that of their best services."""
         ...

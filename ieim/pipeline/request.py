@@ -67,6 +67,8 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         "chat_context_summary": list(inputs.history)[-HISTORY_ITEMS:],
         **contract.stage.build_input(inputs),
     }
+    if inputs.history and any(slot in payload for slot in CANDIDATE_SLOTS):
+        payload["new_subject"] = inputs.new_subject
     if contract.stage.has_session:
         payload["cached_state"] = dict(inputs.context.cached_state)
         payload["request_id"] = request_id

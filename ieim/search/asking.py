@@ -6,8 +6,9 @@ One reading for retrieval and the offline engine, so that no text steers one pas
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,21 @@ _FULL_TOPIC = 8
 """And with this many even where it says "it" or "that"."""
 
 
+class Own(Enum):
+    """A message's own subject in a talk: ``NONE``; ``SOME``, which may be the talk's or another;
+    ``APART``, of which no word was said before."""
+
+    NONE = auto()
+    SOME = auto()
+    APART = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """``topicless`` are stems; the patterns are tried on the text as it stands."""
+    """``topicless`` and ``facets`` are stems; the patterns are tried on the text as it stands."""
 
     topicless: frozenset[str]
+    facets: frozenset[str]
     clause_breaks: re.Pattern[str]
     follow_up: re.Pattern[str]
     to_a_machine: re.Pattern[str]
@@ -44,6 +55,7 @@ def forms() -> Forms:
     )
     return Forms(
         topicless=frozenset(stems(data["topicless"])),
+        facets=frozenset(stems(data["facets"])),
         clause_breaks=any_of(data["clause_breaks"]),
         follow_up=any_of(data["follow_up"]),
         to_a_machine=any_of(data["to_a_machine"]),
@@ -69,20 +81,28 @@ def topic(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem for stem in stems(text) if stem not in topicless))
 
 
+def subject(words: Iterable[str]) -> tuple[str, ...]:
+    """Return those of ``words`` (stems) that do not merely ask what can be asked of any service."""
+    facets = forms().facets
+    return tuple(word for word in words if word not in facets)
+
+
 def refers_back(text: str) -> bool:
     """Whether ``text`` leans on what was said before: "and how much is it?"."""
     return forms().follow_up.search(fold(text)) is not None
 
 
-def turns_away(message: str, asked: str, told: str) -> bool:
-    """Whether ``message`` has a topic of its own, apart from what was ``asked`` and ``told``.
+def own_subject(message: str, talk: str) -> Own:
+    """Return how much of a subject ``message`` has by itself, beside the ``talk`` before it.
 
     A long message that says "it" may refer to itself: "my card is broken, can I replace it?"
     """
     said = "\n".join(clauses(message))
-    own = topic(said)
-    fewest = _FULL_TOPIC if refers_back(said) else OWN_TOPIC
-    return len(own) >= fewest and set(own).isdisjoint(stems(f"{asked}\n{told}"))
+    words, back = topic(said), refers_back(said)
+    many = len(subject(words))
+    if many >= (_FULL_TOPIC if back else OWN_TOPIC) and set(words).isdisjoint(stems(talk)):
+        return Own.APART
+    return Own.SOME if many >= OWN_TOPIC + back else Own.NONE
 
 
 def clauses(text: str) -> list[str]:

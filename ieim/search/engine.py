@@ -27,10 +27,8 @@ _POOL = 200
 """How many of the best services and categories are scored anew, and have a say in the ranking of
 agencies."""
 
-_BEST = 3
-_DECAY = 0.3
-"""An agency counts its three best entries of a kind: whole, times 0.3, times 0.09. So many middling
-services do not outweigh one good one."""
+_ABOUT = 3
+"""So many items a talk may be about."""
 
 _MOST_WORDS = 32
 """Of a longer text the rarest words are searched: common ones cost most and tell least."""
@@ -110,6 +108,18 @@ class Index(Generic[Item]):
             hits = [(position, score / mass) for position, score in hits]
         return self.ranked(hits, limit, owners)
 
+    def shares(self, message: str, talk: str) -> tuple[float, float]:
+        """Return the share of ``message`` that its best item has, and the best of those few that
+        come first for ``talk``; 0.0 without a scorer or any word."""
+        asked = self._narrowed(read_query(message))
+        mass = self._scorer.mass(asked) if self._scorer is not None else 0.0
+        if self._scorer is None or not mass:
+            return 0.0, 0.0
+        best = max((score for _, score in self.search(asked, 1)), default=0.0)
+        about = self.search(read_query(talk), _ABOUT)
+        told = (self._scorer.score(place, asked, within=False) for place, _ in about)
+        return best / mass, max(told, default=0.0) / mass
+
     def search(
         self,
         asked: Query,
@@ -171,16 +181,12 @@ class Index(Generic[Item]):
         ]
         return tantivy.Query.disjunction_max_query(terms, _TIE_BREAKER)
 
-    def best_of_owners(self, asked: Query) -> list[tuple[str, float]]:
-        """Return every owner's contributions: its best matches, each weighing less."""
-        counts: dict[str, int] = defaultdict(int)
-        contributions: list[tuple[str, float]] = []
+    def best_of_owners(self, asked: Query) -> dict[str, float]:
+        """Return every owner's best score: many middling items are no reason to ask an agency."""
+        best: dict[str, float] = {}
         for position, score in self.search(asked, _POOL):
-            name = self._owners[position]
-            if counts[name] < _BEST:
-                contributions.append((name, score * _DECAY ** counts[name]))
-                counts[name] += 1
-        return contributions
+            best.setdefault(self._owners[position], score)
+        return best
 
     def ranked(
         self,

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Ranked
+from ieim.pipeline.stages.base import APART
+from ieim.search.asking import Own, own_subject
 from ieim.search.engine import Field, Index
 from ieim.search.scoring import Scorer, read_query
+
+_KNOWN = 1.0
+"""With this share of it in one service a message is about something that the index knows."""
+
+_ELSEWHERE = 0.2
+"""And about something else than the talk with at most this part of that share where the talk is."""
 
 _KEPT = 4
 """Releases whose indexes (one a language) are kept in a process: the current one and those of turns
@@ -45,14 +54,27 @@ class ReleaseIndex:
         )
         self._positions = {agency: place for place, agency in enumerate(release.agencies)}
 
+    def turns_away(self, query: str) -> bool:
+        """Whether the message of ``query`` has a subject apart from the talk's.
+
+        It has when none of its words was said before, or when some service has clearly more of it
+        than those that the talk is about.
+        """
+        message, _, talk = query.partition(APART)
+        own = own_subject(message, talk.replace(APART, "\n"))
+        if own is not Own.SOME:
+            return own is Own.APART
+        best, about = self._services.shares(message, talk.replace(APART, "\n"))
+        return best >= _KNOWN and about <= _ELSEWHERE * best
+
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
-        """Rank agencies by their own text and by that of their best services and categories."""
+        """Rank agencies by their own text, their best service and their best category."""
         asked = read_query(query)
         scores: dict[int, float] = defaultdict(float)
         for position, score in self._agencies.search(asked, len(self._positions)):
             scores[position] += score
         for entries in (self._services, self._categories):
-            for owner, score in entries.best_of_owners(asked):
+            for owner, score in entries.best_of_owners(asked).items():
                 if owner in self._positions:
                     scores[self._positions[owner]] += score
         hits = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
@@ -122,6 +144,7 @@ class _Slot:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._index: ReleaseIndex | None = None
+        self.used = 0.0
 
     def index(self, release: Release) -> ReleaseIndex:
         with self._lock:
@@ -143,6 +166,17 @@ def index_for(release: Release) -> ReleaseIndex:
         key = (release.sha256, release.language)
         slot = _slots.setdefault(key, _Slot())
         _slots.move_to_end(key)
+        slot.used = time.monotonic()
         while len({content for content, _ in _slots}) > _KEPT:
             _slots.popitem(last=False)
     return slot.index(release)
+
+
+def forget_unused(*, before: float) -> None:
+    """Drop the indexes that nobody has asked for since ``before``, a time of ``monotonic``.
+
+    Who holds one goes on with it.
+    """
+    with _slots_lock:
+        for key in [key for key, slot in _slots.items() if slot.used < before]:
+            del _slots[key]

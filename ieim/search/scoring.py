@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from ieim.pipeline.stages.base import APART
 from ieim.search.analysis import query_words
-from ieim.search.asking import clauses, forms, stems, turns_away
+from ieim.search.asking import clauses, forms, stems
 from ieim.search.thesaurus import alike
 
 _SATURATION = 1.6
@@ -69,12 +69,11 @@ def read_query(text: str) -> Query:
     """Return what is asked in ``text``; words to a machine and placeholders are no part of it.
 
     ``text`` is a message and, each after ``APART``, what was asked before it and what was answered.
-    Only the message's words stand for those that are alike, and only they can mean a name. When the
-    message turns away from the talk, it is read alone.
+    Only the message's words stand for those that are alike, and only they can mean a name.
     """
     message, asked, told = (*text.split(APART, 2), "", "")[:3]
     said = _parts(message)
-    before = [] if turns_away(message, asked, told) else [*_parts(asked), *_parts(told)]
+    before = [*_parts(asked), *_parts(told)]
     topicless = forms().topicless
     own = {stem for _, found in said for stem in found}
     weights = {
@@ -113,7 +112,8 @@ class Scorer:
         owners: Sequence[str],
         called: Mapping[str, str],
     ) -> None:
-        counted = [[Counter(stems(text)) for text in fields] for fields in texts]
+        analysed = [[stems(text) for text in fields] for fields in texts]
+        counted = [[Counter(words) for words in fields] for fields in analysed]
         lengths = [[count.total() for count in fields] for fields in counted]
         averages = [sum(column) / len(lengths) or 1.0 for column in zip(*lengths, strict=True)]
         holding = Counter(stem for fields in counted for stem in set().union(*fields))
@@ -125,7 +125,7 @@ class Scorer:
             _impacts(fields, sizes, averages, boosts, rarity)
             for fields, sizes in zip(counted, lengths, strict=True)
         ]
-        names = [stems(fields[0]) for fields in texts]
+        names = [fields[0] for fields in analysed]
         self._names = [_shares({stem: rarity[stem] for stem in name}) for name in names]
         self._names_within = [
             _shares({stem: rarity[stem] * own[stem] for stem in name}) if own else {}

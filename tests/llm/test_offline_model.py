@@ -178,3 +178,38 @@ def test_it_stays_with_the_service_of_the_talk_when_the_message_says_little() ->
         "and how long is it?": "passports.replace",
         "renew my passport instead": "passports.renew",
     }
+
+
+def test_it_is_less_sure_of_the_talks_service_the_more_the_message_says_that_it_lacks() -> None:
+    service = {
+        "agencyId": "passports",
+        "serviceKey": "passports.replace",
+        "name": "Replace a lost passport",
+        "overview": "Bring two photographs and your old card.",
+        "applicability_summary": "",
+        "path": "",
+        "categories": [],
+        "fields": ["name", "overview"],
+        "rank": 1,
+        "score": 1.0,
+    }
+    history = [
+        {"role": "user", "text": "I lost my passport"},
+        {
+            "role": "assistant",
+            "text": "Replace a lost passport",
+            "agency": "passports",
+            "service": "passports.replace",
+        },
+    ]
+
+    def score(text: str) -> float:
+        slots = {"service_index": [service], "KnowledgeBase_Dictionary": []}
+        raw = said("service_select_v1", text, chat_context_summary=history, **slots).raw
+        return float(json.loads(raw)["serviceSelection"]["score"])
+
+    asked = score("Is it quick?")
+    assert asked >= 0.5
+    assert score("Do I need an appointment for it?") == asked
+    assert asked > score("Is it near the harbour?") > score("Is it for kayaks in the harbour?")
+    assert score("Is it for kayaks and anglers in the harbour?") < 0.5

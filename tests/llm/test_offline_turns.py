@@ -154,6 +154,7 @@ def test_it_fails_closed_when_it_does_not_know(text: str) -> None:
 
 def test_it_never_answers_a_demo_question_wrongly() -> None:
     wrong, answered = [], 0
+    with_answer = sum(bool(case["expected"]["acceptable_services"]) for case in QUESTIONS)
     for case in QUESTIONS:
         told = ask(case["text"], talk(case["history"]))
         if not isinstance(told.outcome, Answered) or told.outcome.reply.kind == "guidance":
@@ -162,7 +163,8 @@ def test_it_never_answers_a_demo_question_wrongly() -> None:
         if not services(told) & set(case["expected"]["acceptable_services"]):
             wrong.append(case["text"])
     assert wrong == []
-    assert answered >= 45
+    # Not more: the score is set for catalogues that its weights have never seen.
+    assert answered > with_answer / 2
 
 
 def test_it_says_the_same_over_http_as_in_process(offline_endpoint: str) -> None:

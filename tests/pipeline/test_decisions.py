@@ -179,6 +179,20 @@ def test_it_holds_decision_17_what_each_stage_is_given() -> None:
     assert [s["rank"] for s in services] == list(range(1, len(services) + 1))
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [("And how much does it cost?", False), ("Where do I rent a pavilion for a party?", True)],
+)
+def test_it_says_whether_the_message_has_left_the_talk(text: str, left: bool) -> None:
+    history = [{"role": "user", "text": "I want to renew my passport"}]
+    model = ScriptedModel()
+    run(model, text=text, history=history)
+    judged, *chosen = [payload(request) for request in model.flow]
+    assert "new_subject" not in judged
+    assert len(chosen) == 3
+    assert {given["new_subject"] for given in chosen} == {left}
+
+
 def test_it_holds_decision_18_one_finding_stops_the_whole_answer() -> None:
     answer = valid("semantic_analysis_v1")
     answer["semanticAnalysis"]["agencies"][1]["categorySelection"]["candidates"]["rooms"][

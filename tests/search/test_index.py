@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.knowledge import Agency, Service
 from ieim.pipeline.ports import Ranked, Shortlist
-from ieim.search import ReleaseIndex, index_for
+from ieim.search import ReleaseIndex, forget_unused, index_for
 from tests.search.releases import PASSPORTS, TAX, passports, release
 
 INDEX = ReleaseIndex(release())
@@ -236,3 +237,12 @@ def test_it_keeps_only_the_last_few_indexes() -> None:
     for digit in "efgh":
         index_for(release(sha256=digit * 64))
     assert index_for(release(sha256="a" * 64)) is not first
+
+
+def test_it_drops_indexes_that_have_not_been_used_since() -> None:
+    old = index_for(release(sha256="1" * 64))
+    between = time.monotonic()
+    new = index_for(release(sha256="2" * 64))
+    forget_unused(before=between)
+    assert index_for(release(sha256="2" * 64)) is new
+    assert index_for(release(sha256="1" * 64)) is not old

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ieim.llm.engine.question import Question
-from ieim.search.asking import topic
+from ieim.search.asking import subject, topic
 from ieim.search.thesaurus import alike
 
 _ALIKE = 0.5
@@ -18,12 +18,14 @@ class Match:
     """``covered``: the share of the question that stands in the text, each word by the weight of
     its best field. ``named``: the share of the name that stands in the question, in these or in
     like words, by the weights that they have there. ``by_own``: the share of the message's own
-    words that is covered. ``field``: the field that says most.
+    words that is covered. ``strange``: how many words of its subject are not in the text, nor like
+    words. ``field``: the field that says most.
     """
 
     covered: float
     named: float
     by_own: float
+    strange: int
     field: str
 
 
@@ -46,18 +48,18 @@ def match(
     def worth(word: str) -> float:
         return max((weights[field] for field in fields if word in words[field]), default=0.0)
 
-    covered = sum(
-        w * (worth(word) or _ALIKE * max(map(worth, others[word]), default=0.0))
-        for word, w in asked.items()
-    )
+    worths = {
+        word: worth(word) or _ALIKE * max(map(worth, others[word]), default=0.0) for word in asked
+    }
     own = words[name]
     meant = dict(asked)
     for word, w in asked.items():
         for other in others[word]:
             meant[other] = max(w, meant.get(other, 0.0))
     return Match(
-        covered=covered / total if total else 0.0,
+        covered=sum(w * worths[word] for word, w in asked.items()) / total if total else 0.0,
         named=sum(meant.get(word, 0.0) for word in own) / len(own) if own else 0.0,
         by_own=sum(map(worth, question.own)) / len(question.own) if question.own else 0.0,
+        strange=sum(not worths[word] for word in subject(question.own)),
         field=max(shares, key=lambda field: shares[field]),
     )

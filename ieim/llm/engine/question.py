@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ieim.llm.engine.lexicon import lexicon
-from ieim.pipeline.stages.base import APART, searched
 from ieim.search.analysis import fold
-from ieim.search.asking import OWN_TOPIC, clauses, refers_back, topic, turns_away
+from ieim.search.asking import OWN_TOPIC, clauses, refers_back, subject, topic
 
 _EARLIER_QUESTION = 0.5
 _EARLIER_ANSWER = 0.6
@@ -42,7 +41,7 @@ def read_question(payload: Mapping[str, Any]) -> Question:
     history: Sequence[Mapping[str, Any]] = payload["chat_context_summary"]
     own = topic("\n".join(clauses(text)))
     weights = dict.fromkeys(own, 1.0)
-    if history and turns_away(*searched(text, history).split(APART)):
+    if payload.get("new_subject"):
         return alone(own)
     fade = 1.0
     for item in reversed(history):
@@ -56,7 +55,7 @@ def read_question(payload: Mapping[str, Any]) -> Question:
         own=own,
         weights=weights,
         talk=bool(history),
-        leans=bool(history) and (len(own) < OWN_TOPIC or refers_back(text)),
+        leans=bool(history) and (len(subject(own)) < OWN_TOPIC or refers_back(text)),
         agency=about[-1].get("agency") if about else None,
         service=about[-1]["service"] if about else None,
     )

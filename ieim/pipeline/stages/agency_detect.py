@@ -12,10 +12,11 @@ EXAMPLE_SERVICES = 3
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
-    ranked = inputs.shortlist.agencies(inputs.query, limit=inputs.limits["agencies"])
+    query = inputs.query
+    ranked = inputs.shortlist.agencies(query, limit=inputs.limits["agencies"])
     best: dict[str, list[str]] = {}
     for service in inputs.shortlist.services(
-        inputs.query, agencies=None, limit=inputs.limits["services"] * 4
+        query, agencies=None, limit=inputs.limits["services"] * 4
     ):
         # An agency's name alone seldom says what it does: its best services do.
         names = best.setdefault(service.item.agency, [])

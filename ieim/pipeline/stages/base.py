@@ -116,9 +116,14 @@ class Inputs:
     runtime_directive: str | None = None
 
     @property
+    def new_subject(self) -> bool:
+        """Whether the message has left what the talk was about, as far as the search can tell."""
+        return bool(self.history) and self.shortlist.turns_away(searched(self.text, self.history))
+
+    @property
     def query(self) -> str:
-        """What to search with, see :func:`searched`."""
-        return searched(self.text, self.history)
+        """What to search with: see :func:`searched`; the message alone, where it left the talk."""
+        return self.text if self.new_subject else searched(self.text, self.history)
 
 
 @dataclass(frozen=True, slots=True)

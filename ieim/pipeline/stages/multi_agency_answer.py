@@ -24,9 +24,10 @@ from ieim.pipeline.stages.base import (
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     context = inputs.context
     per_agency = max(2, inputs.limits["services"] // max(1, len(context.detected)))
+    query = inputs.query
     slots: list[dict[str, Any]] = []
     for agency in context.detected:
-        ranked = list(inputs.shortlist.services(inputs.query, agencies=[agency], limit=per_agency))
+        ranked = list(inputs.shortlist.services(query, agencies=[agency], limit=per_agency))
         if agency == context.answering_agency:
             ranked = _selected_first(ranked, context)
         slots += [service_slot(r, detail=True) for r in ranked]
