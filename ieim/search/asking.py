@@ -82,9 +82,17 @@ def topic(text: str) -> tuple[str, ...]:
 
 
 def subject(words: Iterable[str]) -> tuple[str, ...]:
-    """Return those of ``words`` (stems) that do not merely ask what can be asked of any service."""
+    """Return those of ``words`` (stems) that do not merely ask what can be asked of any service.
+
+    Neither is a date, a sum or a reference a subject.
+    """
     facets = forms().facets
-    return tuple(word for word in words if word not in facets)
+    return tuple(word for word in words if word not in facets and not has_digit(word))
+
+
+def has_digit(word: str) -> bool:
+    """Whether a digit stands in ``word``."""
+    return any(map(str.isdigit, word))
 
 
 def refers_back(text: str) -> bool:

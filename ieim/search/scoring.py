@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from ieim.pipeline.stages.base import APART
 from ieim.search.analysis import query_words
-from ieim.search.asking import clauses, forms, stems
+from ieim.search.asking import clauses, forms, has_digit, stems
 from ieim.search.thesaurus import alike
 
 _SATURATION = 1.6
@@ -154,10 +154,11 @@ class Scorer:
 
     def mass(self, query: Query) -> float:
         """Return what the words weigh that were said, by their rarity. A word that no item has is
-        rarer than any that one has; one without a topic is only a way to ask."""
+        rarer than any that one has, unless it has no topic or is a number: a date, a reference."""
         unknown, topicless = _rarity(0, len(self._impacts)), forms().topicless
         return math.fsum(
-            query.weights[stem] * self._rarity.get(stem, 0.0 if stem in topicless else unknown)
+            query.weights[stem]
+            * self._rarity.get(stem, 0.0 if stem in topicless or has_digit(stem) else unknown)
             for stem in query.said & query.weights.keys()
         )
 

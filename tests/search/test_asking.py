@@ -87,6 +87,17 @@ def test_it_takes_only_the_message_for_more_than_its_words() -> None:
     assert set(query.weights) >= {"car", "vehicl", "lost", "money"}
 
 
+def test_it_is_no_less_sure_for_a_date_or_a_reference() -> None:
+    index = ReleaseIndex(passports(["Renew a passport", "Form DS-82"]))
+
+    def score(text: str) -> float:
+        return index.services(text, agencies=None, limit=1)[0].score
+
+    assert score("renew my passport 2024 IMV48213") == score("renew my passport")
+    assert score("renew my passport harbour") < score("renew my passport")
+    assert index.services("DS-82", agencies=None, limit=1)[0].item.key == "1"
+
+
 @given(st.text(max_size=200))
 def test_it_never_raises_for_any_text(text: str) -> None:
     assert all(part.strip() for part in clauses(text))
