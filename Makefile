@@ -26,7 +26,7 @@ test: setup ## Check everything: lint, types, contracts, settings, three test ru
 	@$(PY) -m tests.checks
 
 bench: setup $(BENCH)/.installed ## Measure what a stage costs beyond the model call, beside other libraries too
-	@for file in benchmarks/*.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done
+	@for file in benchmarks/bench_*.py benchmarks/chat.py benchmarks/stage.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done
 
 lock: $(VENV)/.installed ## Pin the newest allowed versions of every dependency
 	$(VENV)/bin/$(LOCK) requirements/base.in -o requirements/base.txt

@@ -2,56 +2,50 @@
 
     python benchmarks/bench_answers.py [--data FOLDER] [--json]
 
-FOLDER (default: ../shared/data) has ``catalogues/`` and ``cases/``; without it only the demo's own
-questions are asked. Each case goes through the pipeline as ``manage.py evaluate`` sends it.
+FOLDER (default: ../shared/data) has ``catalogues/`` and ``cases/``; without it only what is asked
+of the demo is asked. Each case goes through the pipeline as ``manage.py evaluate`` sends it.
 
 The split. A case is held out when the SHA-256 of the name of any dialogue that it was made from (of
 its id, where it names none) begins with an odd byte. So a dialogue's turns, and what was composed
 of them, never stand on both sides.
 
-Catalogues without labelled questions get questions made by a rule: of some services (all, in a
-small catalogue; chosen by the hash of their key otherwise) the last sentence of the overview that
-has five words or more is taken out of the release and asked. It is no citizen's question, and that
-service is only one right answer of perhaps many: the figures say whether ranking works at all
-elsewhere, and whether a change made it worse there.
+Blind questions (``benchmarks/questions``) were written without sight of the engine. Talks that go
+on, that turn, or that carry the engine's own earlier answers, and questions made of catalogues, are
+made by ``answer_sets.py``. A made question is a sentence that was taken out of a service's
+overview: no citizen's question, and that service is only one right answer of perhaps many.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import logging
 import os
-import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks import answer_sets as sets  # noqa: E402
+
 if TYPE_CHECKING:
-    from conversations.evaluation.cases import Case
     from conversations.evaluation.outcomes import CaseResult
+    from conversations.evaluation.run import Asker
     from ieim.pipeline.knowledge import Release
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 DATA = ROOT.parent / "shared" / "data"
-FILES = ("inquiries", "multi_agency", "injected", "not_inquiries")
-MADE = ("us_life_events", "ca")
+QUESTIONS = ROOT / "benchmarks" / "questions"
+FILES = ("multi_agency", "injected", "not_inquiries")
+BLIND = ("ca", "us_life_events")
+MADE = ("ca", "us")
 
-SMALL = 100
-SAMPLED = 0.35
-MOST_MADE = 300
-SHORTEST = 5
-"""Words of a sentence that is asked."""
-
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
-_DIALOGUE = re.compile(r"\btestdev (\w+)")
+TURNING = 1 / 6
+"""How many messages of a talk are taken to turn to something else."""
 
 COLUMNS: Mapping[str, str] = {
     "inquiry_recall": "recall",
@@ -65,34 +59,14 @@ COLUMNS: Mapping[str, str] = {
     "injected_moved": "moved",
 }
 
+SIDES: Mapping[str, Callable[[bool], bool]] = {
+    "development": lambda is_held: not is_held,
+    "held out": lambda is_held: is_held,
+    "all": lambda _is_held: True,
+}
+
 Row = dict[str, float | int | str | None]
 Results = Sequence["CaseResult"]
-
-
-def held_out(case_id: str, source: str) -> bool:
-    """Whether a case belongs to the half on which nothing may be tuned."""
-    names = _DIALOGUE.findall(source) or [case_id]
-    return any(hashlib.sha256(name.encode()).digest()[0] % 2 for name in names)
-
-
-def made_of(release: Release) -> tuple[Release, list[Case]]:
-    """Return a release without some sentences, and these as questions."""
-    from conversations.evaluation.cases import Case, Expected
-
-    services = dict(release.services)
-    cases = []
-    for key, service in release.services.items():
-        share = hashlib.sha256("|".join(key).encode()).digest()[0] / 256
-        sentences = _SENTENCE_END.split(service.overview.strip())
-        long_enough = [each for each in sentences if len(each.split()) >= SHORTEST]
-        if not long_enough or (len(services) >= SMALL and share >= SAMPLED):
-            continue
-        asked = long_enough[-1]
-        services[key] = replace(service, overview=service.overview.replace(asked, " ").strip())
-        expected = Expected(True, frozenset({service.agency}), frozenset({service.key}))
-        cases.append(Case(id=service.key, text=asked, history=(), expected=expected))
-    # Another content: it must not be taken for the release that it was made of.
-    return replace(release, services=services, sha256="0" * 64), cases[:MOST_MADE]
 
 
 def measured(name: str, results: Results) -> Row:
@@ -107,15 +81,61 @@ def measured(name: str, results: Results) -> Row:
     return row | {"coverage_at_10": widest.coverage if widest else None}
 
 
-def halves(name: str, results: Results, is_held: Mapping[str, bool]) -> Iterable[Row]:
-    """Yield rows for the development half, the held-out half and both."""
-    sides: Mapping[str, Callable[[CaseResult], bool]] = {
-        "development": lambda result: not is_held[result.case.id],
-        "held out": lambda result: is_held[result.case.id],
-        "all": lambda _result: True,
-    }
-    for side, belongs in sides.items():
-        yield measured(f"{name}, {side}", [result for result in results if belongs(result)])
+def halves(name: str, results: Results, held: frozenset[str] | None) -> Iterator[Row]:
+    """Yield rows for the development half, the held-out half and both; one without halves."""
+    if held is None:
+        yield measured(name, results)
+        return
+    for side, belongs in SIDES.items():
+        of_side = [result for result in results if belongs(result.case.id in held)]
+        yield measured(f"{name}, {side}", of_side)
+
+
+def mixed(name: str, staying: Row, turning: Row) -> Row:
+    """Return what is answered, and wrong among it, where ``TURNING`` of the messages turn away."""
+    weights = ((staying, 1 - TURNING), (turning, TURNING))
+    answered = sum(weight * _share(row, "answered") for row, weight in weights)
+    wrong = sum(
+        weight * _share(row, "answered") * _share(row, "wrong_answered") for row, weight in weights
+    )
+    empty: Row = dict.fromkeys((*COLUMNS, "coverage_at_10"))
+    share = wrong / answered if answered else None
+    return {"what": name, "cases": None, **empty, "answered": answered, "wrong_answered": share}
+
+
+def _share(row: Row, column: str) -> float:
+    value = row[column]
+    return float(value) if value is not None else 0.0
+
+
+class Engine:
+    """The offline engine over one release."""
+
+    def __init__(self, release: Release) -> None:
+        from conversations import running
+        from conversations.evaluation.run import Asker
+        from ieim.llm.offline import OfflineModel
+        from ieim.search import ReleaseIndex
+
+        self.release = release
+        self._asker: Asker = Asker(
+            OfflineModel(), release, ReleaseIndex(release), running.options()
+        )
+
+    def ask(self, asked: sets.CaseSet) -> Results:
+        """Run every case."""
+        from conversations.evaluation.run import run_cases
+
+        return run_cases(asked.cases, self._asker)
+
+    def rows(self, name: str, asked: sets.CaseSet) -> list[Row]:
+        """Run every case and return the rows of its halves."""
+        return list(halves(name, self.ask(asked), asked.held))
+
+    def answering(self, text: str, before: sets.History) -> tuple[str, str] | None:
+        """Return agency and key of the first source of an answer, None where none is given."""
+        told = self._asker.ask(text, before)
+        return told.cited[0] if told.outcome == "answered" and told.cited else None
 
 
 def _slices(results: Results) -> Mapping[str, Results]:
@@ -127,38 +147,61 @@ def _slices(results: Results) -> Mapping[str, Results]:
     }
 
 
+def _of_the_demo(engine: Engine) -> Iterable[Row]:
+    from conversations.evaluation.cases import read_cases
+
+    questions = sets.CaseSet(read_cases(DEMO / "questions.jsonl").cases)
+    first = sets.first_questions(questions)
+    yield from engine.rows("demo", questions)
+    yield from _going_on(engine, first, "demo, ")
+    yield from engine.rows("demo, talk turns", sets.turning(engine.release, first))
+
+
+def _going_on(engine: Engine, first: sets.CaseSet, prefix: str = "") -> Iterable[Row]:
+    lists = {"goes on": sets.FOLLOW_UPS, "goes on, unseen": sets.UNSEEN_FOLLOW_UPS}
+    for name, follow_ups in lists.items():
+        talks = sets.going_on(engine.release, first, follow_ups)
+        yield from engine.rows(f"{prefix}talk {name}", talks)
+
+
+def _of_us(engine: Engine, cases: Path) -> Iterable[Row]:
+    inquiries = sets.read_set(cases / "inquiries.jsonl")
+    results = engine.ask(inquiries)
+    yield from halves("inquiries", results, inquiries.held)
+    for title, found in _slices(results).items():
+        yield from halves(f"– {title}", found, inquiries.held)
+    for name in FILES:
+        asked = sets.read_set(cases / f"{name}.jsonl")
+        yield from engine.rows(name.replace("_", " "), asked)
+    first = sets.first_questions(inquiries)
+    yield from _going_on(engine, first)
+    turning = engine.rows("talk turns", sets.turning(engine.release, first))
+    yield from turning
+    own = sets.answered_before(inquiries, engine.answering)
+    staying = engine.rows("own answers before", own)
+    yield from staying
+    for side, *pair in zip(SIDES, staying, turning, strict=True):
+        yield mixed(f"one of six turns, {side}", *pair)
+
+
 def rows(data: Path) -> Iterable[Row]:
     """Ask every case and yield the table row by row."""
-    from conversations import running
-    from conversations.evaluation.cases import read_cases
-    from conversations.evaluation.run import Asker, run_cases
     from ieim.knowledge.bundle import read_bundle
-    from ieim.llm.offline import OfflineModel
-    from ieim.search import ReleaseIndex
 
-    def ask(release: Release, cases: Sequence[Case]) -> Results:
-        index = ReleaseIndex(release)
-        return run_cases(cases, Asker(OfflineModel(), release, index, running.options()))
-
-    questions = read_cases(DEMO / "questions.jsonl").cases
-    yield measured("demo", ask(read_bundle(DEMO).release(), questions))
+    yield from _of_the_demo(Engine(read_bundle(DEMO).release()))
     if not data.is_dir():
-        print(f"Only the demo: there is no {data.name} folder with catalogues and cases.")
+        missing = f"Only the demo: there is no {data.name} folder with catalogues and cases."
+        print(missing, file=sys.stderr)
         return
-    us = read_bundle(data / "catalogues" / "us").release()
-    for name in FILES:
-        path = data / "cases" / f"{name}.jsonl"
-        lines = path.read_text(encoding="utf-8").split("\n")
-        raw = [json.loads(line) for line in lines if line.strip()]
-        is_held = {row["id"]: held_out(row["id"], row.get("source", "")) for row in raw}
-        results = ask(us, read_cases(path).cases)
-        yield from halves(name.replace("_", " "), results, is_held)
-        if name == "inquiries":
-            for title, found in _slices(results).items():
-                yield from halves(f"– {title}", found, is_held)
+    names = dict.fromkeys(("us", *BLIND, *MADE))
+    releases = {name: read_bundle(data / "catalogues" / name).release() for name in names}
+    yield from _of_us(Engine(releases["us"]), data / "cases")
+    for name in BLIND:
+        asked = sets.read_set(QUESTIONS / f"{name}.jsonl")
+        yield from Engine(releases[name]).rows(f"blind, {name}", asked)
     for name in MADE:
-        release, cases = made_of(read_bundle(data / "catalogues" / name).release())
-        yield measured(f"made, {name}", ask(release, cases))
+        release, cases = sets.made_of(releases[name])
+        yield from Engine(release).rows(f"made, {name}", sets.CaseSet(cases))
 
 
 def _cell(value: float | int | str | None) -> str:

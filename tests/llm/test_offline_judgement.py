@@ -96,3 +96,10 @@ def test_it_is_mostly_right_on_real_messages(name: str, floor: float) -> None:
         for case in cases
     ]
     assert sum(right) / len(right) >= floor
+
+
+def test_it_takes_a_long_message_for_one_that_asks() -> None:
+    story = "Grandma grows a hundred on Sunday, the whole valley comes, and somebody will"
+    assert inquiry(f"{story} bring balloons")
+    assert not inquiry("Grandma grows a hundred on Sunday")
+    assert not inquiry(f"{story} tell a joke, so tell me a joke about balloons")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from ieim.llm.engine.envelope import telemetry
@@ -28,6 +29,8 @@ _ABBREVIATION = re.compile(
 
 _THRESHOLD = 2
 _FOREIGN_WORDS = 3
+_STORY = 14
+"""Words: so many are a story."""
 
 
 def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,6 +43,7 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
     parts = clauses(payload["user_prompt"])
     greeted = lexicon().greeting.search(payload["user_prompt"]) is not None
     inquiry = any(_asks(part, after_others=bool(history), greeted=greeted) for part in parts)
+    inquiry = inquiry or _tells_a_story(parts)
     return {
         "stage": "judgement_v1",
         "stageStatus": "ready",
@@ -65,9 +69,7 @@ def _asks(clause: str, *, after_others: bool, greeted: bool) -> bool:
     if _is_foreign(text):
         return True
     found = set(stems(clause))
-    elsewhere = len(found & words.off_topic)
-    elsewhere += words.off_topic_forms.search(text) is not None
-    elsewhere += words.about_the_assistant.search(text) is not None
+    elsewhere = _elsewhere(text, found)
     weight = 2 * len(found & words.public) + len(found & words.public_too) - 3 * elsewhere
     everyday = len(found & words.off_topic_too)
     weight -= everyday
@@ -81,6 +83,24 @@ def _asks(clause: str, *, after_others: bool, greeted: bool) -> bool:
         weight += _ABBREVIATION.search(clause) is not None and not clause.isupper()
     # In a conversation about a service a message goes on with it unless it clearly does not.
     return weight + 3 * after_others >= _THRESHOLD
+
+
+def _elsewhere(text: str, found: AbstractSet[str]) -> int:
+    """Return how much in a clause speaks against a matter of an administration's."""
+    words = lexicon()
+    elsewhere = len(found & words.off_topic)
+    elsewhere += words.off_topic_forms.search(text) is not None
+    return elsewhere + (words.about_the_assistant.search(text) is not None)
+
+
+def _tells_a_story(parts: Sequence[str]) -> bool:
+    """Whether the message is long and nothing in it speaks against a matter of an administration's.
+
+    Who writes so much wants something. Where that is a mistake a person sees it; nobody would see
+    who was only told to ask about public services.
+    """
+    said = sum(len(_WORD.findall(part)) for part in parts)
+    return said >= _STORY and not any(_elsewhere(fold(part), set(stems(part))) for part in parts)
 
 
 def _is_foreign(text: str) -> bool:
