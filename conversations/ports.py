@@ -6,7 +6,8 @@ same transaction as its own result.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -23,8 +24,15 @@ class EraseReviews(Protocol):
     def __call__(self, *, session_id: UUID) -> int: ...
 
 
+class ReviewsDue(Protocol):
+    """Say by when a person should have decided, by turn id; only turns whose answer waits."""
+
+    def __call__(self, *, turn_ids: Collection[UUID]) -> Mapping[UUID, datetime]: ...
+
+
 _open_review: OpenReview | None = None
 _erase_reviews: EraseReviews | None = None
+_reviews_due: ReviewsDue | None = None
 
 
 def wire_review(port: OpenReview) -> None:
@@ -37,6 +45,12 @@ def wire_erasure(port: EraseReviews) -> None:
     """Set the port, once at start."""
     global _erase_reviews
     _erase_reviews = port
+
+
+def wire_due(port: ReviewsDue) -> None:
+    """Set the port, once at start."""
+    global _reviews_due
+    _reviews_due = port
 
 
 def open_review(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> None:
@@ -59,3 +73,13 @@ def erase_reviews(*, session_id: UUID) -> int:
             "no erasure port is wired; call conversations.ports.wire_erasure at start"
         )
     return _erase_reviews(session_id=session_id)
+
+
+def reviews_due(*, turn_ids: Collection[UUID]) -> Mapping[UUID, datetime]:
+    """Return by when a person should have decided, through the wired port.
+
+    Raises RuntimeError when nothing is wired: a citizen who waits must be told until when.
+    """
+    if _reviews_due is None:
+        raise RuntimeError("no due port is wired; call conversations.ports.wire_due at start")
+    return _reviews_due(turn_ids=turn_ids)

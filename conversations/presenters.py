@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from django.utils import dateformat, timezone, translation
+
 from conversations.wording import PAGE, Words, words
 
 
@@ -144,7 +146,8 @@ class TurnView:
     """One question with its progress, what came of it, and corrections of that.
 
     ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
-    at the end, steps before. ``language`` (ISO 639-1) is that of the words around it.
+    at the end, steps before. ``due_at`` is by when a person should answer, None where nobody has to
+    or that is over. ``language`` (ISO 639-1) is that of the words around it.
     """
 
     id: UUID
@@ -156,12 +159,22 @@ class TurnView:
     reply: ReplyView | None
     contacts: tuple[str, ...] = ()
     corrections: tuple[CorrectionView, ...] = ()
+    due_at: datetime | None = None
     language: str = PAGE
 
     @property
     def words(self) -> Words:
         """The fixed words around what came of it."""
         return words(self.language)
+
+    @property
+    def held_when(self) -> str:
+        """The sentence that says by when a person answers."""
+        if self.due_at is None:
+            return self.words.held["late"]
+        with translation.override(self.language):
+            day = dateformat.format(timezone.localtime(self.due_at), self.words.day)
+        return self.words.held["when"].format(day=day)
 
     @property
     def pending(self) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import timezone
 
 import ieim.knowledge
-from conversations import languages, wording
+from conversations import languages, ports, wording
 from conversations.models import Reply, Session, Stage, Turn
 from conversations.presenters import (
     ChatView,
@@ -92,13 +94,16 @@ def _assistant_item(reply: Reply) -> dict[str, Any]:
 
 def turn_view(turn_id: UUID) -> TurnView:
     """Return one turn as the page shows it; raises ``Turn.DoesNotExist``."""
-    return _turn_view(_turns().get(pk=turn_id))
+    turn = _turns().get(pk=turn_id)
+    return _turn_view(turn, _due([turn]))
 
 
 def chat_view(*, secret: str | None, error: str = "", draft: str = "") -> ChatView:
     """Return the whole chat page for a citizen's secret (None: a first visit)."""
     session = session_for_secret(secret) if secret else None
-    turns = () if session is None else tuple(map(_turn_view, _turns().filter(session=session)))
+    stored = [] if session is None else list(_turns().filter(session=session))
+    due = _due(stored)
+    turns = tuple(_turn_view(turn, due) for turn in stored)
     return ChatView(
         reference=session.reference if session else "",
         resume_path=f"/c/{secret}/" if session else "",
@@ -137,7 +142,16 @@ def _turns() -> Any:
     return turns.prefetch_related("stages", "corrections__notice")
 
 
-def _turn_view(turn: Turn) -> TurnView:
+def _due(turns: Iterable[Turn]) -> Mapping[UUID, datetime]:
+    """Return by when people should answer those that wait, as long as that is to come."""
+    held = [turn.pk for turn in turns if turn.state == TurnState.NEEDS_REVIEW.value]
+    if not held:
+        return {}
+    now = timezone.now()
+    return {pk: due for pk, due in ports.reviews_due(turn_ids=held).items() if due > now}
+
+
+def _turn_view(turn: Turn, due: Mapping[UUID, datetime]) -> TurnView:
     return TurnView(
         id=turn.pk,
         number=turn.number,
@@ -151,6 +165,7 @@ def _turn_view(turn: Turn) -> TurnView:
             CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
             for each in turn.corrections.all()
         ),
+        due_at=due.get(turn.pk),
         language=_words(turn).language,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import merge
@@ -13,13 +13,15 @@ from django.contrib.auth.models import AbstractBaseUser, AbstractUser, Anonymous
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from conversations.models import Stage
+from conversations.services import REPLY
 from ieim.knowledge.scope import agencies_of
+from ieim.pipeline.topology import ANSWERING
 from review import searching
 from review.known import AGENCY_STAGE
 from review.models import Decision, ReviewItem
 from review.searching import Filters
 from review.second import PROPOSALS
-from review.states import ReviewState
+from review.states import UNDECIDED, ReviewState
 
 User = AbstractBaseUser | AnonymousUser
 Key = tuple[datetime, UUID]
@@ -208,3 +210,11 @@ def _rows(ids: list[UUID]) -> dict[UUID, ReviewItem]:
         .prefetch_related("flags", Prefetch("turn__stages", queryset=found))
     )
     return {item.pk: item for item in items}
+
+
+def due_of_turns(*, turn_ids: Collection[UUID]) -> dict[UUID, datetime]:
+    """Return by when the items that hold back an answer should be decided, by turn."""
+    waiting = ReviewItem.objects.filter(
+        turn__in=turn_ids, stage__in=[*ANSWERING, REPLY], state__in=[s.value for s in UNDECIDED]
+    )
+    return dict(waiting.order_by("due_at").values_list("turn_id", "due_at"))

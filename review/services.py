@@ -68,7 +68,9 @@ def erase_items(*, session_id: UUID) -> int:
 
 def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -> None:
     """Write what is known now; a reason that was told once stays."""
-    reasons = list(dict.fromkeys([*item.reasons, *codes]))
+    # A risk comes first: it is what the person who picks an item has to know.
+    told = dict.fromkeys([*item.reasons, *codes])
+    reasons = sorted(told, key=lambda code: code != Code.POLICY_RISK)
     priority = _priority(item.stage, reasons)
     # A person may have handed the item to another agency meanwhile: theirs stays.
     agency = item.agency or facts.agency

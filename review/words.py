@@ -75,7 +75,7 @@ REASONS: Mapping[str, str] = {
     Code.BUDGET_OUTPUT: "The answer is longer than the model may write.",
     Code.BUDGET_SESSION: "The conversation used up what one may use.",
     Code.BUDGET_DAY: "All conversations of the day used up what they may use.",
-    Code.POLICY_RISK: "The message shows a risk, so a person has to look first.",
+    Code.POLICY_RISK: "The message shows a risk or asks for a person, so one has to look first.",
     Code.POLICY_CONFIDENCE: "The model was less sure than the rules ask for.",
     Code.POLICY_LANGUAGE: "The message is in a language that is not supported yet.",
 }

@@ -1,10 +1,12 @@
-"""The one page that belongs to no app: where staff go after logging in."""
+"""What belongs to no app: where staff go after logging in, and the page for a wrong method."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect, render
 
 
 @login_required
@@ -14,3 +16,22 @@ def staff_home(request: HttpRequest) -> HttpResponse:
         return redirect("review:queue")
     editor = request.user.has_perm("knowledge.view_release")
     return redirect("knowledge:home" if editor else "admin:index")
+
+
+def wrong_method_page(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: an empty 405 becomes a page.
+
+    People get there: the address of a form that was refused, opened again, or where somebody was
+    logged out before sending it. A browser shows an empty answer as a fault of the site.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if isinstance(response, HttpResponseNotAllowed) and not response.content:
+            page = render(request, "405.html", status=405)
+            response.content = page.content
+        return response
+
+    return middleware

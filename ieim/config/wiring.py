@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conversations.ports import wire_erasure, wire_review
+from conversations.ports import wire_due, wire_erasure, wire_review
+from review.selectors import due_of_turns
 from review.services import erase_items, open_item
 
 
@@ -10,3 +11,4 @@ def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_review(open_item)
     wire_erasure(erase_items)
+    wire_due(due_of_turns)

@@ -160,7 +160,7 @@ def test_it_says_what_happens_to_a_question_for_a_person(
     connected(page)
     ask(page, HELD)
     expect(page.get_by_role("heading", name="A person will answer this question")).to_be_visible()
-    expect(page.get_by_text("on this page within one working day")).to_be_visible()
+    expect(page.get_by_text("You get the answer on this page by")).to_be_visible()
     assert_accessible(page)
     link = page.locator(".held .resume__link").inner_text()
     elsewhere = browser.new_context(base_url=live_site)

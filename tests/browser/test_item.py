@@ -34,6 +34,14 @@ def test_it_shows_what_is_wrong_and_where(office: Office) -> None:
     expect(page.locator("#reason")).to_be_focused()
 
 
+def test_it_shows_the_first_thing_to_press_on_one_screen(office: Office) -> None:
+    page = office.caseworker()
+    office.open(page, office.citizen(f"{VISA}, if not I will kill myself", service_select_v1=BAD))
+    take(page)
+    expect(page.locator(".item__reasons")).to_be_visible()
+    expect(page.get_by_role("button", name="See what happens")).to_be_in_viewport(ratio=1)
+
+
 def test_it_unfolds_what_is_technical(office: Office) -> None:
     page = office.caseworker()
     office.open(page, office.citizen(category_select_v1=BAD))

@@ -54,7 +54,13 @@ def test_it_keeps_the_risk_beside_another_reason(ask: Ask) -> None:
         ask(CRISIS, model=model)
     item = ReviewItem.objects.get()
     assert (item.stage, item.priority) == ("judgement_v1", 1)
-    assert set(item.reasons) == {"json.syntax", "policy.risk"}
+    assert item.reasons == ["policy.risk", "json.syntax"]
+
+
+def test_it_gives_a_person_to_who_asks_for_one(ask: Ask) -> None:
+    turn = ask(f"{VISA}. No, I want to talk to a person")
+    assert (turn.state, turn.risks[0]["code"]) == ("needs_review", "person_wanted")
+    assert ReviewItem.objects.get().reasons == ["policy.risk"]
 
 
 def test_it_audits_the_flag_and_not_the_words(published: None) -> None:

@@ -12,9 +12,11 @@ from django.core import signing
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.test import Client
+from django.utils import timezone
 
 from conversations import cookies, running, services
 from conversations.models import Session, Turn
+from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
@@ -130,7 +132,8 @@ def test_it_says_what_happens_to_a_held_question(ask: Ask) -> None:
     html = page(browser_with(secret).get("/"))
     assert turn.state == "needs_review"
     assert "A person will answer this question" in html
-    assert "within one working day" in html
+    due = timezone.localtime(ReviewItem.objects.get().due_at)
+    assert f"on this page by {due.day} {due:%B %Y}." in html
     assert turn.session.reference in html
     assert f"http://testserver/c/{secret}/" in html
     assert "json.syntax" not in html

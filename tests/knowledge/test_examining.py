@@ -198,3 +198,30 @@ def test_it_says_the_same_whoever_built_the_index() -> None:
     assert index_for(again.release()) is index_for(first.release())
     assert remarks(again) == remarks(first)
     assert "service.outranked" not in {code for code, _ in found(again)}
+
+
+FEES = replace(PASSPORT, fees="EUR 1,250.00 a year", requirements=("2 photos", "A form"))
+
+
+@pytest.mark.parametrize(
+    ("french", "codes"),
+    [
+        (Translation("fr", "a", "", "pass", fees="1 250,00 EUR par an"), []),
+        (Translation("fr", "a", "", "pass", requirements=("Un formulaire", "2 photos")), []),
+        (Translation("fr", "a", "", "pass", name="Passeport"), []),
+        (Translation("fr", "a", "travel", keywords=("formulaire 7",)), []),
+        (Translation("fr", "a", description="Ouvert le 1er mai"), ["translation.figures"]),
+        (Translation("fr", "a", "", "pass", fees="900,00 EUR par an"), ["translation.figures"]),
+        (Translation("fr", "a", "", "pass", fees="Gratuit"), ["translation.figures"]),
+    ],
+)
+def test_it_names_translations_with_other_figures(french: Translation, codes: list[str]) -> None:
+    assert [code for code, _ in found(bundle(FEES, translations=(french,)))] == codes
+
+
+def test_it_says_which_figures_differ() -> None:
+    french = Translation("fr", "a", "", "pass", fees="1 300,00 EUR", requirements=("3 photos",))
+    (remark,) = remarks(bundle(FEES, translations=(french,)))
+    assert (remark.severity, remark.entry, remark.agency) == (Severity.WARNING, "fr a pass", "a")
+    assert "requirements: 2 in the original, 3 here" in remark.sentence
+    assert "fees: 250 in the original, 300 here" in remark.sentence

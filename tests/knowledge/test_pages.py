@@ -10,7 +10,7 @@ from django.test import Client
 
 from ieim.knowledge import proposals, services
 from ieim.knowledge.bundle import Bundle
-from ieim.knowledge.models import Proposal, Release, Service
+from ieim.knowledge.models import Proposal, Release, Service, Translation
 from review.roles import Role
 from tests.knowledge.proposing import ask_golden, change, proposed
 from tests.review.people import browser, person
@@ -81,6 +81,17 @@ def test_the_checks_name_the_entry_and_where_to_edit_it(page: Client) -> None:
     assert f"/admin/knowledge/service/{pk}/change/" in shown
     filtered = text(page.get("/knowledge/checks/?code=category.unreached&agency=tax"))
     assert "It has no overview" not in filtered
+
+
+def test_the_checks_lead_to_a_translation_that_is_behind(page: Client, edith: User) -> None:
+    agency = Service.objects.get(key="renew").agency
+    french = Translation.objects.create(
+        language="fr", agency=agency, service="renew", fees="80 couronnes"
+    )
+    change(edith, fees="90 crowns")
+    shown = text(page.get("/knowledge/checks/"))
+    assert "fees: 90 in the original, 80 here" in shown
+    assert f"/admin/knowledge/translation/{french.pk}/change/" in shown
 
 
 def test_the_checks_say_which_rule_a_stored_entry_breaks(page: Client, edith: User) -> None:

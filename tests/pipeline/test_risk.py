@@ -54,6 +54,9 @@ def risk_file() -> Path:
         ("somebody used my identity", ["fraud"]),
         ("I am a journalist", ["regulator_or_press"]),
         ("Please delete my personal data", ["data_protection_request"]),
+        ("This does not help. I want to talk to a person", ["person_wanted"]),
+        ("Ich möchte mit einem Menschen sprechen", ["person_wanted"]),
+        ("Je veux parler à une personne", ["person_wanted"]),
         ("k\u00adill my\u200bself", ["self_harm"]),
     ],
 )
@@ -87,6 +90,8 @@ def test_it_finds_the_phrases(text: str, codes: list[str]) -> None:
         "Burada yaşamak istemiyorum",
         "What is violent crime compensation?",
         "The stress will kill me before the deadline",
+        "Whom do I have to talk to about my pension?",
+        "Can a person from abroad buy land?",
     ],
 )
 def test_it_finds_nothing_in_plain_questions(text: str) -> None:

@@ -47,8 +47,9 @@ def test_it_adds_to_the_undecided_item(turn: Turn, state: str) -> None:
 
     assert again.pk == first.pk
     again.refresh_from_db()
-    assert (again.reasons, again.state) == (["policy.language", "policy.risk"], state)
-    assert (again.reason, again.priority, again.version) == ("policy.language", Priority.HIGH, 1)
+    # What is a risk is said first, however late it is known.
+    assert (again.reasons, again.state) == (["policy.risk", "policy.language"], state)
+    assert (again.reason, again.priority, again.version) == ("policy.risk", Priority.HIGH, 1)
     assert AuditEvent.objects.filter(kind="review.opened").count() == 1
 
 

@@ -15,6 +15,7 @@ from ieim.knowledge.examining.reach import silent, unreached
 from ieim.knowledge.examining.references import dangling
 from ieim.knowledge.examining.remarks import Remark, Severity
 from ieim.knowledge.examining.stealing import Told, stealing
+from ieim.knowledge.examining.translated import behind
 from ieim.pipeline.knowledge import Release
 
 __all__ = ["Remark", "Severity", "at_once", "by_search", "examine", "in_order"]
@@ -35,6 +36,7 @@ def at_once(bundle: Bundle, *, budget: int | None) -> list[Remark]:
         *unreached(bundle),
         *silent(bundle),
         *links(bundle),
+        *behind(bundle),
         *too_costly(bundle, budget),
     ]
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from ieim.knowledge.differences import Difference, Kind, Piece, marked
 from ieim.knowledge.examining import Remark, Severity
-from ieim.knowledge.models import Agency, Category, Label, Service
+from ieim.knowledge.models import Agency, Category, Label, Service, Translation
 from ieim.knowledge.pages import words
 from ieim.knowledge.pages.filters import (
     Choice,
@@ -205,6 +205,11 @@ def edit_urls(
     for label in Label.objects.all() if any(e.table == "labels" for e in mine) else ():
         url = reverse("admin:knowledge_label_change", args=[label.pk])
         urls["labels", f"{label.set} {label.code}"] = url
+    translated = {each.agency for each in mine if each.table == "translations"}
+    for text in Translation.objects.filter(agency__in=translated):
+        url = reverse("admin:knowledge_translation_change", args=[text.pk])
+        parts = (text.language, text.agency_id, text.category, text.service)
+        urls["translations", " ".join(filter(None, parts))] = url
     return urls
 
 

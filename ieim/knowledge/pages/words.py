@@ -39,6 +39,7 @@ CHECKS: Mapping[str, str] = {
     "category.outranked": "Categories whose words lead to another one",
     "link.form": "Links that do not open or are not encrypted",
     "link.duplicate": "Links that several services have",
+    "translation.figures": "Translations with other figures than the original",
     "budget.terms": "Entries that are too long for the token budget",
 }
 

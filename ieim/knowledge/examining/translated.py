@@ -1,0 +1,72 @@
+"""Translations whose figures are not those of what they translate.
+
+A fee that is raised in one language only tells the others the old one. Words cannot be compared
+across languages, but figures can.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ieim.knowledge.bundle import Bundle
+from ieim.knowledge.columns import TRANSLATED
+from ieim.knowledge.examining.remarks import Remark, Severity
+from ieim.pipeline.knowledge import Agency, Service, Translation
+
+CODE = "translation.figures"
+
+# Groups of digits, not numbers: 1,250.00 is 1 250,00 elsewhere.
+_DIGITS = re.compile(r"\d+")
+
+
+def behind(bundle: Bundle) -> Iterator[Remark]:
+    """Yield translations of agencies and services that have other figures than the original.
+
+    Categories are left out: their keywords are what citizens type, not what they are told.
+    """
+    agencies = {agency.id: agency for agency in bundle.agencies}
+    services = {(service.agency, service.key): service for service in bundle.services}
+    for text in bundle.translations:
+        if text.category:
+            continue
+        original: Agency | Service | None = (
+            services.get((text.agency, text.service)) if text.service else agencies.get(text.agency)
+        )
+        if original is None:
+            continue  # a dangling reference, which is said elsewhere
+        columns = TRANSLATED["service" if text.service else "agency"]
+        differ = {name: both for name in columns if (both := _differ(original, text, name))}
+        if differ:
+            parts = (text.language, text.agency, text.service)
+            name = " ".join(filter(None, parts))
+            sentence = _sentence(differ)
+            yield Remark(CODE, Severity.WARNING, "translations", name, text.agency, sentence)
+
+
+def _differ(original: Agency | Service, text: Translation, column: str) -> tuple[str, str] | None:
+    """Return the figures that only the original has and those that only the translation has."""
+    translated = _joined(getattr(text, column))
+    if not translated:
+        return None  # not translated: citizens get the original
+    theirs = _DIGITS.findall(_joined(getattr(original, column)))
+    ours = _DIGITS.findall(translated)
+    if set(theirs) == set(ours):
+        return None
+    return _only(theirs, ours), _only(ours, theirs)
+
+
+def _joined(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else "\n".join(value)
+
+
+def _only(figures: list[str], others: list[str]) -> str:
+    return ", ".join(each for each in dict.fromkeys(figures) if each not in others) or "none"
+
+
+def _sentence(differ: Mapping[str, tuple[str, str]]) -> str:
+    found = "; ".join(
+        f"{column.replace('_', ' ')}: {original} in the original, {translated} here"
+        for column, (original, translated) in differ.items()
+    )
+    return f"It has other figures ({found}). See whether the translation is behind."
