@@ -39,8 +39,8 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     """Erase what a citizen said and what came of it; None when that was done before.
 
     The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
-    text. Stages with attempts and spans, replies with corrections, socket events and review items
-    with what was decided on them are deleted. ``actor`` is as for
+    text. Stages with attempts and spans, replies with corrections and ratings, socket events and
+    review items with what was decided on them are deleted. ``actor`` is as for
     :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
 
     A worker that is running one of the turns finds its lease gone at its next write. Every such

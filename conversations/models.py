@@ -12,6 +12,7 @@ import zlib
 from django.db import models
 from django.db.models import Q
 
+from conversations.rating.models import Rating
 from conversations.recall.models import Citation, Correction, CorrectionNotice
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
@@ -23,6 +24,7 @@ __all__ = [
     "Correction",
     "CorrectionNotice",
     "EvidenceSpan",
+    "Rating",
     "Reply",
     "ReplyOrigin",
     "Session",
@@ -234,6 +236,11 @@ class Reply(models.Model):
 
     def __str__(self) -> str:
         return f"reply to {self.turn_id}"
+
+    @property
+    def useful(self) -> bool | None:
+        """What the citizen says of it; None while they have said nothing."""
+        return self.rating.useful if hasattr(self, "rating") else None
 
 
 class ClientTurn(models.Model):

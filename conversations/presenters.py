@@ -13,6 +13,12 @@ from django.utils import dateformat, timezone, translation
 
 from conversations.wording import PAGE, Words, words
 
+RATED_KINDS = frozenset({"service", "answer"})
+"""The kinds of reply that can be useful or not: guidance and questions are no answers."""
+
+MAX_LABEL = 40
+"""Code points: what stands before a colon and is no longer is set apart from a paragraph."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepView:
@@ -52,6 +58,19 @@ class SourceView:
     service: str
     url: str
     language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ParagraphView:
+    """A paragraph of free text: ``heading``, ``label`` and ``text`` in this order are all of it.
+
+    At most one of the first two is filled: a source's agency and service, or a few words and a
+    colon.
+    """
+
+    heading: str
+    label: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +143,29 @@ class ReplyView:
         return self.words.origins["offline" if self.offline else by_model]
 
     @property
+    def rateable(self) -> bool:
+        """Whether it can be useful or not."""
+        return self.kind in RATED_KINDS
+
+    @property
+    def parts(self) -> tuple[ParagraphView, ...]:
+        """The paragraphs; those of an answer with what they begin with set apart."""
+        return tuple(map(self._part, self.paragraphs))
+
+    def _part(self, text: str) -> ParagraphView:
+        if self.kind != "answer":
+            return ParagraphView("", "", text)
+        for source in self.sources:
+            heading = f"{source.agency}: {source.service}"
+            if f"{text} ".startswith((f"{heading} ", f"{heading}. ")):
+                end = len(heading) + text.startswith(f"{heading}.")
+                return ParagraphView(text[:end], "", text[end:])
+        label, colon, rest = text.partition(": ")
+        if not (colon and label and rest) or len(label) > MAX_LABEL or "\n" in label:
+            return ParagraphView("", "", text)
+        return ParagraphView("", f"{label}:", f" {rest}")
+
+    @property
     def has_marks(self) -> bool:
         """Whether any of the citizen's own words led to the answer."""
         return any(segment.marked for segment in self.segments)
@@ -131,9 +173,10 @@ class ReplyView:
     def growing(self) -> Iterator[ReplyView]:
         """Yield the reply as it builds up on a live page: first its lead, then part by part.
 
-        The whole reply is not among them: its last part comes with the finished page.
+        Each has the sources, which say what is a heading and are shown at the end. The whole reply
+        is not among them: its last part comes with the finished page.
         """
-        bare = replace(self, paragraphs=(), facts=(), sources=())
+        bare = replace(self, paragraphs=(), facts=())
         yield bare
         for count in range(1, len(self.paragraphs) + 1):
             yield replace(bare, paragraphs=self.paragraphs[:count])
@@ -147,7 +190,8 @@ class TurnView:
 
     ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
     at the end, steps before. ``due_at`` is by when a person should answer, None where nobody has to
-    or that is over. ``language`` (ISO 639-1) is that of the words around it.
+    or that is over. ``language`` (ISO 639-1) is that of the words around it. ``useful`` is what the
+    citizen says of the answer, None while they have said nothing.
     """
 
     id: UUID
@@ -161,6 +205,8 @@ class TurnView:
     corrections: tuple[CorrectionView, ...] = ()
     due_at: datetime | None = None
     language: str = PAGE
+    # A verdict is no news: nobody is told again that there is an answer.
+    useful: bool | None = field(default=None, compare=False)
 
     @property
     def words(self) -> Words:

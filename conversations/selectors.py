@@ -138,7 +138,7 @@ def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def _turns() -> Any:
-    turns = Turn.objects.select_related("reply").order_by("number")
+    turns = Turn.objects.select_related("reply__rating").order_by("number")
     return turns.prefetch_related("stages", "corrections__notice")
 
 
@@ -167,6 +167,7 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime]) -> TurnView:
         ),
         due_at=due.get(turn.pk),
         language=_words(turn).language,
+        useful=turn.reply.useful if hasattr(turn, "reply") else None,
     )
 
 

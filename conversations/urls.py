@@ -11,6 +11,7 @@ app_name = "conversations"
 urlpatterns = [
     path("", views.chat, name="chat"),
     path("ask/", views.ask, name="ask"),
+    path("turns/<uuid:turn_id>/rating/", views.rate, name="rate"),
     path("start-again/", views.start_again, name="start_again"),
     path("delete/", views.delete, name="delete"),
     path("c/<str:secret>/", views.resume, name="resume"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import cookies, erasing, selectors, services
+from conversations.models import Session
 from conversations.presenters import ChatView
+from conversations.rating import services as rating
 
 
 @never_cache
@@ -44,6 +48,37 @@ def ask(request: HttpRequest) -> HttpResponse:
         response = redirect(f"/#turn-{turn.pk}")
         response.status_code = 303
     cookies.put(response, secret)
+    return response
+
+
+@never_cache
+@require_POST
+def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Take the verdict on an answer of this browser's conversation.
+
+    303 to the page at that answer, for htmx the line beneath it; 400 for what is no verdict, 404
+    where there is nothing to rate.
+    """
+    is_htmx = request.headers.get("HX-Request") == "true"
+    verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
+    if verdict is None:
+        return render(request, "conversations/rating_problem.html", status=400)
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    try:
+        if session is None:
+            raise rating.NothingToRate
+        rating.rate(session_id=session.pk, turn_id=turn_id, useful=verdict)
+    except (Session.DoesNotExist, rating.NothingToRate):
+        response = render(request, "404.html", status=404)
+        # The page is of a conversation that is gone: with htmx it looks again.
+        response.headers["HX-Refresh"] = "true"
+        return response
+    turn = selectors.turn_view(turn_id)
+    if is_htmx:
+        return render(request, "conversations/_rated.html", {"turn": turn})
+    response = redirect(f"/#{turn.dom_id}-rating")
+    response.status_code = 303
     return response
 
 
@@ -85,7 +120,8 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
     """
     session = selectors.session_for_secret(secret)
     if session is None:
-        raise Http404
+        # Not Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
+        return render(request, "404.html", status=404)
     if request.method != "POST":
         return render(request, "conversations/resume.html", {"reference": session.reference})
     response = redirect("conversations:chat")

@@ -44,6 +44,7 @@ class Words:
     corrected: str
     by_staff: str
     unclear: str
+    rating: Mapping[str, str]
     day: str
     help_now: str
     announced: Mapping[str, str]

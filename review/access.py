@@ -30,6 +30,7 @@ Who = frozenset[Role] | str
 ACCESS: Mapping[str, Who] = {
     "conversations:chat": EVERYBODY,
     "conversations:ask": EVERYBODY,
+    "conversations:rate": EVERYBODY,
     "conversations:start_again": EVERYBODY,
     "conversations:resume": EVERYBODY,
     "conversations:delete": EVERYBODY,
@@ -42,6 +43,7 @@ ACCESS: Mapping[str, Who] = {
     "api:session": BEARER,
     "api:turns": BEARER,
     "api:turn": BEARER,
+    "api:rating": BEARER,
     "login": EVERYBODY,
     "logout": EVERYBODY,
     "staff_home": STAFF,

@@ -17,6 +17,7 @@ from conversations.api.serializers import (
     AskSerializer,
     NewSessionSerializer,
     ProblemSerializer,
+    RatingSerializer,
     SessionSerializer,
     TurnSerializer,
 )
@@ -52,8 +53,9 @@ _MEANINGS: dict[int, tuple[str, str, str | None]] = {
 
 
 def closed_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
-    """Say in the document that a message has no other fields (drf-spectacular's hook)."""
-    result["components"]["schemas"]["AskRequest"]["additionalProperties"] = False
+    """Say in the document which bodies have no other fields (drf-spectacular's hook)."""
+    for name in ("AskRequest", "RatingRequest"):
+        result["components"]["schemas"][name]["additionalProperties"] = False
     return result
 
 
@@ -98,6 +100,7 @@ _EXAMPLE_TURN = {
         "origin": "model",
         "offline": True,
     },
+    "useful": True,
     "corrections": [
         {
             "text": "The fee is 45 euros since 1 December.",
@@ -106,7 +109,14 @@ _EXAMPLE_TURN = {
         }
     ],
 }
-_QUEUED = {**_EXAMPLE_TURN, "state": "queued", "steps": [], "reply": None, "corrections": []}
+_QUEUED = {
+    **_EXAMPLE_TURN,
+    "state": "queued",
+    "steps": [],
+    "reply": None,
+    "useful": None,
+    "corrections": [],
+}
 
 
 def _answer(serializer: Any, description: str, name: str, value: Any) -> OpenApiResponse:
@@ -206,5 +216,19 @@ turn = extend_schema(
     responses={
         200: _answer(TurnSerializer, "The turn.", "An answered turn", _EXAMPLE_TURN),
         **_problems(401, 404),
+    },
+)
+
+rating = extend_schema(
+    operation_id="rate_answer",
+    summary="Say whether an answer was useful",
+    description=(
+        "Stores the citizen's verdict on the reply of a turn. A second one takes the place of the "
+        "first. Only a reply of kind `service` or `answer` can be rated; 404 for any other turn."
+    ),
+    request=RatingSerializer,
+    responses={
+        200: _answer(TurnSerializer, "The turn, rated.", "A rated turn", _EXAMPLE_TURN),
+        **_problems(400, 401, 404, 411, 413, 415),
     },
 )

@@ -52,7 +52,21 @@ class MessageField(ExactTextField):
     """A citizen's message."""
 
 
-class AskSerializer(serializers.Serializer[Any]):
+class ClosedSerializer(serializers.Serializer[Any]):
+    """A body that has no other fields."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the fields; raises ValidationError for one that is not known here: a misspelt
+        ``client_id`` must not pass for none."""
+        unknown = [name for name in data if name not in self.fields]
+        if unknown:
+            raise serializers.ValidationError(
+                {name: ["This field is not known here."] for name in unknown}
+            )
+        return super().to_internal_value(data)
+
+
+class AskSerializer(ClosedSerializer):
     """A citizen's message."""
 
     text = MessageField(
@@ -67,15 +81,23 @@ class AskSerializer(serializers.Serializer[Any]):
         ),
     )
 
-    def to_internal_value(self, data: Any) -> Any:
-        """Return the fields; raises ValidationError for one that is not known here: a misspelt
-        ``client_id`` must not pass for none."""
-        unknown = [name for name in data if name not in self.fields]
-        if unknown:
-            raise serializers.ValidationError(
-                {name: ["This field is not known here."] for name in unknown}
-            )
-        return super().to_internal_value(data)
+
+class ExactBooleanField(serializers.BooleanField):
+    """A JSON boolean: a word or a number that looks like one is none."""
+
+    default_error_messages = {"invalid": "Send true or false, not in quotes."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        """Return ``data``; raises ValidationError for what is not a boolean."""
+        if not isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+class RatingSerializer(ClosedSerializer):
+    """What a citizen thinks of an answer."""
+
+    useful = ExactBooleanField(help_text="Whether the answer was useful.")
 
 
 class StepSerializer(serializers.Serializer[Any]):
@@ -162,6 +184,9 @@ class TurnSerializer(serializers.Serializer[Any]):
     )
     steps = StepSerializer(many=True)
     reply = ReplySerializer(allow_null=True)
+    useful = serializers.BooleanField(
+        allow_null=True, help_text="What the citizen said of the reply; null while nothing was."
+    )
     corrections = CorrectionSerializer(
         many=True, help_text="To be shown beneath the reply, the first one first. Mostly empty."
     )

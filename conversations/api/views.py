@@ -23,11 +23,13 @@ from conversations.api.parsing import JSONOnly, StrictJSONParser
 from conversations.api.serializers import (
     AskSerializer,
     NewSessionSerializer,
+    RatingSerializer,
     SessionSerializer,
     TurnSerializer,
 )
 from conversations.api.throttling import Messages, NewSessions
 from conversations.models import Session, Turn
+from conversations.rating import services as rating
 
 
 class View(APIView):
@@ -144,6 +146,25 @@ class OneTurn(View):
         """Read one message and what came of it so far."""
         turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
         self.own_session(request, turn.session_id if turn else None)
+        return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
+
+
+class OneRating(View):
+    """Whether a turn's answer was useful."""
+
+    http_method_names = ["put"]
+
+    @schema.rating
+    def put(self, request: Request, turn_id: UUID) -> Response:
+        """Say whether an answer was useful."""
+        turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
+        session = self.own_session(request, turn.session_id if turn else None)
+        verdict = RatingSerializer(data=request.data)
+        verdict.is_valid(raise_exception=True)
+        try:
+            rating.rate(session_id=session.pk, turn_id=turn_id, **verdict.validated_data)
+        except (Session.DoesNotExist, rating.NothingToRate) as error:
+            raise NotFound("This message has no answer that can be rated.") from error
         return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
 
 

@@ -43,16 +43,17 @@ class CorrectionNotice(models.Model):
     """A correction as it was written and confirmed: once, for many answers.
 
     It goes to the answers made from ``agency``'s ``service`` until it was written: of the version
-    ``service_sha256`` (blank: of any), and of ``turns`` only (UUIDs as text; None: of all), which
-    were ``total`` at that moment. ``sent_at`` is None until all that are still there have it;
-    ``sent``, ``repeated`` (had these words already) and ``gone`` (erased meanwhile) then add up to
-    ``total``.
+    ``service_sha256`` (blank: of any), never of ``other_than_sha256`` (blank: of none), and of
+    ``turns`` only (UUIDs as text; None: of all), which were ``total`` at that moment. ``sent_at``
+    is None until all that are still there have it; ``sent``, ``repeated`` (had these words already)
+    and ``gone`` (erased meanwhile) then add up to ``total``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     agency = models.CharField(max_length=ID_LIMIT)
     service = models.CharField(max_length=ID_LIMIT)
     service_sha256 = models.CharField(max_length=64, blank=True)
+    other_than_sha256 = models.CharField(max_length=64, blank=True, default="")
     turns = models.JSONField(null=True)
     text = models.TextField()
     text_sha256 = models.CharField(max_length=64)

@@ -110,16 +110,20 @@ def name_of(agency: str, service: str) -> Found:
     return Found(agency, release.agencies[agency].name, service, known.name)
 
 
-def answers(agency: str, service: str, version: str = "") -> QuerySet[Citation]:
-    """Return the answers made from a service, from one version of it or from any."""
+def answers(agency: str, service: str, version: str = "", other: str = "") -> QuerySet[Citation]:
+    """Return the answers made from a service: from one version of it or from any.
+
+    Never from the version ``other``, where that is given.
+    """
     found = Citation.objects.filter(agency=agency, service=service)
-    return found.filter(service_sha256=version) if version else found
+    found = found.filter(service_sha256=version) if version else found
+    return found.exclude(service_sha256=other) if other else found
 
 
-def listed(agency: str, service: str, version: str = "") -> QuerySet[Citation]:
+def listed(agency: str, service: str, version: str = "", other: str = "") -> QuerySet[Citation]:
     """Return :func:`answers` for a list, the newest first; ``corrected`` says whether it was."""
     sent = Correction.objects.filter(turn=OuterRef("reply__turn"))
-    found = answers(agency, service, version).annotate(corrected=Exists(sent))
+    found = answers(agency, service, version, other).annotate(corrected=Exists(sent))
     found = found.select_related("reply__turn__session")
     # No word of the citizen's or of the answer's is needed here, so none is read.
     return found.defer("reply__body", "reply__marked", "reply__turn__text").order_by("-reply_id")
@@ -165,6 +169,23 @@ def versions(agency: str, service: str) -> list[Version]:
     return found[::-1]
 
 
+def replaced_by(agency: str, service: str) -> str:
+    """Return the version in force where answers were made from others as well, else blank."""
+    current = _in_force(agency, service)
+    replaced = current is not None and answers(agency, service, other=current[0]).exists()
+    return current[0] if current is not None and replaced else ""
+
+
+def by_version(found: QuerySet[Citation]) -> list[tuple[tuple[int, ...], int]]:
+    """Return of which releases' versions some answers are and how many, the newest last."""
+    versions: dict[str, tuple[set[int], int]] = {}
+    rows = found.order_by().values_list("service_sha256", "reply__turn__release_number")
+    for version, release, count in rows.annotate(Count("pk")):
+        releases, so_far = versions.get(version, (set(), 0))
+        versions[version] = (releases | {release}, so_far + count)
+    return sorted(((tuple(sorted(r)), count) for r, count in versions.values()), key=_newest)
+
+
 def version_in(agency: str, service: str, number: int) -> str | None:
     """Return the version of a service in a release, None where that does not have it.
 
@@ -173,6 +194,10 @@ def version_in(agency: str, service: str, number: int) -> str | None:
     release = knowledge.release(number)
     known = (agency, service) in release.services
     return citing.version(release, agency, service) if known else None
+
+
+def _newest(version: tuple[tuple[int, ...], int]) -> int:
+    return max(version[0])
 
 
 def _in_force(agency: str, service: str) -> tuple[str, int] | None:

@@ -52,6 +52,7 @@ def confirm(
     agency: str,
     service: str,
     version: str = "",
+    other: str = "",
     turns: Sequence[UUID] | None = None,
     text: str,
     by: User,
@@ -68,6 +69,7 @@ def confirm(
         agency=agency,
         service=service,
         service_sha256=version,
+        other_than_sha256=other,
         turns=None if turns is None else [str(turn) for turn in turns],
         text=text,
         text_sha256=hashlib.sha256(text.encode()).hexdigest(),
@@ -85,6 +87,7 @@ def confirm(
             "agency": agency,
             "service": service,
             "service_sha256": version,
+            "other_than_sha256": other,
             "answers": notice.total,
             "text_sha256": notice.text_sha256,
         },
@@ -158,7 +161,9 @@ def _finish(notice: CorrectionNotice) -> None:
 
 def _meant(notice: CorrectionNotice) -> QuerySet[Citation]:
     """Return the answers that a correction is for, without those that are erased."""
-    found = selectors.answers(notice.agency, notice.service, notice.service_sha256)
+    found = selectors.answers(
+        notice.agency, notice.service, notice.service_sha256, notice.other_than_sha256
+    )
     found = found.filter(reply__created_at__lte=notice.created_at)
     return found if notice.turns is None else found.filter(reply__turn__in=notice.turns)
 

@@ -47,14 +47,14 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @may_see
 def service(request: HttpRequest) -> HttpResponse:
-    """The versions of a service, and the answers made from one of them or from any."""
+    """The versions of a service, and the answers made from one of them, older ones or any."""
     wanted = asked(request.GET, _user(request))
     agency, key = wanted.service.agency, wanted.service.service
-    found = selectors.listed(agency, key, wanted.version)
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = Paginator(wanted.listed, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "asked": wanted,
         "versions": selectors.versions(agency, key),
+        "replaced": selectors.replaced_by(agency, key),
         "page": page,
         "rows": [_row(each) for each in page],
         "earlier": CorrectionNotice.objects.filter(agency=agency, service=key)[:EARLIER],
@@ -69,9 +69,8 @@ def service(request: HttpRequest) -> HttpResponse:
 def references(request: HttpRequest) -> StreamingHttpResponse:
     """The same answers as CSV."""
     wanted = asked(request.GET, _user(request))
-    found = selectors.listed(wanted.service.agency, wanted.service.service, wanted.version)
     return StreamingHttpResponse(
-        files.lines(found.iterator(chunk_size=1000)),
+        files.lines(wanted.listed.iterator(chunk_size=1000)),
         headers={"Content-Disposition": 'attachment; filename="recall.csv"'},
         content_type="text/csv; charset=utf-8",
     )
@@ -94,6 +93,7 @@ def write(request: HttpRequest) -> HttpResponse:
     shown = [CorrectionView(text, timezone.now(), language=written_in())]
     context = {"asked": wanted, "count": wanted.count, "text": text, "corrections": shown}
     context["wording"] = words(written_in())
+    context["versions"] = selectors.by_version(wanted.answers)
     return render(request, "recall/preview.html", context)
 
 
@@ -109,6 +109,7 @@ def send(request: HttpRequest) -> HttpResponse:
             agency=wanted.service.agency,
             service=wanted.service.service,
             version=wanted.version,
+            other=wanted.other,
             turns=wanted.turns,
             text=request.POST.get("text", ""),
             by=_user(request),
@@ -151,6 +152,7 @@ def _form(request: HttpRequest, wanted: Asked, problem: str) -> HttpResponse:
     context = {
         "asked": wanted,
         "count": wanted.count,
+        "versions": selectors.by_version(wanted.answers),
         "text": request.POST.get("text", ""),
         "limit": sending.MAX_TEXT,
         "problem": problem,

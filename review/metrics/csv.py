@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
-from review.metrics.figures import Figures, by_person, deciding, sums, waiting
+from review.metrics.figures import Figures, by_person, deciding, sums, useful, waiting
 
 BOM = "\ufeff"
 """Spreadsheets take a file for UTF-8 only where it begins with this."""
@@ -67,6 +67,10 @@ def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, in
         yield "answers_by_people_in_time", "", waited.in_time
         yield "answer_seconds_median", "", round(waited.median)
         yield "answer_seconds_90th_percentile", "", round(waited.ninetieth)
+    if part.rated:
+        found_useful, rated = useful(part.rated)
+        yield "answers_rated", "", rated
+        yield "answers_rated_useful", "", found_useful
     yield from _each("decisions", sums(part.decided, lambda r: r.action, lambda r: r.decisions))
     median = deciding(part.decided).median
     if median is not None:

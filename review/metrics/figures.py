@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from conversations.models import ReplyOrigin
 from review.metrics import queries
-from review.metrics.queries import Answered, Asked, Decided, Period, Spent, Stopped
+from review.metrics.queries import Answered, Asked, Decided, Period, Rated, Spent, Stopped
 from review.models import Action
 
 K = TypeVar("K", bound=Hashable)
@@ -33,6 +33,7 @@ class Figures:
     answered: tuple[Answered, ...] = ()
     decided: tuple[Decided, ...] = ()
     spent: tuple[Spent, ...] = ()
+    rated: tuple[Rated, ...] = ()
 
     @property
     def agencies(self) -> frozenset[str]:
@@ -70,6 +71,7 @@ def load(period: Period, agencies: frozenset[str] | None) -> Figures:
         answered=tuple(queries.answered(period)),
         decided=tuple(queries.decided(period)),
         spent=tuple(queries.spent(period)),
+        rated=tuple(queries.rated(period)),
     )
     return figures if agencies is None else figures.only(lambda row: row.agency in agencies)
 
@@ -114,6 +116,12 @@ def waiting(rows: Sequence[Answered]) -> Waiting:
     seconds = [(row.seconds, 1) for row in rows]
     due = [row.in_time for row in rows if row.in_time is not None]
     return Waiting(len(rows), quantile(seconds, 0.5), quantile(seconds, 0.9), sum(due), len(due))
+
+
+def useful(rows: Iterable[Rated]) -> tuple[int, int]:
+    """Return how many answers citizens found useful, and how many they rated."""
+    by = sums(rows, lambda row: row.useful, lambda row: row.answers)
+    return by[True], by.total()
 
 
 @dataclass(frozen=True, slots=True)

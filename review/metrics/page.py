@@ -13,6 +13,7 @@ from review.metrics.figures import (
     Figures,
     by_person,
     deciding,
+    useful,
     waiting,
 )
 from review.metrics.sections import Section, Table, duration, share
@@ -105,12 +106,14 @@ def _tiles(figures: Figures) -> tuple[Tile, ...]:
     turns = sum(row.turns for row in figures.asked)
     alone = sum(r.turns for r in figures.asked if r.outcome == ReplyOrigin.MODEL.value)
     waited, team = waiting(figures.answered), deciding(figures.decided)
+    found_useful, rated = useful(figures.rated)
     return (
         Tile("Questions", f"{turns:,}", "in the period"),
         Tile("Answered without a person", share(alone, turns), f"{alone:,} of {turns:,}"),
         Tile("Stopped for a person", f"{sum(r.items for r in figures.stopped):,}", "items"),
         Tile("A person’s answer", duration(waited.median), "half came within this"),
         Tile("In time", share(waited.in_time, waited.due), f"{waited.in_time:,} of {waited.due:,}"),
+        Tile("Found useful", share(found_useful, rated), f"{found_useful:,} of {rated:,} rated"),
         Tile(
             "Corrected",
             share(team.overridden, team.decisions),
@@ -145,6 +148,7 @@ def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
         alone = sum(row.turns for row in part.asked if row.outcome == ORIGINS[0])
         waited = waiting(part.answered)
         tokens = sum(row.tokens for row in part.spent)
+        found_useful, rated = useful(part.rated)
         rows.append(
             (
                 known.get(agency, agency),
@@ -154,6 +158,7 @@ def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
                 f"{sum(row.items for row in part.stopped):,}",
                 duration(waited.median),
                 share(waited.in_time, waited.due),
+                f"{found_useful:,} of {rated:,}" if rated else "–",
                 f"{tokens:,}",
             )
         )
@@ -165,6 +170,7 @@ def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
         "Stopped",
         "Half answered by a person within",
         "In time",
+        "Found useful",
         "Tokens",
     )
     return Table("By agency", headers, tuple(sorted(rows, key=lambda row: row[0].casefold())))

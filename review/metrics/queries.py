@@ -31,7 +31,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from conversations.models import Attempt, Reply, ReplyOrigin, Stage, Turn
+from conversations.models import Attempt, Rating, Reply, ReplyOrigin, Stage, Turn
 from conversations.services import REPLY
 from ieim.pipeline.topology import ANSWERING
 from review.known import AGENCY_STAGE
@@ -91,6 +91,15 @@ class Answered(NamedTuple):
     in_time: bool | None
 
 
+class Rated(NamedTuple):
+    """Answers by the day on which the citizen said whether they were ``useful``."""
+
+    day: date
+    agency: str
+    useful: bool
+    answers: int
+
+
 class Decided(NamedTuple):
     """Decisions of a person (``actor``, a user's key) that took equally many seconds."""
 
@@ -138,6 +147,12 @@ def answered(period: Period) -> Iterator[Answered]:
     for number, agency, begun, done, due_at in rows:
         in_time = None if due_at is None else done <= due_at
         yield Answered(days[number], agency, (done - begun).total_seconds(), in_time)
+
+
+def rated(period: Period) -> Iterator[Rated]:
+    """Yield what citizens said of answers; a verdict that was changed counts as it is now."""
+    ratings = _within(Rating.objects.all(), period, "at", turn="reply__turn_id")
+    return map(Rated._make, _sums(ratings, period, Count("pk"), "useful"))
 
 
 def decided(period: Period) -> Iterator[Decided]:

@@ -10,7 +10,7 @@ from tests.browser.steps import ask, assert_accessible, assert_fits, connected
 pytestmark = pytest.mark.browser
 
 RENEW = "Comment renouveler mon passeport ?"
-FINE = "J'ai reçu une amende pour excès de vitesse, comment la contester ?"
+FINE = "Comment contester une amende ?"
 """Of its service there is only the English."""
 
 

@@ -46,6 +46,6 @@ def test_it_announces_nothing_for_a_page_that_is_only_loaded(published: None) ->
     assert announcement((), (shown,)) == "Reading your question"
 
 
-def test_it_grows_a_reply_without_its_sources() -> None:
+def test_it_grows_a_reply_part_by_part() -> None:
     reply = ReplyView("answer", "", "lead", ("one", "two"), (), (), "why", (), "model", False)
     assert [part.paragraphs for part in reply.growing()] == [(), ("one",), ("one", "two")]

@@ -15,6 +15,7 @@ from django.utils import timezone
 from conversations.models import Correction, CorrectionNotice, Turn
 from conversations.recall import sending, views
 from ieim.knowledge.models import Directive
+from ieim.knowledge.notices.forms import EVERY
 from review.roles import Role
 from tests.conversations import recalling
 from tests.conversations.recalling import IMMIGRATION, WRONG, key_of, publish_fee
@@ -44,6 +45,7 @@ def test_it_leads_from_a_word_to_the_answers(ask: Ask, desk: Client) -> None:
     assert link
     page = desk.get(link[1].replace("&amp;", "&")).content.decode()
     assert turn.session.reference in page
+    assert "Older versions" not in page
     assert "English" in page
     assert "Answered by the pipeline" in page
     assert VISA not in page
@@ -61,6 +63,48 @@ def test_it_shows_the_answers_of_one_version(ask: Ask, desk: Client) -> None:
     page = desk.get(SERVICE, of(old, version=versions[-1])).content.decode()
     assert old.session.reference in page
     assert new.session.reference not in page
+
+
+def test_answers_of_older_versions_are_meant_until_every_version_is_asked_for(
+    ask: Ask, desk: Client
+) -> None:
+    old = ask()
+    publish_fee(key_of(old), "45 euros")
+    older, fresh = ask(), ask()
+    publish_fee(key_of(old), "50 euros")
+    new = ask()
+    page = desk.get(SERVICE, of(old)).content.decode()
+    shown = [turn.session.reference in page for turn in (old, older, fresh, new)]
+    assert shown == [True, True, True, False]
+    assert "Write a correction to the 3 answers from older versions<" in page
+    typed = re.search(r'name="version" value="(not-[0-9a-f]{64})"', page)
+    every = re.search(r'href="([^"]*version=every[^"]*)">Every version<', page)
+    assert typed
+    assert every
+    asked = of(old, who="all", text=WRONG, version=typed[1])
+    preview = desk.post(WRITE, asked).content.decode()
+    assert "It goes to 3 answers. By version: 1 from release 1; 2 from release 2." in preview
+    desk.post(SEND, asked)
+    notice = sending.deliver(notice_id=CorrectionNotice.objects.get().pk)
+    assert (notice.total, notice.sent) == (3, 3)
+    assert not Correction.objects.filter(turn=new).exists()
+    page = desk.get(SERVICE + every[1].replace("&amp;", "&").partition("#")[0]).content.decode()
+    assert new.session.reference in page
+    assert "Write a correction to all 4 answers from every version<" in page
+
+
+def test_a_release_between_the_page_and_the_sending_changes_nothing(ask: Ask, desk: Client) -> None:
+    old = ask()
+    publish_fee(key_of(old), "45 euros")
+    new = ask()
+    page = desk.get(SERVICE, of(old)).content.decode()
+    typed = re.search(r'name="version" value="(not-[0-9a-f]{64})"', page)
+    assert typed
+    publish_fee(key_of(old), "50 euros")
+    desk.post(SEND, of(old, who="all", text=WRONG, version=typed[1]))
+    sending.deliver(notice_id=CorrectionNotice.objects.get().pk)
+    assert [each.turn_id for each in Correction.objects.all()] == [old.pk]
+    assert new.pk != old.pk
 
 
 def test_long_lists_have_pages(ask: Ask, desk: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,13 +133,14 @@ def test_it_is_written_seen_and_confirmed(ask: Ask, desk: Client) -> None:
     preview = desk.post(WRITE, {**asked, "text": f" {WRONG} "}).content.decode()
     assert f'dir="auto">{WRONG}</p>' in preview
     assert "Send it to 1 answer" in preview
+    assert "It goes to 1 answer. It was made from the version of release 1." in preview
     assert not CorrectionNotice.objects.exists()
     changed = desk.post(WRITE, {**asked, "text": WRONG, "again": "1"}).content.decode()
     assert f"\n{WRONG}</textarea>" in changed
     response = desk.post(SEND, {**asked, "text": WRONG})
     notice = CorrectionNotice.objects.get()
     assert response.status_code == 303
-    assert "Sent to 0 of 1 answer so far" in desk.get(response["Location"]).content.decode()
+    assert "0 of 1 answer has it so far." in desk.get(response["Location"]).content.decode()
     sending.deliver(notice_id=notice.pk)
     page = desk.get(response["Location"]).content.decode()
     assert "Sent to 1 answer." in page
@@ -203,12 +248,13 @@ def test_a_notice_is_added_listed_and_ended(published: None, desk: Client) -> No
         ({"text": "a" * 501}, "501 characters"),
         ({"text": "a\0b"}, "Null characters"),
         ({"agency": "atlantis"}, "Choose one of your agencies."),
+        ({"agency": ""}, "Choose an agency."),
     ],
 )
 def test_a_wrong_notice_is_said_so(
     published: None, desk: Client, typed: dict[str, str], problem: str
 ) -> None:
-    good = {"agency": "", "text": "Closed.", "ends_at": "2126-01-01T00:00" if typed else ""}
+    good = {"agency": EVERY, "text": "Closed.", "ends_at": "2126-01-01T00:00" if typed else ""}
     response = desk.post(ADD, {**good, **typed})
     assert response.status_code == 422
     assert problem in response.content.decode()
@@ -216,8 +262,8 @@ def test_a_wrong_notice_is_said_so(
 
 
 def test_editors_see_and_end_the_notices_of_their_agencies(published: None, desk: Client) -> None:
-    for agency in (IMMIGRATION, "vehicles", ""):
-        text = f"Notice of {agency or 'all'}."
+    for agency in (IMMIGRATION, "vehicles", EVERY):
+        text = f"Notice of {'all' if agency == EVERY else agency}."
         desk.post(ADD, {"agency": agency, "text": text, "ends_at": "2126-01-01T00:00"})
     vic = browser(person("vic", Role.EDITOR, "vehicles"))
     page = vic.get(NOTICES).content.decode()
@@ -227,4 +273,14 @@ def test_editors_see_and_end_the_notices_of_their_agencies(published: None, desk
     assert page.count("End now") == 1
     for notice in Directive.objects.exclude(agency="vehicles"):
         assert vic.post(f"{NOTICES}{notice.pk}/end/").status_code == 404
-    assert "Every agency" not in vic.get(ADD).content.decode()
+    assert Directive.objects.filter(agency="").count() == 1
+    form = vic.get(ADD).content.decode()
+    assert "Every agency" not in form
+    assert "Choose an agency" not in form
+
+
+def test_nobody_writes_to_every_agency_without_choosing_it(published: None, desk: Client) -> None:
+    form = desk.get(ADD).content.decode()
+    assert re.search(r'<option value="" selected>Choose an agency</option>', form)
+    assert form.count(" selected>") == 1
+    assert '<option value=" every">Every agency</option>' in form

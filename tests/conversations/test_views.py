@@ -219,7 +219,11 @@ def test_it_opens_no_conversation_without_a_press_of_a_button(published: None) -
     assert other.post(link).status_code == 403
 
 
-def test_it_knows_no_conversation_by_a_made_up_link(published: None) -> None:
+@pytest.mark.parametrize("debug", [False, True])
+def test_it_knows_no_conversation_by_a_made_up_link(
+    published: None, monkeypatch: pytest.MonkeyPatch, debug: bool
+) -> None:
+    monkeypatch.setattr(settings, "DEBUG", debug)
     response = Client().get("/c/made-up/")
     assert response.status_code == 404
     assert "check that it is complete" in page(response)

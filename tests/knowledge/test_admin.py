@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from ieim.knowledge.bundle import Bundle
+from ieim.knowledge.headings import headings
 from ieim.knowledge.models import Agency, Category, Change, Label, Release, Service, Translation
 from ieim.knowledge.services import import_bundle, publish
 from tests.knowledge.admin_pages import address, filled, said
@@ -110,6 +111,19 @@ def test_it_holds_a_service_to_the_rules_of_a_bundle(
     assert "my typed fee" in said(page)
     assert page.context["adminform"].form.errors.keys() == {column}
     assert Service.objects.get(key="renew").fees == "80 crowns"
+
+
+@pytest.mark.parametrize("model", ["service", "translation"])
+def test_it_calls_the_fields_what_citizens_read(
+    admin_client: Client, renew: str, model: str
+) -> None:
+    place = renew if model == "service" else address(model, "add") + "?service=renew"
+    form = admin_client.get(place).context["adminform"].form
+    for column, heading in headings()["en"].items():
+        assert form.fields[column].label == heading
+        assert form.fields[column].help_text.endswith(f"In files: {column}.")
+    assert form.fields["applicability_summary"].help_text == "In files: applicability_summary."
+    assert form.fields["name"].label == "Name"
 
 
 def test_it_offers_the_categories_of_the_agency_only(admin_client: Client, renew: str) -> None:

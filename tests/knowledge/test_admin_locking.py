@@ -87,8 +87,8 @@ def test_it_shows_both_and_saves_mine_over_theirs(
     change(edith, fees="85 crowns", contact="Desk 4")
     page = client.post(place, form)
     rows = {name: (theirs, mine) for name, theirs, mine in page.context["conflict"].fields}
-    assert rows["Fees"] == ("85 crowns", "my typed fee")
-    assert rows["Requirements"][1] == "A form\nA photo"
+    assert rows["What it costs"] == ("85 crowns", "my typed fee")
+    assert rows["What you need"][1] == "A form\nA photo"
     assert rows["Contact"][0] == "Desk 4"
     assert len(rows) == 3
     assert '<input type="hidden" name="over" value="2">' in said(page)

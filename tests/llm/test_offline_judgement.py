@@ -76,7 +76,9 @@ def test_it_takes_what_goes_on_with_a_question_for_an_inquiry(text: str) -> None
     assert inquiry(text, ASKED)
 
 
-@pytest.mark.parametrize("text", ["thank you very much", "ok bye", "hello again"])
+@pytest.mark.parametrize(
+    "text", ["thank you very much", "ok bye", "hello again", "thank you, goodbye"]
+)
 def test_it_lets_a_conversation_end(text: str) -> None:
     assert judged(text, ASKED)["assistantReply"] == ANYTHING_ELSE
 

@@ -62,9 +62,13 @@ def address(name: str, item: ReviewItem) -> str:
 
 
 def open_page(client: Client, path: str) -> HttpResponse:
-    """Get it, or post to it where it is only posted to."""
-    response = client.get(path)
-    return client.post(path) if response.status_code == 405 else response  # type: ignore[return-value]
+    """Get it, or post or put to it where that is all that can be done."""
+    response: HttpResponse
+    for method in (client.get, client.post, client.put):
+        response = method(path)  # type: ignore[assignment]
+        if response.status_code != 405:
+            break
+    return response
 
 
 def refused(response: HttpResponse) -> bool:

@@ -15,7 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from conversations.models import Reply, Turn
+from conversations.models import Rating, Reply, Turn
+from conversations.rating.services import rate
 from ieim.knowledge.models import AgencyScope
 from review.metrics import figures, queries
 from review.metrics.queries import Period
@@ -96,6 +97,27 @@ def test_it_counts_for_the_agency_that_handles_the_question(ask: Ask) -> None:
     desk.ask(VISA, LAST)
     ReviewItem.objects.update(agency="passports")
     assert seen().agencies == {"passports"}
+
+
+def test_it_counts_what_citizens_found_useful(ask: Ask) -> None:
+    client = browser(person("eva", Role.AUDITOR))
+    assert "0 of 0 rated" in client.get(PAGE).content.decode()
+    for useful in (True, False, True):
+        turn = ask(VISA)
+        rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful)
+    rate(session_id=turn.session_id, turn_id=turn.pk, useful=False)  # thought again
+    assert {(row.agency, row.useful, row.answers) for row in seen().rated} == {
+        (AGENCY, True, 1),
+        (AGENCY, False, 2),
+    }
+    page = client.get(PAGE).content.decode()
+    assert "33% <span" in page
+    assert "1 of 3 rated" in page
+    assert ">1 of 3</td>" in page
+    values = {row["measure"]: row["value"] for row in rows_of(client, agency=AGENCY)}
+    assert (values["answers_rated"], values["answers_rated_useful"]) == ("3", "1")
+    Rating.objects.update(at=timezone.now() - timedelta(days=40))
+    assert seen().rated == ()
 
 
 def test_it_counts_questions_for_several_agencies_for_none(ask: Ask) -> None:

@@ -14,7 +14,7 @@ from review.metrics import charts, csv, figures, wanted
 from review.metrics.csv import BOM, HEADER, Measure
 from review.metrics.figures import Deciding, Figures, quantile
 from review.metrics.page import build
-from review.metrics.queries import Answered, Asked, Decided, Period, Spent, Stopped
+from review.metrics.queries import Answered, Asked, Decided, Period, Rated, Spent, Stopped
 
 TODAY = date(2026, 3, 31)
 PERIOD = Period(date(2026, 3, 25), TODAY)
@@ -32,9 +32,10 @@ decided = st.builds(
     Decided, days, agencies, st.integers(1, 3), actions, st.integers(0, 900), counts
 )
 spent = st.builds(Spent, days, agencies, st.sampled_from(["classify", "extract"]), counts)
+rated = st.builds(Rated, days, agencies, st.booleans(), counts)
 some = st.builds(
     lambda *rows: Figures(PERIOD, *map(tuple, rows)),
-    *(st.lists(each, max_size=8) for each in (asked, stopped, answered, decided, spent)),
+    *(st.lists(each, max_size=8) for each in (asked, stopped, answered, decided, spent, rated)),
 )
 
 
@@ -49,6 +50,8 @@ def of(shown: Figures) -> dict[str, int]:
         "decisions": sum(row.decisions for row in shown.decided),
         "decisions_of_person": sum(row.decisions for row in shown.decided),
         "tokens": sum(row.tokens for row in shown.spent),
+        "answers_rated": sum(row.answers for row in shown.rated),
+        "answers_rated_useful": sum(row.answers for row in shown.rated if row.useful),
     }
 
 

@@ -9,6 +9,7 @@ from django import forms
 
 from ieim.knowledge.admin.fields import Categories, Lines, Seen
 from ieim.knowledge.columns import COLUMNS
+from ieim.knowledge.headings import headings
 from ieim.knowledge.models import Agency, Category, DraftEntry, Label, Service, Translation
 from ieim.knowledge.rows import IDENTITY
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     Base = forms.ModelForm[DraftEntry]
 else:
     Base = forms.ModelForm
+
+
+_HEADINGS = headings()["en"]
 
 
 class DraftForm(Base):
@@ -43,6 +47,8 @@ class DraftForm(Base):
         for name, field in self.fields.items():
             if isinstance(field, forms.CharField) and name not in IDENTITY[self.instance.table]:
                 field.strip = False
+            if name in _HEADINGS:
+                _headed(field, name)
 
     def _post_clean(self) -> None:
         """Leave the entry alone: editing has the rules, and is the only one to write."""
@@ -77,6 +83,13 @@ class DraftForm(Base):
         if self.instance._state.adding:
             return None
         return self.cleaned_data.get("seen") or 0
+
+
+def _headed(field: forms.Field, name: str) -> None:
+    """Call a field what citizens read above it; files call it by its column."""
+    field.label = _HEADINGS[name]
+    told = "" if field.help_text == f"{field.label}." else field.help_text
+    field.help_text = f"{told} In files: {name}.".strip()
 
 
 class AgencyForm(DraftForm):

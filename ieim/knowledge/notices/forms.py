@@ -11,6 +11,8 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices.services import MAX_TEXT
 from ieim.knowledge.scope import agencies_of
 
+EVERY = " every"
+"""Every agency in the form, where blank is no choice yet; no id begins with a space."""
 WHEN = "%Y-%m-%dT%H:%M"
 _NO_DATE = "Write a day and a time, such as 2026-12-24 12:00."
 
@@ -28,7 +30,10 @@ class NoticeForm(forms.Form):
     """What somebody typed; moments are in the deployment's time zone."""
 
     agency = forms.ChoiceField(
-        required=False, error_messages={"invalid_choice": "Choose one of your agencies."}
+        error_messages={
+            "required": "Choose an agency.",
+            "invalid_choice": "Choose one of your agencies.",
+        }
     )
     # Its length is the service's to judge, without spare white space.
     text = forms.CharField(
@@ -45,11 +50,17 @@ class NoticeForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)  # noqa: S101
         field.choices = choices(user)
 
+    def clean_agency(self) -> str:
+        """Return the agency's id, blank for every agency."""
+        agency: str = self.cleaned_data["agency"]
+        return "" if agency == EVERY else agency
+
 
 def choices(user: User) -> list[tuple[str, str]]:
-    """Return the agencies that a user can write a notice for; blank is every agency."""
+    """Return the agencies that a user can write a notice for; who has only one need not choose."""
     scope = agencies_of(user)
     release = knowledge.current_release()
     agencies = release.agencies.values() if release else ()
     own = [(each.id, each.name) for each in agencies if scope is None or each.id in scope]
-    return [("", "Every agency"), *own] if scope is None else own
+    found = [(EVERY, "Every agency"), *own] if scope is None else own
+    return found if len(found) == 1 else [("", "Choose an agency"), *found]

@@ -33,6 +33,7 @@ class Lexicon:
     greeting: re.Pattern[str]
     small_talk: re.Pattern[str]
     answers: re.Pattern[str]
+    complaints: re.Pattern[str]
     about_the_assistant: re.Pattern[str]
     off_topic_forms: re.Pattern[str]
     soft_breaks: re.Pattern[str]
@@ -62,6 +63,7 @@ def lexicon() -> Lexicon:
         greeting=any_of(data["greeting"]),
         small_talk=any_of(data["small_talk"]),
         answers=any_of(data["answers"]),
+        complaints=any_of(data["complaints"]),
         about_the_assistant=any_of(data["about_the_assistant"]),
         off_topic_forms=any_of(data["off_topic_forms"]),
         soft_breaks=any_of(data["soft_breaks"]),

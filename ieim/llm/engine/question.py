@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ieim.llm.engine.lexicon import lexicon
+from ieim.pipeline.facts import facts
 from ieim.search.analysis import fold
 from ieim.search.asking import OWN_TOPIC, clauses, refers_back, subject, topic
 
@@ -83,6 +84,28 @@ def requests(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
             words = topic(piece)
             if len(words) > 1 or (words and not refers_back(piece)):
                 yield words, len(pieces) > 1
+
+
+def only_complains(text: str) -> bool:
+    """Whether ``text`` says that an answer is wrong or no help, and names no matter of its own.
+
+    A price or a date that is said to be right is none: "you are wrong, it costs 60".
+    """
+    complaints = lexicon().complaints
+    found = False
+    for clause in clauses(text):
+        rest, count = complaints.subn(" ", fold(_without_facts(clause)).replace("’", "'"))
+        if subject(topic(rest)) or (clause.endswith("?") and not count):
+            return False
+        found = found or count > 0
+    return found
+
+
+def _without_facts(clause: str) -> str:
+    """Return ``clause`` without its amounts of money, dates and telephone numbers."""
+    for each in reversed(facts(clause)):
+        clause = clause[: each.start] + " " + clause[each.end :]
+    return clause
 
 
 def _is_request(clause: str) -> bool:

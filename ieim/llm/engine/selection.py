@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.llm.engine.envelope import envelope
-from ieim.llm.engine.question import Question, alone, read_question, requests
+from ieim.llm.engine.question import Question, alone, only_complains, read_question, requests
 from ieim.llm.engine.ranking import Choice, choose, order, relevance
 
 Slot = Mapping[str, Any]
@@ -25,6 +25,8 @@ _NO_SERVICE: Slot = {
 """What is chosen from an empty index: nothing, and the gate says so."""
 
 MINIMUM = 0.5
+_COMPLAINT = 0.25
+"""The most that a service gets for a message that only complains of an answer."""
 _PARTS = 2
 """A question of the high branch asks for so many services at least."""
 MOST_CATEGORIES = 3
@@ -86,11 +88,15 @@ def analyse(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer service_select_v1; a score under 0.50 says that no service fits well."""
+    """Answer service_select_v1; a score under 0.50 says that no service fits well.
+
+    So it does for a complaint about the answer before: that is not mended by the same answer again.
+    """
     high = payload["cached_state"]["agency_detect_v1"]["complexity"] == "high"
     services = payload["service_index"] or [_NO_SERVICE]
     choice = best_service(payload, services, questions(payload))
     service = choice.slot
+    complains = payload["chat_context_summary"] and only_complains(payload["user_prompt"])
     placeholders = [_FIELDS[field] for field in _FIELDS if field in service["fields"]]
     placeholders += ["agency_name", *_category(payload, service)]
     return envelope(
@@ -101,7 +107,7 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
             "name": service["name"],
             "path": service["path"],
             "matchedField": _MATCHED_FIELD.get(choice.field, choice.field),
-            "score": choice.score,
+            "score": min(choice.score, _COMPLAINT) if complains else choice.score,
         },
         template={
             "placeholders": {name: f"{{{name}}}" for name in placeholders},

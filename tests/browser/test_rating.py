@@ -1,0 +1,82 @@
+"""A citizen says in a real browser whether an answer was useful."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("width", [1440, 375, 320])
+def test_it_takes_a_verdict_and_says_thank_you(quiet_page: Page, width: int) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": width, "height": 812})
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect_answer(page)
+    page.evaluate("window.sameDocument = true")
+    line = page.get_by_role("group", name="Was this useful?")
+    for name in ("Yes", "No"):
+        box = line.get_by_role("button", name=name).bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+        assert box["width"] >= 44
+    assert_accessible(page)
+    line.get_by_role("button", name="No").press("Enter")
+    no = line.get_by_role("button", name="No", pressed=True)
+    expect(no).to_be_visible()
+    expect(no).to_be_focused()
+    expect(line.get_by_role("link", name="Talk to a person")).to_be_visible()
+    expect(page.locator("#status")).to_have_text("Thank you. A caseworker can answer you instead.")
+    assert_fits(page)
+    assert_accessible(page)
+    line.get_by_role("button", name="Yes").click()
+    expect(line.get_by_role("button", pressed=True)).to_have_text("✓ Yes")
+    expect(page.locator("#status")).to_have_text("Thank you.")
+    assert page.evaluate("window.sameDocument") is True
+    # What the socket sends later shows the same.
+    ask(page, "I lost my passport. How do I get a new one?")
+    expect_answer(page, 2)
+    expect(page.get_by_role("button", pressed=True)).to_have_count(1)
+    expect(page.get_by_role("group", name="Was this useful?")).to_have_count(2)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_takes_a_verdict_without_javascript(
+    browser: Browser, live_site: str, scheme: Literal["light", "dark"]
+) -> None:
+    context = browser.new_context(base_url=live_site, color_scheme=scheme)
+    page = context.new_page()
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect_answer(page)
+    line = page.get_by_role("group", name="Was this useful?")
+    line.get_by_role("button", name="Yes").click()
+    expect(line.get_by_text("Thank you.")).to_be_visible()
+    assert_accessible(page)
+    state = context.storage_state()
+    plain = browser.new_context(
+        base_url=live_site, java_script_enabled=False, storage_state=state
+    ).new_page()
+    plain.goto("/")
+    plain.get_by_role("button", name="No", exact=True).click()
+    expect(plain.get_by_role("button", name="No", pressed=True)).to_be_visible()
+    expect(plain.get_by_role("link", name="Talk to a person").first).to_be_visible()
+    expect(plain).to_have_url(f"{live_site}/#{plain.locator('.rating').get_attribute('id')}")
+
+
+def test_it_looks_again_when_the_conversation_is_gone(page: Page) -> None:
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect_answer(page)
+    page.context.clear_cookies(name="ieim_session")
+    page.get_by_role("button", name="Yes").click()
+    expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
