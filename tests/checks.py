@@ -77,7 +77,14 @@ STEPS = (
         ("postgresql", "redis"),
         together=True,
     ),
-    Step("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), {}, ("chromium",)),
+    # Most of their time all three wait: for a commit, a socket, a page.
+    Step(
+        "Browser (Chromium)",
+        (*PYTEST, "-m", "browser", "tests/browser"),
+        {},
+        ("chromium",),
+        together=True,
+    ),
 )
 
 
