@@ -40,7 +40,7 @@ PRODUCTION = {
     "IEIM_MODEL_NAME": "example",
 }
 
-PURE = ("architecture", "llm", "pipeline", "search")
+PURE = ("architecture", "benchmarks", "llm", "pipeline", "search")
 """Tests of code that knows no database: to run them on a second one would show nothing more."""
 
 PACKAGES = {"postgresql": "postgresql", "redis": "redis-server", "chromium": "chromium"}
@@ -77,14 +77,7 @@ STEPS = (
         ("postgresql", "redis"),
         together=True,
     ),
-    # Most of their time all three wait: for a commit, a socket, a page.
-    Step(
-        "Browser (Chromium)",
-        (*PYTEST, "-m", "browser", "tests/browser"),
-        {},
-        ("chromium",),
-        together=True,
-    ),
+    Step("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), {}, ("chromium",)),
 )
 
 
