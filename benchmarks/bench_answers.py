@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import answer_sets as sets  # noqa: E402
+from benchmarks import answer_sets as sets
 
 if TYPE_CHECKING:
     from conversations.evaluation.outcomes import CaseResult

@@ -27,13 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 django.setup()
 
-from django.db import connection, models, transaction  # noqa: E402
-from django.utils import timezone  # noqa: E402
+from django.db import connection, models, transaction
+from django.utils import timezone
 
-from ieim.audit.canonical import canonical  # noqa: E402
-from ieim.audit.services import record  # noqa: E402
-from ieim.audit.types import JSONValue  # noqa: E402
-from ieim.audit.verify import reading, verify_all  # noqa: E402
+from ieim.audit.canonical import canonical
+from ieim.audit.services import record
+from ieim.audit.types import JSONValue
+from ieim.audit.verify import reading, verify_all
 
 ROUNDS = 10
 

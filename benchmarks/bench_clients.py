@@ -25,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.clients import harness, page, questions  # noqa: E402
+from benchmarks.clients import harness, page, questions
 
 PAGE = ROOT / "docs" / "comparison.md"
 LIBRARIES = ROOT / ".venv-bench" / "bin" / "python"

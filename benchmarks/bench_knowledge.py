@@ -36,18 +36,18 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 django.setup()
 
-from django.contrib.auth.models import User  # noqa: E402
-from django.db import connection  # noqa: E402
-from django.test import Client  # noqa: E402
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
 
-from benchmarks.bench_shortlist import DEMO, catalogue, questions  # noqa: E402
-from ieim.config import demo  # noqa: E402
-from ieim.knowledge import checking, drafts, proposals, selectors, services  # noqa: E402
-from ieim.knowledge.bundle import Bundle, read_bundle  # noqa: E402
-from ieim.knowledge.following import Follower  # noqa: E402
-from ieim.knowledge.models import Service  # noqa: E402
-from ieim.pipeline.knowledge import Release  # noqa: E402
-from ieim.search import ReleaseIndex, index_for  # noqa: E402
+from benchmarks.bench_shortlist import DEMO, catalogue, questions
+from ieim.config import demo
+from ieim.knowledge import checking, drafts, proposals, selectors, services
+from ieim.knowledge.bundle import Bundle, read_bundle
+from ieim.knowledge.following import Follower
+from ieim.knowledge.models import Service
+from ieim.pipeline.knowledge import Release
+from ieim.search import ReleaseIndex, index_for
 
 ROUNDS = 9
 ASKING = 10.0

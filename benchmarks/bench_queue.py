@@ -30,21 +30,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 django.setup()
 
-from django.conf import settings  # noqa: E402
-from django.contrib.auth.models import User  # noqa: E402
-from django.db import connection, transaction  # noqa: E402
-from django.test import Client  # noqa: E402
-from django.test.utils import CaptureQueriesContext  # noqa: E402
-from django.utils import timezone  # noqa: E402
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from conversations.models import Session, Stage, Turn  # noqa: E402
-from ieim.config import demo  # noqa: E402
-from ieim.knowledge import selectors as knowledge  # noqa: E402
-from ieim.knowledge import services as knowledge_services  # noqa: E402
-from ieim.knowledge.bundle import read_bundle  # noqa: E402
-from ieim.pipeline.findings import Code  # noqa: E402
-from review import selectors, words  # noqa: E402
-from review.models import ItemFlag, ReviewItem  # noqa: E402
+from conversations.models import Session, Stage, Turn
+from ieim.config import demo
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge import services as knowledge_services
+from ieim.knowledge.bundle import read_bundle
+from ieim.pipeline.findings import Code
+from review import selectors, words
+from review.models import ItemFlag, ReviewItem
 
 ROUNDS = 15
 BATCH = 2_000

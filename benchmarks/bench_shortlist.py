@@ -25,9 +25,9 @@ from time import perf_counter
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from ieim.knowledge.bundle import Bundle, read_bundle  # noqa: E402
-from ieim.pipeline.knowledge import Release, Service  # noqa: E402
-from ieim.search import ReleaseIndex  # noqa: E402
+from ieim.knowledge.bundle import Bundle, read_bundle
+from ieim.pipeline.knowledge import Release, Service
+from ieim.search import ReleaseIndex
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 SIZES = (450, 5_500)
