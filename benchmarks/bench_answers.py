@@ -1,6 +1,6 @@
 """How good the offline engine's answers are, on a half that nothing was tuned on and on all.
 
-    python benchmarks/bench_answers.py [--data FOLDER] [--json]
+    python benchmarks/bench_answers.py [--data FOLDER] [--words] [--json]
 
 FOLDER (default: ../shared/data) has ``catalogues/`` and ``cases/``; without it only what is asked
 of the demo is asked. Each case goes through the pipeline as ``manage.py evaluate`` sends it.
@@ -36,12 +36,16 @@ if TYPE_CHECKING:
     from conversations.evaluation.outcomes import CaseResult
     from conversations.evaluation.run import Asker
     from ieim.pipeline.knowledge import Release
+    from ieim.pipeline.ports import Embedder, Shortlist
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 DATA = ROOT.parent / "shared" / "data"
 QUESTIONS = ROOT / "benchmarks" / "questions"
 FILES = ("multi_agency", "injected", "not_inquiries")
 BLIND = ("ca", "us_life_events")
+DEMO_SETS = ("demo", "demo_talks")
+TALKS = ("goes-on", "turns", "corrects", "absent", "thanks")
+"""The kinds of second messages in ``demo_talks.jsonl``, by their tag."""
 MADE = ("ca", "us")
 
 TURNING = 1 / 6
@@ -55,6 +59,8 @@ COLUMNS: Mapping[str, str] = {
     "service_first": "service",
     "service_first_five": "first 5",
     "answered": "answered",
+    "asked": "asked",
+    "helped": "helped",
     "wrong_answered": "wrong",
     "injected_moved": "moved",
 }
@@ -109,17 +115,20 @@ def _share(row: Row, column: str) -> float:
 
 
 class Engine:
-    """The offline engine over one release."""
+    """The offline engine over one release, which searches by words and, with one, an embedder."""
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: Release, embedder: Embedder | None) -> None:
         from conversations import running
         from conversations.evaluation.run import Asker
         from ieim.llm.offline import OfflineModel
-        from ieim.search import ReleaseIndex
+        from ieim.search import ReleaseIndex, fuse
+
+        def search(release: Release) -> Shortlist:
+            return ReleaseIndex(release) if embedder is None else fuse(release, embedder)
 
         self.release = release
         self._asker: Asker = Asker(
-            OfflineModel(), release, ReleaseIndex(release), running.options()
+            OfflineModel(), release, search(release), running.options(), search=search
         )
 
     def ask(self, asked: sets.CaseSet) -> Results:
@@ -153,6 +162,13 @@ def _of_the_demo(engine: Engine) -> Iterable[Row]:
     questions = sets.CaseSet(read_cases(DEMO / "questions.jsonl").cases)
     first = sets.first_questions(questions)
     yield from engine.rows("demo", questions)
+    blind = {
+        name: sets.CaseSet(read_cases(QUESTIONS / f"{name}.jsonl").cases) for name in DEMO_SETS
+    }
+    yield from engine.rows("blind, demo", blind["demo"])
+    for kind in TALKS:
+        cases = [case for case in blind["demo_talks"].cases if kind in case.tags]
+        yield from engine.rows(f"blind, demo, talk {kind}", sets.CaseSet(cases))
     yield from _going_on(engine, first, "demo, ")
     yield from engine.rows("demo, talk turns", sets.turning(engine.release, first))
 
@@ -184,24 +200,24 @@ def _of_us(engine: Engine, cases: Path) -> Iterable[Row]:
         yield mixed(f"one of six turns, {side}", *pair)
 
 
-def rows(data: Path) -> Iterable[Row]:
+def rows(data: Path, embedder: Embedder | None) -> Iterable[Row]:
     """Ask every case and yield the table row by row."""
     from ieim.knowledge.bundle import read_bundle
 
-    yield from _of_the_demo(Engine(read_bundle(DEMO).release()))
+    yield from _of_the_demo(Engine(read_bundle(DEMO).release(), embedder))
     if not data.is_dir():
         missing = f"Only the demo: there is no {data.name} folder with catalogues and cases."
         print(missing, file=sys.stderr)
         return
     names = dict.fromkeys(("us", *BLIND, *MADE))
     releases = {name: read_bundle(data / "catalogues" / name).release() for name in names}
-    yield from _of_us(Engine(releases["us"]), data / "cases")
+    yield from _of_us(Engine(releases["us"], embedder), data / "cases")
     for name in BLIND:
         asked = sets.read_set(QUESTIONS / f"{name}.jsonl")
-        yield from Engine(releases[name]).rows(f"blind, {name}", asked)
+        yield from Engine(releases[name], embedder).rows(f"blind, {name}", asked)
     for name in MADE:
         release, cases = sets.made_of(releases[name])
-        yield from Engine(release).rows(f"made, {name}", sets.CaseSet(cases))
+        yield from Engine(release, embedder).rows(f"made, {name}", sets.CaseSet(cases))
 
 
 def _cell(value: float | int | str | None) -> str:
@@ -214,6 +230,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=DATA, metavar="FOLDER")
+    parser.add_argument("--words", action="store_true", help="search by words alone")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -224,7 +241,10 @@ def main() -> None:
 
         django.setup()
         logging.disable(logging.CRITICAL)
-        table = list(rows(options.data))
+        from ieim.search.embedders import build_embedder
+
+        embedder = build_embedder({"KIND": "none" if options.words else "embedded"})
+        table = list(rows(options.data, embedder))
     if options.json:
         print(json.dumps(table, indent=2))
         return

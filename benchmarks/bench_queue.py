@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from statistics import median
 from uuid import uuid4
@@ -31,7 +32,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 django.setup()
 
 from django.conf import settings
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -42,15 +43,20 @@ from ieim.config import demo
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge import services as knowledge_services
 from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.models import AgencyScope
 from ieim.pipeline.findings import Code
-from review import selectors, words
-from review.models import ItemFlag, ReviewItem
+from review import belonging, due, fulltext, words
+from review.models import AgencySet, ItemFlag, ReviewItem, SearchText
+from review.paging import place
+from review.roles import Role
 
 ROUNDS = 15
 BATCH = 2_000
 SEED = 7
 COMMON, RARE = "licence", "xylophone"
 RARE_FLAG = "minor_at_risk"
+RARE_AGENCY = "business"
+CRISES = 0.0002
 TEXT = (
     "my passport was stolen and I do not know which office gives me a new one before I travel "
     "how much does it cost to register a birth can I pay the fine in parts where is the form for "
@@ -109,7 +115,8 @@ def fill(items: int) -> None:
 def _store(state: str, number: int, chance: random.Random) -> None:
     now, release = timezone.now(), knowledge.current_release()
     assert release is not None
-    agencies, urgencies = [*release.agencies.values()], [*release.labels["urgencies"]]
+    agencies = [each for each in release.agencies if each != RARE_AGENCY]
+    urgencies = [*release.labels["urgencies"]]
     holder = User.objects.get(username="caseworker") if state == "claimed" else None
     sessions, turns, stages, items, flags = [], [], [], [], []
     for _ in range(number):
@@ -119,21 +126,27 @@ def _store(state: str, number: int, chance: random.Random) -> None:
         text += f" {COMMON}" if chance.random() < 0.5 else ""
         text += f" {RARE}" if chance.random() < 0.0002 else ""
         turn = Turn(session=session, number=1, text=text, release_number=1, queued_at=now)
-        agency = chance.choice(agencies)
-        merge = {"agency_detect_v1": {"agencyInfo": [{"agencyId": agency.id, "name": agency.name}]}}
+        found = chance.sample(agencies, k=chance.choices([0, 1, 2], weights=[30, 60, 10])[0])
+        # One office has hardly anything to do, and its staff look at the same queue.
+        found += [RARE_AGENCY] if chance.random() < 0.0002 else []
+        merge = {"agency_detect_v1": {"agencyDetected": found}}
         stages.append(
             Stage(turn=turn, contract="agency_detect_v1", order=2, status="passed",
                   output={}, state_merge=merge)
         )  # fmt: skip
         reason = chance.choice([code.value for code in Code])
+        urgency = chance.choice(urgencies)
+        crisis = chance.random() < CRISES
         item = ReviewItem(
             turn=turn,
             stage=chance.choice([*words.STAGES]),
             state=state,
             reasons=[reason],
             reason=reason,
-            agency=agency.id if chance.random() < 0.7 else "",
-            urgency=chance.choice(urgencies),
+            agency=found[0] if len(found) == 1 else "",
+            agencies=_set_of(tuple(sorted(found))),
+            urgency=urgency,
+            rank=due.rank(urgency=urgency, crisis=crisis, urgencies=release.labels["urgencies"]),
             language=chance.choices(["en", "de", "is"], weights=[90, 10, 0.01])[0],
             claimed_by=holder,
             claimed_until=now + timedelta(hours=1) if holder else None,
@@ -153,14 +166,24 @@ def _store(state: str, number: int, chance: random.Random) -> None:
     Turn.objects.bulk_create(turns)
     Stage.objects.bulk_create(stages)
     ReviewItem.objects.bulk_create(items)
+    SearchText.objects.bulk_create(
+        SearchText(item=item, words=fulltext.searched(item.turn.text)) for item in items
+    )
     ItemFlag.objects.bulk_create(flags)
+
+
+@cache
+def _set_of(ids: tuple[str, ...]) -> AgencySet | None:
+    return belonging.set_of(ids)
 
 
 def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:
     """Yield milliseconds and queries by what is asked for."""
     supervisor, colleague = _browser("supervisor"), _browser("colleague")
-    middle = ReviewItem.objects.filter(state="open").order_by("due_at", "id")[items // 2]
-    deep = selectors.place((middle.due_at, middle.pk))
+    middle = ReviewItem.objects.filter(state="open")[items // 2]
+    deep = place((middle.rank, middle.due_at, middle.pk))
+    reference = "K7M-4QX9"
+    Session.objects.filter(pk=middle.turn.session_id).update(reference=reference)
     asked = {
         "first page": "",
         "a page in the middle": f"after={deep}",
@@ -178,6 +201,8 @@ def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:
         "search: two words": f"q={COMMON}+passport",
         "search: no such word": "q=zzz",
         "search and filters": f"q={COMMON}&agency=housing&urgency=high",
+        "open, with what colleagues have": "held=1",
+        "a reference": f"q={reference}",
         "mine": "tab=mine",
         "second opinion": "tab=second",
         "done": "tab=done",
@@ -186,10 +211,24 @@ def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:
     for what, query in asked.items():
         yield what, _time(supervisor, f"/review/?{query}")
     yield "first page, one agency's staff", _time(colleague, "/review/")
+    for what, role, agency in (
+        ("first page, an idle agency's staff", Role.CASEWORKER, RARE_AGENCY),
+        ("first page, its supervisor", Role.SUPERVISOR, RARE_AGENCY),
+        ("first page, staff of no agency", Role.CASEWORKER, ""),
+    ):
+        yield what, _time(_staff(role, agency), "/review/")
     page = supervisor.get("/review/").content.decode()
     news = re.search(r'hx-get="([^"]+)"', page)
     assert news is not None
     yield "news of an open page", _time(supervisor, news[1].replace("&amp;", "&"))
+
+
+def _staff(role: Role, agency: str) -> Client:
+    user = User.objects.create_user(f"{role}-{agency}", is_staff=True)
+    user.groups.add(Group.objects.get(name=role.value))
+    if agency:
+        AgencyScope.objects.create(user=user, agency=agency)
+    return _browser(user.username)
 
 
 def _browser(username: str) -> Client:

@@ -11,3 +11,11 @@ class ConversationsConfig(AppConfig):
     name = "conversations"
     label = "conversations"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Let the audit record vouch for the rows of this app."""
+        from conversations.record import asked, vouched
+        from ieim.audit import vouching
+
+        vouching.register(*vouched.KINDS)
+        vouching.register_check(asked.faults)

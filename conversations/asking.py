@@ -41,13 +41,22 @@ def new_session() -> tuple[Session, str]:
     return session, secret
 
 
-@transaction.atomic
-def ask(*, session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool]:
+def ask(
+    *, session_id: UUID, text: str, client_id: str | None, address: str | None = None
+) -> tuple[Turn, bool]:
     """Take a message, or find the turn that it has become already; the bool is True for a new one.
 
-    Raises :class:`ClientIdReused`, :class:`conversations.services.Refused`, and
-    ``Session.DoesNotExist`` (also for a session that was erased).
+    ``address`` is as for :func:`conversations.services.admit`. Raises :class:`ClientIdReused`,
+    :class:`conversations.services.Refused`, and ``Session.DoesNotExist`` (also for a session that
+    was erased).
     """
+    secret_sha256 = Session.objects.values_list("secret_sha256", flat=True).get(pk=session_id)
+    services.admit(session=secret_sha256, text=text, address=address)
+    return _ask(session_id, text, client_id)
+
+
+@transaction.atomic
+def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool]:
     # Locked: of two deliveries of one message, the second finds the turn of the first.
     session = Session.objects.select_for_update().get(pk=session_id)
     if erasing.is_erased(session):

@@ -21,8 +21,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from conversations import cookies, notify, selectors, services
+from conversations import addresses, cookies, notify, selectors, services
 from conversations.presenters import ChatView, ReplyView, TurnView
+from conversations.wording import PAGE
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,10 @@ WHOLE = ("_live", "_label", "_suggestions", "_tools")
 """The fragments that together show the whole conversation."""
 BREATH = 0.4
 """Seconds in which a reply builds up on the page, at most."""
+
+MAX_UNREADABLE = 20
+"""Frames that cannot be used, after which the socket is closed: no page of ours sends one."""
+TOO_MANY_ERRORS = 1008
 
 NOT_READABLE = "Your question could not be read. Please load this page again and send it once more."
 TOO_LONG = "Your question is far too long. Please shorten it and send it again."
@@ -78,6 +83,9 @@ def _never_raises(
     async def safe(self: ChatConsumer, /, *args: P.args, **kwargs: P.kwargs) -> None:
         try:
             await handler(self, *args, **kwargs)
+        except OSError as error:
+            # What a server raises (by ASGI) when the page has gone while we were sending.
+            logger.info("A page has gone: %r", error)
         except Exception:
             logger.exception("A page could not be brought up to date")
 
@@ -93,6 +101,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.secret = cookies.secret_of_scope(self.scope)
         self.base_url = settings.IEIM_PUBLIC_URL or _origin(self.scope)
         self.group = ""
+        self.unreadable = 0
         self.chat: ChatView | None = None
         await self.accept()
         await self.show_all()
@@ -108,7 +117,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         try:
             text = parse_frame(text_data, bytes_data)
         except FrameError as bad:
+            self.unreadable += 1
             await self.send_error(bad.args[0])
+            if self.unreadable >= MAX_UNREADABLE:
+                await self.close(TOO_MANY_ERRORS)
             return
         if text is None:
             await self.show_all()
@@ -119,15 +131,17 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def ask(self, secret: str, text: str) -> None:
         """Hand a question to the service and show what became of it."""
-        problem = ""
+        problem, language = "", PAGE
         try:
-            await database_sync_to_async(services.receive_turn)(secret=secret, text=text)
+            await database_sync_to_async(services.receive_turn)(
+                secret=secret, text=text, address=addresses.of_scope(self.scope)
+            )
         except services.Refused as refused:
-            problem = refused.message
+            problem, language = refused.message, refused.language
         except Exception:
             logger.exception("A question could not be stored")
             problem = OUR_FAULT
-        await self.send_error(problem)
+        await self.send_error(problem, language)
         await self.show_all()
 
     @_never_raises
@@ -156,6 +170,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         turn = await database_sync_to_async(selectors.turn_view)(before.id)
         if turn == before:
             return
+        if turn.contacts != before.contacts:
+            # A model has flagged what the screen did not see: nothing comes before its help lines.
+            await self.send_parts("_contacts", turn=turn)
         if turn.reply and not before.reply:
             await self.build_up(turn, turn.reply)
         self.chat = replace(
@@ -186,9 +203,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         else:
             self.group = group
 
-    async def send_error(self, message: str) -> None:
+    async def send_error(self, message: str, language: str = PAGE) -> None:
         """Show ``message`` at the question box; nothing there when it is empty."""
-        await self.send_parts("_ask_error", message=message)
+        await self.send_parts("_ask_error", message=message, language=language)
 
     async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:
         """Send fragments, each of which replaces the element of its id."""

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from conversations import notify, ports
 from conversations.models import (
+    Choice,
     ClientTurn,
     Correction,
     Reply,
@@ -20,6 +21,7 @@ from conversations.models import (
 )
 from conversations.states import TurnState
 from ieim.audit import services as audit
+from ieim.audit.vouching import ERASED
 
 _ERASED = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
@@ -39,9 +41,11 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     """Erase what a citizen said and what came of it; None when that was done before.
 
     The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
-    text. Stages with attempts and spans, replies with corrections and ratings, socket events and
-    review items with what was decided on them are deleted. ``actor`` is as for
+    text. Stages with attempts and spans, choices, replies with corrections and ratings, socket
+    events and review items with what was decided on them are deleted. ``actor`` is as for
     :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
+
+    The audit event comes first: the database lets nothing go without it.
 
     A worker that is running one of the turns finds its lease gone at its next write. Every such
     write holds the turn's row, so the turns come first: whatever a worker stored before is there
@@ -50,8 +54,15 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     session = Session.objects.select_for_update().get(pk=session_id)
     if is_erased(session):
         return None
-    turns = Turn.objects.filter(session=session)
-    count = turns.update(
+    turns = Turn.objects.select_for_update().filter(session=session)
+    stages = Stage.objects.filter(turn__session=session)
+    erased = Erased(
+        turns=len(turns),
+        stages=stages.count(),
+        review_items=ports.count_reviews(session_id=session.pk),
+    )
+    audit.record(chain=session.pk, kind=ERASED, actor=actor, payload={**asdict(erased)})
+    turns.update(
         state=TurnState.CLOSED.value,
         text="",
         risks=[],
@@ -62,20 +73,15 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
         unavailable_since=None,
         updated_at=timezone.now(),
     )
-    stages = Stage.objects.filter(turn__session=session)
-    erased = Erased(
-        turns=count,
-        stages=stages.count(),
-        review_items=ports.erase_reviews(session_id=session.pk),
-    )
+    ports.erase_reviews(session_id=session.pk)
     stages.delete()
     Correction.objects.filter(session=session).delete()
     Reply.objects.filter(turn__session=session).delete()
+    Choice.objects.filter(turn__session=session).delete()
     ClientTurn.objects.filter(session=session).delete()
     SessionEvent.objects.filter(session=session).delete()
     session.secret_sha256 = f"{_ERASED}{session.pk.hex}"
     session.save(update_fields=["secret_sha256"])
-    audit.record(chain=session.pk, kind="session.erased", actor=actor, payload={**asdict(erased)})
     # An id that no page shows: each looks at the whole session, and finds nothing any more.
     transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))
     return erased

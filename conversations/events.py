@@ -19,7 +19,9 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from conversations import erasing, selectors
-from conversations.api.serializers import CorrectionSerializer, ReplySerializer
+from conversations.api.serializers import ChoiceSerializer, CorrectionSerializer, ReplySerializer
+from conversations.choosing import selectors as choosing
+from conversations.choosing.models import ChoiceOutcome
 from conversations.models import Attempt, Correction, Session, SessionEvent, Stage, Turn
 from conversations.presenters import CorrectionView, ReplyView, TurnView
 from conversations.states import (
@@ -115,7 +117,9 @@ def _open_turns(session_id: UUID) -> QuerySet[Turn]:
     """Return the turns of which not everything has been told."""
     told = SessionEvent.objects.filter(turn=OuterRef("pk"), kind="reply")
     turns = Turn.objects.filter(~Exists(told), session_id=session_id)
-    return turns.select_related("client_turn").prefetch_related("stages").order_by("number")
+    return (
+        turns.select_related("client_turn", "choice").prefetch_related("stages").order_by("number")
+    )
 
 
 def _untold(session_id: UUID, turns: Iterable[Turn]) -> list[tuple[Turn | None, Fact]]:
@@ -192,10 +196,12 @@ def facts(
     rows = {stage.contract: stage for stage in stages}
     shown = [rows[contract] for contract in words.steps if contract in rows]
     for stage in shown:
-        yield from _stage_facts(stage, passed, words)
+        yield from _stage_facts(turn, stage, passed, words)
     if turn.unavailable_since:
         since = turn.unavailable_since.isoformat()
         yield _step(f"waiting:{since}", "model", "waiting", words.announced["awaiting_model"])
+    if view.choice:
+        yield Fact("choice", "choice", {"choice": ChoiceSerializer(view.choice).data})
     stopped = any(stage.status == StageStatus.NEEDS_REVIEW.value for stage in shown)
     if turn.state == TurnState.NEEDS_REVIEW.value and not stopped:
         yield Fact("review:reply", "review", {"words": words.announced["needs_review"]})
@@ -207,7 +213,19 @@ def facts(
         yield _step("closed", "closed", "done", words.closed["title"])
 
 
-def _stage_facts(stage: Stage, passed: Collection[tuple[str, int]], words: Words) -> Iterator[Fact]:
+def _passed_on(turn: Turn, stage: Stage, number: int) -> bool:
+    """Whether a round that stopped is a person's: not where the citizen is asked instead, or may be
+    as long as the turn runs."""
+    asked = choosing.choice_of(turn)
+    if asked and asked.stage == stage.contract and asked.outcome == ChoiceOutcome.CHOSEN:
+        return False
+    undecided = stage.status == StageStatus.NEEDS_REVIEW.value and number == stage.round
+    return not (undecided and turn.state in (TurnState.RUNNING.value, TurnState.ASKING.value))
+
+
+def _stage_facts(
+    turn: Turn, stage: Stage, passed: Collection[tuple[str, int]], words: Words
+) -> Iterator[Fact]:
     told = words.steps[stage.contract]
     status = StageStatus(stage.status)
     for number in range(1, stage.round + 1):
@@ -217,7 +235,8 @@ def _stage_facts(stage: Stage, passed: Collection[tuple[str, int]], words: Words
             return  # a person corrected an earlier stage, and this one is to be asked again
         yield _step(f"{name}:running", stage.contract, "running", told)
         ended_well = status in DONE_STAGE_STATUSES if now else (stage.contract, number) in passed
-        if status in _STOPPED if now else not ended_well:
+        stopped = status in _STOPPED if now else not ended_well
+        if stopped and _passed_on(turn, stage, number):
             yield _step(f"{name}:stopped", stage.contract, "stopped", told)
             yield Fact(f"review:{name}", "review", {"words": words.announced["needs_review"]})
         if ended_well:

@@ -1,4 +1,4 @@
-"""Risk flags of a stored turn: the rules' and the model's, and what they hold."""
+"""Risk flags of a stored turn: the screen's and the model's, and what they hold."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from conversations.models import Turn
+from conversations.record.vouched import TURN
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import risk
@@ -30,6 +31,13 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     if added:
         turn.risks = [*turn.risks, *added]
         Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
+        audit.record(
+            chain=turn.session_id,
+            kind="turn.flagged",
+            actor="system",
+            payload={"turn": str(turn.pk), "risk_flags": [found["code"] for found in added]},
+            rows=[TURN.row(turn)],
+        )
     if classified["disagreements"]:
         audit.record(
             chain=turn.session_id,
@@ -40,8 +48,8 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
 
 
 def of_rules(turn: Turn) -> list[Risk]:
-    """Return the risks of a turn that the screen found, without what a model added."""
-    return [Risk(**found) for found in turn.risks if found["source"] == "rule"]
+    """Return the risks that were found when the message came, without what a model added."""
+    return [Risk(**found) for found in turn.risks if found["source"] != "model"]
 
 
 def holds(turn: Turn) -> list[Finding]:

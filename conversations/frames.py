@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from conversations.asking import is_client_id
 from ieim.pipeline import strict_json
@@ -15,8 +16,9 @@ MAX_FRAME = 16 * 1024
 NO_TEXT = "Send text frames, not binary ones."
 TOO_LONG = "This frame is too long. Send no more than 16 KiB."
 NOT_JSON = "This frame is not one JSON object, or has a key twice or a character that is no text."
-NO_TYPE = 'This frame has no "type" that is known here: use auth, ask or resume.'
+NO_TYPE = 'This frame has no "type" that is known here: use auth, ask, choose or resume.'
 NO_QUESTION = 'Send {"type":"ask","text":"...","client_id":"..."}, both as strings.'
+NO_CHOICE = 'Send {"type":"choose","turn":"...","choice":N}: the number of an option, or null.'
 NO_CLIENT_ID = "Use 1 to 64 letters, digits and . _ ~ : - for a client_id, such as a UUID."
 NO_NUMBER = 'Send {"type":"resume","after":N}: the number of the last event that you have, or 0.'
 NO_AUTH = 'Send {"type":"auth","token":"..."} with the token of your session.'
@@ -42,13 +44,21 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Choose:
+    """One of the services that a turn's citizen was offered, by its number; None for none."""
+
+    turn: UUID
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """The wish for every event after number ``after``."""
 
     after: int
 
 
-def parse(text_data: str | None) -> Auth | Ask | Resume:
+def parse(text_data: str | None) -> Auth | Ask | Choose | Resume:
     """Return what a frame says; raises :class:`FrameError`. Unknown members are ignored."""
     if text_data is None:
         raise FrameError(NO_TEXT)
@@ -62,6 +72,8 @@ def parse(text_data: str | None) -> Auth | Ask | Resume:
             return _auth(frame)
         case "ask":
             return _ask(frame)
+        case "choose":
+            return _choose(frame)
         case "resume":
             return _resume(frame)
     raise FrameError(NO_TYPE)
@@ -81,6 +93,16 @@ def _ask(frame: dict[str, Any]) -> Ask:
     if client_id is not None and not is_client_id(client_id):
         raise FrameError(NO_CLIENT_ID)
     return Ask(text, client_id)
+
+
+def _choose(frame: dict[str, Any]) -> Choose:
+    turn, number = frame.get("turn"), frame.get("choice", "")
+    if not isinstance(turn, str) or not isinstance(number, int | None) or isinstance(number, bool):
+        raise FrameError(NO_CHOICE)
+    try:
+        return Choose(UUID(turn), number)
+    except ValueError as error:
+        raise FrameError(NO_CHOICE) from error
 
 
 def _resume(frame: dict[str, Any]) -> Resume:

@@ -16,11 +16,11 @@ from typing import Any
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from conversations import asking, events, notify, selectors, services
+from conversations import addresses, asking, events, notify, selectors, services
 from conversations.api.authentication import NO_SESSION, bearer_token
-from conversations.api.errors import of_asking
-from conversations.api.throttling import wait_for_message
-from conversations.frames import SUBPROTOCOL, Ask, Auth, FrameError, Resume, parse
+from conversations.api.errors import of_asking, of_choosing
+from conversations.choosing import services as choosing
+from conversations.frames import SUBPROTOCOL, Ask, Auth, Choose, FrameError, Resume, parse
 from conversations.models import Session
 
 logger = logging.getLogger(__name__)
@@ -38,6 +38,7 @@ UNAUTHORISED, GONE, TOO_MANY_ERRORS = 4401, 4410, 1008
 
 AUTH_FIRST = 'Send {"type":"auth","token":"..."} first.'
 AUTH_ONCE = "This socket has its session already."
+NOTHING_TO_CHOOSE = "This turn's citizen is not asked to choose anything."
 AUTH_LATE = "No token came in time."
 ERASED = "This conversation was erased."
 OUR_FAULT = "Something went wrong on our side. Please send this again with the same client_id."
@@ -128,18 +129,39 @@ class JsonConsumer(AsyncWebsocketConsumer):
                 self.follow(self.session)
             case Ask():
                 await self.ask(self.session, frame)
+            case Choose():
+                await self.choose(self.session, frame)
+
+    async def choose(self, session: Session, frame: Choose) -> None:
+        """Hand a choice to the service; what comes of it are events."""
+        try:
+            await database_sync_to_async(choosing.choose)(
+                session_id=session.pk, turn_id=frame.turn, number=frame.number
+            )
+        except choosing.NothingToChoose:
+            await self.tell_error("bad-frame", NOTHING_TO_CHOOSE)
+        except choosing.ChoiceRefused as error:
+            await self.tell_error(of_choosing(error).slug, error.message)
+        except Session.DoesNotExist:
+            self.follow(session)  # It says that the session was erased.
+        except Exception:
+            logger.exception("A choice could not be stored")
+            await self.tell_error("server-error", OUR_FAULT)
+        else:
+            self.errors = 0
+            self.follow(session)
 
     async def ask(self, session: Session, frame: Ask) -> None:
         """Hand a message to the service; what comes of it are events."""
         try:
-            wait = await database_sync_to_async(wait_for_message)(session)
-            if wait is not None:
-                words = f"Too many messages. Please wait {wait:.0f} seconds."
-                await self.tell_error("rate-limit", words, frame.client_id)
-                return
             await database_sync_to_async(asking.ask)(
-                session_id=session.pk, text=frame.text, client_id=frame.client_id
+                session_id=session.pk,
+                text=frame.text,
+                client_id=frame.client_id,
+                address=addresses.of_scope(self.scope),
             )
+        except services.TooMany as error:
+            await self.tell_limit(error, frame.client_id)
         except (services.Refused, asking.ClientIdReused) as error:
             problem = of_asking(error)
             await self.tell_error(problem.slug, str(problem.detail), frame.client_id)
@@ -198,9 +220,14 @@ class JsonConsumer(AsyncWebsocketConsumer):
             self.position = frame["event"]
         return news.pending
 
+    async def tell_limit(self, error: services.TooMany, client_id: str | None) -> None:
+        """Tell that it is too much, without storing anything: the number is the last event's."""
+        told = _error("rate-limit", error.message, event=self.position, client_id=client_id)
+        await self.send_frame({**told, "retry_after": error.retry_after})
+        await self.count_error()
+
     async def tell_error(self, code: str, words: str, client_id: str | None = None) -> None:
         """Tell of a frame that was not taken; after too many of them the socket is closed."""
-        self.errors += 1
         if self.session is None:
             await self.send_frame(_error(code, words))
         else:
@@ -217,6 +244,11 @@ class JsonConsumer(AsyncWebsocketConsumer):
                     # What came before it is sent when the client asks for it.
                     self.wanted = number - 1
             self.follow(self.session)
+        await self.count_error()
+
+    async def count_error(self) -> None:
+        """Close the socket after too many errors."""
+        self.errors += 1
         if self.errors >= MAX_ERRORS:
             await self.close(TOO_MANY_ERRORS)
 
@@ -225,13 +257,15 @@ class JsonConsumer(AsyncWebsocketConsumer):
         await self.send(json.dumps(frame, ensure_ascii=False))
 
 
-def _error(code: str, words: str, *, event: int = 0) -> dict[str, Any]:
-    """Return an error of a socket without a session (any more): it has no place in the order."""
+def _error(
+    code: str, words: str, *, event: int = 0, client_id: str | None = None
+) -> dict[str, Any]:
+    """Return an error that is no event: it has no place in the order."""
     return {
         "type": "error",
         "turn": None,
         "event": event,
         "code": code,
         "words": words,
-        "client_id": None,
+        "client_id": client_id,
     }

@@ -12,13 +12,18 @@ import zlib
 from django.db import models
 from django.db.models import Q
 
+from conversations.choosing.models import Choice
 from conversations.rating.models import Rating
 from conversations.recall.models import Citation, Correction, CorrectionNotice
+from conversations.record.models import Artifact
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
+from ieim.audit.models import Standing
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 
 __all__ = [
+    "Artifact",
     "Attempt",
+    "Choice",
     "Citation",
     "ClientTurn",
     "Correction",
@@ -192,7 +197,8 @@ class EvidenceSpan(models.Model):
     """Where in the citizen's own text a stage's evidence stands.
 
     ``start`` and ``end`` are half-open offsets in Unicode code points into ``Turn.text``;
-    ``snippet_sha256`` is lower-case hex over the UTF-8 of that slice.
+    ``snippet_sha256`` is lower-case hex over the UTF-8 of that slice. Those of an answer that
+    another one has replaced do not ``stand`` any more; they stay, and are in ``recorded``.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="spans")
@@ -203,6 +209,10 @@ class EvidenceSpan(models.Model):
     quote = models.TextField()
     snippet_sha256 = models.CharField(max_length=64)
     occurrences = models.PositiveIntegerField()
+    stands = models.BooleanField(default=True)
+
+    objects = Standing["EvidenceSpan"]()
+    recorded = models.Manager["EvidenceSpan"]()
 
     class Meta:
         ordering = ["stage_id", "start", "end"]
@@ -216,6 +226,7 @@ class ReplyOrigin(models.TextChoices):
 
     MODEL = "model", "answered by the pipeline"
     MODEL_APPROVED = "model_approved", "answered by the pipeline, approved by a person"
+    CITIZEN_CHOICE = "citizen_choice", "chosen by the citizen"
     STAFF_OVERRIDE = "staff_override", "answered by the pipeline, corrected by a person"
     STAFF = "staff", "written by a person"
 

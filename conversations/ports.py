@@ -18,10 +18,16 @@ class OpenReview(Protocol):
     def __call__(self, *, turn_id: UUID, stage: str, codes: Sequence[str]) -> object: ...
 
 
-class EraseReviews(Protocol):
-    """Delete the review items of a session with every decision on them; returns how many."""
+class CountReviews(Protocol):
+    """Say how many review items a session has, decided or not."""
 
     def __call__(self, *, session_id: UUID) -> int: ...
+
+
+class EraseReviews(Protocol):
+    """Delete the review items of a session with every decision on them."""
+
+    def __call__(self, *, session_id: UUID) -> None: ...
 
 
 class ReviewsDue(Protocol):
@@ -30,9 +36,22 @@ class ReviewsDue(Protocol):
     def __call__(self, *, turn_ids: Collection[UUID]) -> Mapping[UUID, datetime]: ...
 
 
+class ReviewsSettle(Protocol):
+    """Bring a turn's review items up to date before its reply leaves.
+
+    Returns the codes of what holds it back, none for most.
+    """
+
+    def __call__(self, *, turn_id: UUID, by_person: bool) -> Sequence[str]: ...
+
+
+_NO_ERASURE = "no erasure port is wired; call conversations.ports.wire_erasure at start"
+
 _open_review: OpenReview | None = None
+_count_reviews: CountReviews | None = None
 _erase_reviews: EraseReviews | None = None
 _reviews_due: ReviewsDue | None = None
+_settle_reviews: ReviewsSettle | None = None
 
 
 def wire_review(port: OpenReview) -> None:
@@ -41,16 +60,22 @@ def wire_review(port: OpenReview) -> None:
     _open_review = port
 
 
-def wire_erasure(port: EraseReviews) -> None:
-    """Set the port, once at start."""
-    global _erase_reviews
-    _erase_reviews = port
+def wire_erasure(count: CountReviews, erase: EraseReviews) -> None:
+    """Set the ports, once at start."""
+    global _count_reviews, _erase_reviews
+    _count_reviews, _erase_reviews = count, erase
 
 
 def wire_due(port: ReviewsDue) -> None:
     """Set the port, once at start."""
     global _reviews_due
     _reviews_due = port
+
+
+def wire_settling(port: ReviewsSettle) -> None:
+    """Set the port, once at start."""
+    global _settle_reviews
+    _settle_reviews = port
 
 
 def open_review(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> None:
@@ -63,16 +88,21 @@ def open_review(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> None:
     _open_review(turn_id=turn_id, stage=stage, codes=codes)
 
 
-def erase_reviews(*, session_id: UUID) -> int:
+def count_reviews(*, session_id: UUID) -> int:
+    """Return how many review items a session has; raises RuntimeError as :func:`erase_reviews`."""
+    if _count_reviews is None:
+        raise RuntimeError(_NO_ERASURE)
+    return _count_reviews(session_id=session_id)
+
+
+def erase_reviews(*, session_id: UUID) -> None:
     """Delete a session's review items through the wired port.
 
     Raises RuntimeError when nothing is wired: an erased session must not stay in the queue.
     """
     if _erase_reviews is None:
-        raise RuntimeError(
-            "no erasure port is wired; call conversations.ports.wire_erasure at start"
-        )
-    return _erase_reviews(session_id=session_id)
+        raise RuntimeError(_NO_ERASURE)
+    _erase_reviews(session_id=session_id)
 
 
 def reviews_due(*, turn_ids: Collection[UUID]) -> Mapping[UUID, datetime]:
@@ -83,3 +113,16 @@ def reviews_due(*, turn_ids: Collection[UUID]) -> Mapping[UUID, datetime]:
     if _reviews_due is None:
         raise RuntimeError("no due port is wired; call conversations.ports.wire_due at start")
     return _reviews_due(turn_ids=turn_ids)
+
+
+def settle_reviews(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
+    """Return what holds a reply back that is about to leave, through the wired port.
+
+    ``by_person`` says that a person had a hand in it. Raises RuntimeError when nothing is wired: a
+    reply must not leave unsigned.
+    """
+    if _settle_reviews is None:
+        raise RuntimeError(
+            "no settling port is wired; call conversations.ports.wire_settling at start"
+        )
+    return _settle_reviews(turn_id=turn_id, by_person=by_person)

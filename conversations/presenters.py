@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.utils import dateformat, timezone, translation
 
+from conversations.choosing.presenters import ChoiceView
 from conversations.wording import PAGE, Words, words
 
 RATED_KINDS = frozenset({"service", "answer"})
@@ -38,13 +39,15 @@ class StepView:
 class FactView:
     """A heading with one paragraph or several list items.
 
-    ``language`` is that of the items, empty where it is the reply's.
+    ``language`` is that of the items, empty where it is the reply's. ``quoted`` ones are out of the
+    citizen's message, as the model read it.
     """
 
     heading: str
     items: tuple[str, ...]
     ordered: bool = False
     language: str = ""
+    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +192,10 @@ class TurnView:
     """One question with its progress, what came of it, and corrections of that.
 
     ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
-    at the end, steps before. ``due_at`` is by when a person should answer, None where nobody has to
-    or that is over. ``language`` (ISO 639-1) is that of the words around it. ``useful`` is what the
-    citizen says of the answer, None while they have said nothing.
+    at the end, steps before, and ``choice`` while the citizen is asked to choose. ``due_at`` is by
+    when a person should answer, None where nobody has to or that is over. ``language`` (ISO 639-1)
+    is that of the words around it. ``useful`` is what the citizen says of the answer, None while
+    they have said nothing.
     """
 
     id: UUID
@@ -203,6 +207,7 @@ class TurnView:
     reply: ReplyView | None
     contacts: tuple[str, ...] = ()
     corrections: tuple[CorrectionView, ...] = ()
+    choice: ChoiceView | None = None
     due_at: datetime | None = None
     language: str = PAGE
     # A verdict is no news: nobody is told again that there is an answer.
@@ -221,6 +226,16 @@ class TurnView:
         with translation.override(self.language):
             day = dateformat.format(timezone.localtime(self.due_at), self.words.day)
         return self.words.held["when"].format(day=day)
+
+    @property
+    def choose_until(self) -> str:
+        """The sentence that says until when the citizen can choose; empty where they cannot."""
+        if self.choice is None:
+            return ""
+        with translation.override(self.language):
+            at = timezone.localtime(self.choice.until)
+            time = dateformat.format(at, f"{self.words.day}, H:i")
+        return self.words.choice["until"].format(time=time)
 
     @property
     def pending(self) -> bool:
@@ -244,6 +259,7 @@ class ChatView:
     limit: int
     offline: bool
     error: str = ""
+    error_language: str = PAGE
     draft: str = ""
 
     @property
@@ -259,7 +275,7 @@ class ChatView:
     @property
     def version(self) -> str:
         """A name for this state of the conversation: equal states have equal names."""
-        state = repr(replace(self, error="", draft=""))
+        state = repr(replace(self, error="", error_language=PAGE, draft=""))
         return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property

@@ -16,11 +16,12 @@ from django.conf import settings
 
 from conversations import flags, languages
 from conversations.models import Attempt, ReplyOrigin, Stage, Turn
-from conversations.states import DONE_STAGE_STATUSES, StageStatus
+from conversations.states import DECIDED_STAGE_STATUSES, DONE_STAGE_STATUSES, StageStatus
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import gate, results
 from ieim.pipeline import reply as replies
 from ieim.pipeline.canonical import digest
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import compose
@@ -62,7 +63,7 @@ def replay(turn: Turn) -> Replay:
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
             if grounds and stage.contract in ANSWERING and attempt.created_at < grounds:
-                # A person has since changed an earlier stage: what this was asked on is gone.
+                # Somebody has since decided an earlier stage: what this was asked on is gone.
                 continue
             before_it = (name for key, name in used if key < attempt.pk)
             context = context_of(turn, state, attempt=attempt.number, used=before_it)
@@ -73,7 +74,7 @@ def replay(turn: Turn) -> Replay:
         if StageStatus(stage.status) in DONE_STAGE_STATUSES and stage.state_merge is not None:
             state |= stage.state_merge
             outputs[stage.contract] = stage.output or {}
-        if StageStatus(stage.status) in (StageStatus.APPROVED, StageStatus.OVERRIDDEN):
+        if StageStatus(stage.status) in DECIDED_STAGE_STATUSES:
             grounds = max(filter(None, (grounds, stage.finished_at)), default=None)
     if hasattr(turn, "reply") and turn.reply.origin != ReplyOrigin.STAFF.value:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
@@ -138,12 +139,16 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
     )
     judgement = gate.judge(contracts.load(stage.contract), answer, context)
     # Budgets are counted outside the gate, with limits of that day: what they found stands.
-    budgets = [f for f in attempt.findings if f["code"].startswith("budget.")]
+    judgement = judgement.stopped_by(
+        Finding(Code(found["code"]), found["path"], found["message"])
+        for found in attempt.findings
+        if found["code"].startswith("budget.")
+    )
     return _decision(
         stage,
         attempt,
-        [*(finding.as_dict() for finding in judgement.findings), *budgets],
-        judgement.output if judgement.passed and not budgets else None,
+        [finding.as_dict() for finding in judgement.findings],
+        judgement.output if judgement.passed else None,
         results.build(
             stage.contract,
             judgement,

@@ -1,4 +1,4 @@
-"""Writes by which a person's decision changes a turn: its stages, its way on, its reply.
+"""Writes by which somebody's decision changes a turn: its stages, its way on, its reply.
 
 What a decision may be is judged above (``review.deciding``). Here stands what it does to the
 conversation, always inside the caller's transaction, and each move is a compare-and-set: a turn
@@ -8,7 +8,7 @@ that no longer waits for a person is not touched.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from django.utils import timezone
 from conversations import flags, languages, services, states
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
 from conversations.recall.citing import cite
+from conversations.record.vouched import REPLY, SPAN, STAGE
 from conversations.states import StageStatus, TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
@@ -58,33 +59,65 @@ def put_answer(
     stage.findings = []
     stage.finished_at = timezone.now()
     stage.save()
-    stage.spans.all().delete()
-    EvidenceSpan.objects.bulk_create(EvidenceSpan(stage=stage, **each) for each in evidence)
+    _withdraw_spans([stage])
+    spans = EvidenceSpan.objects.bulk_create(EvidenceSpan(stage=stage, **each) for each in evidence)
+    later = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
+    audit.record(
+        chain=stage.turn.session_id,
+        kind="stage.replaced",
+        actor="system",
+        payload={
+            "turn": str(stage.turn_id),
+            "stage": stage.contract,
+            "status": status.value,
+            "void": [each.contract for each in later],
+        },
+        rows=[STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, later)],
+    )
     if stage.contract == "classify" and result is not None:
         flags.add(turn=stage.turn, classified=result)
-    if stage.contract in ANSWERING:
-        _void(stage.turn, after=stage.order)
     services.changed(stage.turn)
 
 
-def _void(turn: Turn, *, after: int) -> None:
-    """Make later stages of the flow as if they had not run; their attempts stay as they are."""
-    later = turn.stages.filter(contract__in=ANSWERING, order__gt=after)
-    EvidenceSpan.objects.filter(stage__in=later).delete()
-    later.exclude(status=StageStatus.PENDING.value).update(
-        status=StageStatus.PENDING.value, **_fresh_round(), started_at=None
-    )
+def void(turn: Turn, *, after: int, but: Collection[str] = ()) -> list[Stage]:
+    """Make later stages of the flow as if they had not run; their attempts stay as they are.
+
+    Not those of the contracts ``but``, which the caller gives another answer. Returns them; that
+    they are void is for the caller to record.
+    """
+    later = turn.stages.filter(contract__in=ANSWERING, order__gt=after).exclude(contract__in=but)
+    ran = list(later.exclude(status=StageStatus.PENDING.value).values_list("pk", flat=True))
+    stages = Stage.objects.filter(pk__in=ran)
+    _withdraw_spans(stages)
+    stages.update(status=StageStatus.PENDING.value, **_fresh_round(), started_at=None)
+    return list(stages.order_by("order"))
+
+
+def _withdraw_spans(stages: Iterable[Stage]) -> None:
+    """Let the spans of stages stand no longer; they stay in the record."""
+    EvidenceSpan.objects.filter(stage__in=stages).update(stands=False)
 
 
 @transaction.atomic
 def ask_again(*, stage: Stage) -> None:
     """Open a new round of a stage that failed closed: the model has two attempts again."""
     states.require_stage(StageStatus(stage.status), StageStatus.RUNNING)
-    stage.spans.all().delete()
+    _withdraw_spans([stage])
     Stage.objects.filter(pk=stage.pk).update(
         status=StageStatus.RUNNING.value, **_fresh_round(), started_at=timezone.now()
     )
     stage.refresh_from_db()
+    audit.record(
+        chain=stage.turn.session_id,
+        kind="stage.asked_again",
+        actor="system",
+        payload={
+            "turn": str(stage.turn_id),
+            "stage": stage.contract,
+            "round": stage.round,
+        },
+        rows=[STAGE.row(stage)],
+    )
 
 
 def _fresh_round() -> dict[str, Any]:
@@ -99,18 +132,20 @@ def _fresh_round() -> dict[str, Any]:
 
 
 @transaction.atomic
-def resume(*, turn: Turn, hold_waived: bool = False) -> None:
+def resume(
+    *, turn: Turn, hold_waived: bool = False, since: TurnState = TurnState.NEEDS_REVIEW
+) -> None:
     """Set a turn going again after a decision; a worker takes it once all is committed.
 
     It is left as a turn whose worker has gone, so that the sweeper takes it where the broker
     forgets. ``resumed`` lets the session's next question not wait for it. ``hold_waived`` lets the
-    held reply go out. Raises :class:`NotWaiting`.
+    held reply go out: that one, not another that a later decision leads to. Raises
+    :class:`NotWaiting`.
     """
     now = timezone.now()
-    values: dict[str, Any] = {"hold_waived": True} if hold_waived else {}
     _move(
         turn,
-        TurnState.NEEDS_REVIEW,
+        since,
         TurnState.RUNNING,
         lease=None,
         leased_until=now,
@@ -118,9 +153,15 @@ def resume(*, turn: Turn, hold_waived: bool = False) -> None:
         unavailable_since=None,
         runs=0,
         resumed=True,
-        **values,
+        hold_waived=hold_waived,
     )
     services.queue(turn.pk)
+
+
+@transaction.atomic
+def stop_asking(*, turn: Turn) -> None:
+    """Let a turn whose citizen was asked wait for a person. Raises :class:`NotWaiting`."""
+    _move(turn, TurnState.ASKING, TurnState.NEEDS_REVIEW)
 
 
 @transaction.atomic
@@ -179,6 +220,8 @@ def origin_of(turn: Turn) -> ReplyOrigin:
         return ReplyOrigin.STAFF_OVERRIDE
     if turn.hold_waived or StageStatus.APPROVED.value in found:
         return ReplyOrigin.MODEL_APPROVED
+    if StageStatus.CHOSEN.value in found:
+        return ReplyOrigin.CITIZEN_CHOICE
     return ReplyOrigin.MODEL
 
 
@@ -212,6 +255,7 @@ def store_reply(
             "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
             "sources": [f"{s.agency_id}/{s.service_key}" for s in said.sources],
         },
+        rows=[REPLY.row(reply)],
     )
     return reply
 

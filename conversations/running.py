@@ -16,20 +16,22 @@ from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from conversations import flags, languages, resuming, selectors, services
-from conversations.models import Reply, Turn
+from conversations import flags, languages, ports, resuming, selectors, services
+from conversations.choosing import services as choosing
+from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.services import LeaseLost
 from conversations.states import TurnState
 from conversations.store import TurnStore
 from ieim.knowledge.notices import selectors as notices
+from ieim.knowledge.vectors import shortlist_for
 from ieim.llm.breaker import BreakerModel
 from ieim.llm.factory import build_model
 from ieim.pipeline import work
 from ieim.pipeline.budget import Budget
+from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.runner import Runner
-from ieim.pipeline.work import Answered, Held, NeedsReview, Output
-from ieim.search import index_for
+from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Output
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +110,7 @@ def _run(turn: Turn, model: Model) -> None:
     release = languages.release_of(turn)
     pipeline = Runner(
         model=model,
-        shortlist=index_for(release),
+        shortlist=shortlist_for(release),
         release=release,
         clock=time.monotonic,
         pause=time.sleep,
@@ -132,12 +134,37 @@ def _run(turn: Turn, model: Model) -> None:
         logger.warning("turn %s: the model is unavailable: %s", turn.pk, error)
         services.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
         return
-    if isinstance(outcome, Answered) or (isinstance(outcome, Held) and turn.hold_waived):
-        deliver(turn=turn, outcome=outcome, model=model)
+    if isinstance(outcome, Answered) or (isinstance(outcome, Held) and _waived(turn, outcome)):
+        leave(turn=turn, outcome=outcome, model=model)
+        return
+    if isinstance(outcome, Abstained):
+        choosing.ask(turn=turn, outcome=outcome)
         return
     stage = outcome.stage if isinstance(outcome, NeedsReview) else services.REPLY
     codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
     services.give_to_person(turn=turn, stage=stage, codes=codes)
+
+
+def _waived(turn: Turn, held: Held) -> bool:
+    """Whether a hold counts no more: a person let the reply go out, or it was for a language only
+    and the citizen has chosen, so that nothing hangs on how their words were understood."""
+    if turn.hold_waived:
+        return True
+    chosen = resuming.origin_of(turn) is ReplyOrigin.CITIZEN_CHOICE
+    return chosen and {finding.code for finding in held.findings} == {Code.POLICY_LANGUAGE}
+
+
+@transaction.atomic
+def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
+    """Deliver a reply, or give it to a person where somebody has to agree to it first."""
+    services.renew_lease(turn_id=turn.pk, lease=turn.lease)
+    alone = (ReplyOrigin.MODEL, ReplyOrigin.CITIZEN_CHOICE)
+    by_person = resuming.origin_of(turn) not in alone
+    codes = ports.settle_reviews(turn_id=turn.pk, by_person=by_person)
+    if codes:
+        services.give_to_person(turn=turn, stage=services.REPLY, codes=codes)
+    else:
+        deliver(turn=turn, outcome=outcome, model=model)
 
 
 @transaction.atomic

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
 
-import ieim.knowledge
 from conversations import languages, ports, wording
+from conversations.choosing import selectors as choosing
 from conversations.models import Reply, Session, Stage, Turn
 from conversations.presenters import (
     ChatView,
@@ -30,9 +27,9 @@ from conversations.presenters import (
 )
 from conversations.services import secret_digest
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
+from conversations.suggesting import suggestions
 from conversations.wording import Words
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.following import follower
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
 from ieim.pipeline import risk
@@ -98,7 +95,7 @@ def turn_view(turn_id: UUID) -> TurnView:
     return _turn_view(turn, _due([turn]))
 
 
-def chat_view(*, secret: str | None, error: str = "", draft: str = "") -> ChatView:
+def chat_view(*, secret: str | None) -> ChatView:
     """Return the whole chat page for a citizen's secret (None: a first visit)."""
     session = session_for_secret(secret) if secret else None
     stored = [] if session is None else list(_turns().filter(session=session))
@@ -111,34 +108,11 @@ def chat_view(*, secret: str | None, error: str = "", draft: str = "") -> ChatVi
         suggestions=() if turns else suggestions(),
         limit=MAX_CHARS,
         offline=not settings.IEIM_MODEL["BASE_URL"],
-        error=error,
-        draft=draft,
     )
 
 
-def suggestions() -> tuple[str, ...]:
-    """Return example questions whose answer is in the release that new turns get."""
-    number = follower.number()
-    if number is None:
-        return ()
-    release = knowledge.release(number)
-    services = {key for _, key in release.services}
-    return tuple(text for text, wanted in _demo_suggestions() if wanted and wanted <= services)
-
-
-@cache
-def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
-    path = Path(ieim.knowledge.__file__).parent / "demo" / "questions.jsonl"
-    with path.open(encoding="utf-8") as lines:
-        return tuple(
-            (case["text"], frozenset(case["expected"]["acceptable_services"]))
-            for case in map(json.loads, lines)
-            if "suggestion" in case["tags"]
-        )
-
-
 def _turns() -> Any:
-    turns = Turn.objects.select_related("reply__rating").order_by("number")
+    turns = Turn.objects.select_related("reply__rating", "choice").order_by("number")
     return turns.prefetch_related("stages", "corrections__notice")
 
 
@@ -165,6 +139,7 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime]) -> TurnView:
             CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
             for each in turn.corrections.all()
         ),
+        choice=choosing.choice_view(turn),
         due_at=due.get(turn.pk),
         language=_words(turn).language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
@@ -195,6 +170,8 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
     steps = []
     for contract in path:
         status = _step_status(stages.get(contract))
+        if status == "stopped" and turn.state in _UNDECIDED:
+            status = "running"
         if waiting and status == "pending":
             # The first step that is not done is what is happening now, even before it is stored.
             status, waiting = "running", False
@@ -202,6 +179,10 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
             waiting = False
         steps.append(StepView(words.steps[contract], status, words.language))
     return tuple(steps)
+
+
+_UNDECIDED = frozenset({TurnState.RUNNING.value, TurnState.ASKING.value})
+"""A stage that does not know has stopped here, and nothing has been passed to a person yet."""
 
 
 def _is_guidance(stages: Mapping[str, Stage]) -> bool:
@@ -233,6 +214,7 @@ def reply_view(stored: Reply, turn: Turn) -> ReplyView:
                 s.items,
                 s.field in ORDERED,
                 spoken.get(s.field, ""),
+                quoted=s.field.startswith("entity_"),
             )
             for s in said.sections
         ),

@@ -15,13 +15,15 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations import flags, languages, notify, ports, states
+from conversations import flags, languages, limits, notify, ports, states
 from conversations.models import Session, Turn
+from conversations.record.vouched import TURN
 from conversations.states import PENDING_TURN_STATES, TurnState
+from conversations.wording import PAGE, words
 from ieim.audit import services as audit
+from ieim.knowledge import crisis
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
-from ieim.pipeline import risk
 from ieim.pipeline.findings import Code
 from ieim.pipeline.screen import refusal
 from ieim.pipeline.topology import ANSWERING
@@ -47,12 +49,22 @@ _PENDING = [state.value for state in PENDING_TURN_STATES]
 class Refused(Exception):
     """A message that cannot be taken; nothing was changed.
 
-    ``message`` is the plain sentence for the citizen: what is wrong and what to do.
+    ``message`` is the plain sentence for the citizen, in ``language``: what is wrong and what now.
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, language: str = PAGE) -> None:
         super().__init__(message)
         self.message = message
+        self.language = language
+
+
+class TooMany(Refused):
+    """Messages come too quickly; ``retry_after`` is in seconds."""
+
+    def __init__(self, retry_after: int, language: str) -> None:
+        told = words(language)
+        super().__init__(told.too_many_for(retry_after), told.language)
+        self.retry_after = retry_after
 
 
 class LeaseLost(Exception):
@@ -62,9 +74,7 @@ class LeaseLost(Exception):
 STILL_WORKING = (
     "We are still working on your last question. Please wait for its answer, then ask the next one."
 )
-NO_RELEASE = (
-    "This service is not ready yet: its information has not been published. Please try again later."
-)
+NO_RELEASE = "This service is not ready yet: nothing has been published. Please try again later."
 
 
 def new_secret() -> str:
@@ -77,18 +87,32 @@ def secret_digest(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def receive_turn(*, secret: str, text: str, enqueue: bool = True) -> Turn:
+def admit(*, session: str, text: str, address: str | None) -> None:
+    """Count a message before anything is done with it; raises :class:`TooMany`.
+
+    ``session`` is the digest of the session's secret. ``address`` is where it comes from
+    (:mod:`conversations.addresses`), None for a command on this machine, which nothing limits.
+    """
+    wait = None if address is None else limits.take_message(session=session, address=address)
+    if wait is not None:
+        raise TooMany(wait, languages.spoken(text, session=session))
+
+
+def receive_turn(
+    *, secret: str, text: str, address: str | None = None, enqueue: bool = True
+) -> Turn:
     """Store a citizen's message as a queued turn, with its audit event, in one transaction.
 
     The session of ``secret`` is made by its first message. The task is queued once all has been
     committed; ``enqueue=False`` leaves the running to the caller. Raises :class:`Refused` for a
-    message that cannot be taken.
+    message that cannot be taken, also as :func:`admit` does.
     """
+    admit(session=secret_digest(secret), text=text, address=address)
     return _receive(lambda: _session(secret), text, enqueue=enqueue)
 
 
 def receive_turn_in(*, session_id: UUID, text: str, enqueue: bool = True) -> Turn:
-    """Store a message in a session that exists, as :func:`receive_turn` does.
+    """Store a message in a session that exists, as :func:`receive_turn` does; counts nothing.
 
     Raises ``Session.DoesNotExist`` as well.
     """
@@ -104,9 +128,11 @@ def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool)
     release_number = follower.number()
     if release_number is None:
         raise Refused(NO_RELEASE)
+    # Before all else: a crisis flag shows its contacts at once. No row is locked meanwhile.
+    looked = crisis.look(text)
     try:
         with transaction.atomic():
-            turn = _store_turn(locked_session(), text, release_number)
+            turn = _store_turn(locked_session(), text, release_number, looked)
             if enqueue:
                 queue(turn.pk)
             return turn
@@ -115,11 +141,9 @@ def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool)
         raise Refused(STILL_WORKING) from error
 
 
-def _store_turn(session: Session, text: str, release_number: int) -> Turn:
+def _store_turn(session: Session, text: str, release_number: int, looked: crisis.Looked) -> Turn:
     if session.turns.filter(state__in=_PENDING, resumed=False).exists():
         raise Refused(STILL_WORKING)
-    # Before anything else looks at the message: a crisis flag shows its contacts at once.
-    risks = risk.find(text)
     last = session.turns.order_by("-number").only("number", "language").first()
     language = languages.detect(text, knowledge.release(release_number))
     turn = Turn.objects.create(
@@ -127,7 +151,7 @@ def _store_turn(session: Session, text: str, release_number: int) -> Turn:
         number=1 if last is None else last.number + 1,
         text=text,
         release_number=release_number,
-        risks=[found.as_dict() for found in risks],
+        risks=[found.as_dict() for found in looked.risks],
         # "And the fee?" is too short to tell: it goes on as the talk has been.
         language=language or (last.language if last else ""),
         queued_at=timezone.now(),
@@ -142,8 +166,10 @@ def _store_turn(session: Session, text: str, release_number: int) -> Turn:
             "characters": len(text),
             "text_sha256": hashlib.sha256(text.encode()).hexdigest(),
             "release": release_number,
-            "risk_flags": [found.code for found in risks],
+            "risk_flags": [found.code for found in looked.risks],
+            "risks_by": looked.by,
         },
+        rows=[TURN.row(turn)],
     )
     return turn
 

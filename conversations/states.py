@@ -18,6 +18,8 @@ class TurnState(StrEnum):
     """A worker holds its lease and runs the stages."""
     ANSWERED = "answered"
     """One reply is stored; the citizen can read it."""
+    ASKING = "asking"
+    """The pipeline does not know: the citizen is asked to choose from a few services."""
     NEEDS_REVIEW = "needs_review"
     """A stage failed closed or a reply is held; a person decides."""
     AWAITING_MODEL = "awaiting_model"
@@ -41,6 +43,8 @@ class StageStatus(StrEnum):
     """A person accepted the answer with its waivable findings."""
     OVERRIDDEN = "overridden"
     """A person put another answer in its place; it went through the same gate."""
+    CHOSEN = "chosen"
+    """The citizen chose; the result was made from the release and went through the same gate."""
 
 
 TURN_TRANSITIONS: Mapping[TurnState, frozenset[TurnState]] = {
@@ -49,6 +53,7 @@ TURN_TRANSITIONS: Mapping[TurnState, frozenset[TurnState]] = {
         {
             TurnState.QUEUED,
             TurnState.ANSWERED,
+            TurnState.ASKING,
             TurnState.NEEDS_REVIEW,
             TurnState.AWAITING_MODEL,
             TurnState.CLOSED,
@@ -57,6 +62,7 @@ TURN_TRANSITIONS: Mapping[TurnState, frozenset[TurnState]] = {
     TurnState.AWAITING_MODEL: frozenset(
         {TurnState.RUNNING, TurnState.NEEDS_REVIEW, TurnState.CLOSED}
     ),
+    TurnState.ASKING: frozenset({TurnState.RUNNING, TurnState.NEEDS_REVIEW, TurnState.CLOSED}),
     TurnState.NEEDS_REVIEW: frozenset({TurnState.RUNNING, TurnState.CLOSED}),
     TurnState.ANSWERED: frozenset({TurnState.CLOSED}),
     TurnState.CLOSED: frozenset({TurnState.NEEDS_REVIEW}),
@@ -65,21 +71,26 @@ TURN_TRANSITIONS: Mapping[TurnState, frozenset[TurnState]] = {
 needs_review`` undoes a dismissal of which the citizen was told nothing."""
 
 STAGE_TRANSITIONS: Mapping[StageStatus, frozenset[StageStatus]] = {
-    StageStatus.PENDING: frozenset({StageStatus.RUNNING}),
+    StageStatus.PENDING: frozenset({StageStatus.RUNNING, StageStatus.CHOSEN}),
     StageStatus.RUNNING: frozenset({StageStatus.PASSED, StageStatus.NEEDS_REVIEW}),
     StageStatus.NEEDS_REVIEW: frozenset(
         {
             StageStatus.APPROVED,
             StageStatus.OVERRIDDEN,
+            StageStatus.CHOSEN,
             StageStatus.RUNNING,
             StageStatus.PENDING,
         }
     ),
-    StageStatus.PASSED: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
+    StageStatus.PASSED: frozenset(
+        {StageStatus.OVERRIDDEN, StageStatus.CHOSEN, StageStatus.PENDING}
+    ),
     StageStatus.APPROVED: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
     StageStatus.OVERRIDDEN: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
+    StageStatus.CHOSEN: frozenset({StageStatus.OVERRIDDEN, StageStatus.PENDING}),
 }
-"""Back to ``pending``: a person corrected an earlier stage, on whose answer this one stood. A done
+"""Back to ``pending``: somebody decided an earlier stage, on whose answer this one stood. A citizen
+who chooses a service of another agency puts another answer in the place of one that passed. A done
 stage is ``overridden`` by a person who finds the fault there."""
 
 PENDING_TURN_STATES: frozenset[TurnState] = frozenset(
@@ -87,8 +98,13 @@ PENDING_TURN_STATES: frozenset[TurnState] = frozenset(
 )
 """States in which a session's next question has to wait for this one."""
 
+DECIDED_STAGE_STATUSES: frozenset[StageStatus] = frozenset(
+    {StageStatus.APPROVED, StageStatus.OVERRIDDEN, StageStatus.CHOSEN}
+)
+"""Statuses that somebody's decision gave: a person's, or the citizen's own."""
+
 DONE_STAGE_STATUSES: frozenset[StageStatus] = frozenset(
-    {StageStatus.PASSED, StageStatus.APPROVED, StageStatus.OVERRIDDEN}
+    {StageStatus.PASSED} | DECIDED_STAGE_STATUSES
 )
 """Statuses after which the pipeline goes on past the stage."""
 

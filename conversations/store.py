@@ -19,14 +19,19 @@ from django.utils import timezone
 
 from conversations import flags, services, states
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn
+from conversations.record import asked
+from conversations.record.vouched import ATTEMPT, SPAN, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit import services as audit
+from ieim.audit.types import Row
+from ieim.pipeline import strict_json
 from ieim.pipeline.budget import Count, Spent
+from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import SOURCE
 from ieim.pipeline.ports import ModelUnavailable
-from ieim.pipeline.topology import ORDER
-from ieim.pipeline.work import AttemptRecord, Output
+from ieim.pipeline.topology import ORDER, STAGES
+from ieim.pipeline.work import AttemptRecord, Output, Stopped
 
 
 class TurnStore:
@@ -46,12 +51,15 @@ class TurnStore:
             raise RuntimeError(f"stage {row.pk} is {row.status} without an output")
         return row.output, row.state_merge
 
-    def stopped(self, stage: str) -> Sequence[Finding] | None:
-        """Return what stopped a stage that waits for a person; None for any other."""
+    def stopped(self, stage: str) -> Stopped | None:
+        """Return what stopped a stage that waits for somebody; None for any other."""
         row = self._stages.get(stage)
         if row is None or StageStatus(row.status) is not StageStatus.NEEDS_REVIEW:
             return None
-        return [_finding(item) for item in row.findings]
+        findings = tuple(_finding(item) for item in row.findings)
+        said = _last_output(row)
+        abstained = abstains(STAGES[stage], said, findings)
+        return Stopped(findings, said if abstained else None)
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         """Return the findings of each attempt stored in the stage's present round."""
@@ -111,32 +119,41 @@ class TurnStore:
         )
 
     @transaction.atomic
-    def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
+    def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         """Store an attempt with its findings and spans, and what it makes of the stage."""
         services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages[stage]
         judgement = attempt.judgement
+        asked.keep(attempt.contract)
         stored = _store_attempt(row, attempt)
+        rows = [ATTEMPT.row(stored)]
+        if judgement.passed:
+            rows += self._pass(row, attempt)
+        elif final:
+            rows.append(self._stop(row, judgement.findings))
         audit.record(
             chain=self.turn.session_id,
             kind="stage.attempt",
             actor="system",
-            payload={**_audit_payload(self.turn, row, stored), "budget": attempt.count.as_dict()},
+            payload={
+                **_audit_payload(self.turn, row, stored),
+                "retrieval": attempt.request.retrieval,
+                "budget": attempt.count.as_dict(),
+            },
+            rows=rows,
         )
-        if judgement.passed:
-            self._pass(row, attempt)
-            EvidenceSpan.objects.bulk_create(
-                EvidenceSpan(stage=row, source=SOURCE, **_span(e.as_dict()))
-                for e in judgement.evidence
-            )
-        elif final:
-            self._stop(row, judgement.findings)
+        if judgement.passed and row.contract == "classify" and attempt.result is not None:
+            flags.add(turn=self.turn, classified=attempt.result)
+        elif not judgement.passed and final and not abstained:
+            self._open_review(row, judgement.findings)
         services.changed(self.turn)
 
     @transaction.atomic
     def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
         """Fail a stage closed whose next call would overrun a budget."""
         services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        row = self._stages[stage]
+        stopped = self._stop(row, findings)
         audit.record(
             chain=self.turn.session_id,
             kind="stage.over_budget",
@@ -147,21 +164,28 @@ class TurnStore:
                 "codes": [finding.code.value for finding in findings],
                 "budget": count.as_dict(),
             },
+            rows=[stopped],
         )
-        self._stop(self._stages[stage], findings)
+        self._open_review(row, findings)
         services.changed(self.turn)
 
-    def _pass(self, row: Stage, attempt: AttemptRecord) -> None:
+    def _pass(self, row: Stage, attempt: AttemptRecord) -> list[Row]:
         row.output = attempt.judgement.output
         row.state_merge = attempt.judgement.state_merge
         row.result = attempt.result
         self._finish(row, StageStatus.PASSED)
-        if row.contract == "classify" and attempt.result is not None:
-            flags.add(turn=self.turn, classified=attempt.result)
+        spans = EvidenceSpan.objects.bulk_create(
+            EvidenceSpan(stage=row, source=SOURCE, **_span(e.as_dict()))
+            for e in attempt.judgement.evidence
+        )
+        return [STAGE.row(row), *map(SPAN.row, spans)]
 
-    def _stop(self, row: Stage, findings: Sequence[Finding]) -> None:
+    def _stop(self, row: Stage, findings: Sequence[Finding]) -> Row:
         row.findings = [finding.as_dict() for finding in findings]
         self._finish(row, StageStatus.NEEDS_REVIEW)
+        return STAGE.row(row)
+
+    def _open_review(self, row: Stage, findings: Sequence[Finding]) -> None:
         services.open_review(turn=self.turn, stage=row.contract, codes=_codes(findings))
 
     def _finish(self, row: Stage, status: StageStatus) -> None:
@@ -182,6 +206,14 @@ class TurnStore:
 
 def _finding(item: Mapping[str, Any]) -> Finding:
     return Finding(Code(item["code"]), item["path"], item["message"])
+
+
+def _last_output(row: Stage) -> dict[str, Any] | None:
+    """Return the last answer of a stage's present round as it was read; None where it was not."""
+    last = row.attempts.filter(round=row.round).order_by("number").last()
+    if last is None:
+        return None
+    return strict_json.parse(bytes(last.raw).decode("utf-8", "surrogatepass"))[0]
 
 
 def _codes(findings: Sequence[Finding]) -> list[str]:
@@ -207,8 +239,8 @@ def _name(text: str | None, longest: int) -> str:
 
 
 def _store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
-    answer, asked, judgement = attempt.answer, attempt.request, attempt.judgement
-    sent = "\0".join(message.content for message in asked.messages)
+    answer, request, judgement = attempt.answer, attempt.request, attempt.judgement
+    sent = "\0".join(message.content for message in request.messages)
     output = judgement.output or {}
     response_id = output.get("response_id", "")
     return Attempt.objects.create(
@@ -216,12 +248,12 @@ def _store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
         round=row.round,
         number=attempt.number,
         model=_name(answer.model, 200),
-        temperature=round(Decimal(str(asked.temperature)), 2),
+        temperature=round(Decimal(str(request.temperature)), 2),
         request_sha256=hashlib.sha256(_bytes(sent)).hexdigest(),
         contract_sha256=attempt.contract.schema_sha256,
         prompt_sha256=attempt.contract.prompt_sha256,
-        request_bytes=asked.size,
-        asked=zlib.compress(_bytes(asked.messages[-1].content)),
+        request_bytes=request.size,
+        asked=zlib.compress(_bytes(request.messages[-1].content)),
         raw=_bytes(answer.raw),
         finish_reason=_name(answer.finish_reason, 64),
         refusal=_bytes(answer.refusal),

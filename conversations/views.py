@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.conf import settings
@@ -10,7 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from conversations import cookies, erasing, selectors, services
+from conversations import addresses, cookies, erasing, selectors, services
+from conversations.choosing import services as choosing
 from conversations.models import Session
 from conversations.presenters import ChatView
 from conversations.rating import services as rating
@@ -35,15 +37,21 @@ def chat(request: HttpRequest) -> HttpResponse:
 def ask(request: HttpRequest) -> HttpResponse:
     """Take a question from the form.
 
-    303 to the page at the new question, or 422 with the page, the reason and the draft.
+    303 to the page at the new question, or the page with the reason and the draft: 422, and 429
+    for too many.
     """
     secret = cookies.secret_of_request(request) or services.new_secret()
     # Browsers send a textarea's line ends as CRLF, which would count as two characters.
     text = request.POST.get("text", "").replace("\r\n", "\n")
     try:
-        turn = services.receive_turn(secret=secret, text=text)
+        turn = services.receive_turn(
+            secret=secret, text=text, address=addresses.of_request(request)
+        )
     except services.Refused as refused:
-        response = _page(request, secret, error=refused.message, draft=text, status=422)
+        response = _page(request, secret, refused=refused, draft=text)
+        if isinstance(refused, services.TooMany):
+            response.status_code = 429
+            response.headers["Retry-After"] = str(refused.retry_after)
     else:
         response = redirect(f"/#turn-{turn.pk}")
         response.status_code = 303
@@ -78,6 +86,44 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     if is_htmx:
         return render(request, "conversations/_rated.html", {"turn": turn})
     response = redirect(f"/#{turn.dom_id}-rating")
+    response.status_code = 303
+    return response
+
+
+@never_cache
+@require_POST
+def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Take the choice of this browser's citizen: the number of an option, or ``none``.
+
+    303 to the page at that question, for htmx what came of it, also where it is too late; 404 where
+    nothing was asked, 400 for what is no option.
+    """
+    is_htmx = request.headers.get("HX-Request") == "true"
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    try:
+        if session is None:
+            raise choosing.NothingToChoose
+        number = choosing.number_of(request.POST.get("choice", ""))
+        choosing.choose(session_id=session.pk, turn_id=turn_id, number=number)
+    except (Session.DoesNotExist, choosing.NothingToChoose):
+        response = render(request, "404.html", status=404)
+        response.headers["HX-Refresh"] = "true"
+        return response
+    except choosing.ChoiceRefused as refused:
+        if not refused.late:
+            return render(
+                request,
+                "conversations/choice_problem.html",
+                {"message": refused.message},
+                status=400,
+            )
+        # Too late: the page shows what became of the question.
+    if is_htmx:
+        chat = selectors.chat_view(secret=secret)
+        turn = next(turn for turn in chat.turns if turn.id == turn_id)
+        return render(request, "conversations/_outcome.html", {"turn": turn, "chat": chat})
+    response = redirect(f"/#turn-{turn_id}")
     response.status_code = 303
     return response
 
@@ -149,16 +195,22 @@ def privacy(request: HttpRequest) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, secret: str | None, *, error: str = "", draft: str = "", status: int = 200
+    request: HttpRequest,
+    secret: str | None,
+    *,
+    refused: services.Refused | None = None,
+    draft: str = "",
 ) -> HttpResponse:
-    chat = selectors.chat_view(secret=secret, error=error, draft=draft)
+    chat = selectors.chat_view(secret=secret)
+    if refused:
+        chat = replace(chat, error=refused.message, error_language=refused.language, draft=draft)
     context = {
         "chat": chat,
         "base_url": settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}",
         # Not beside an error: the draft would be gone before it is read.
-        "look_again": _look_again(request, chat) if chat.pending and not error else "",
+        "look_again": _look_again(request, chat) if chat.pending and not refused else "",
     }
-    return render(request, "conversations/chat.html", context, status=status)
+    return render(request, "conversations/chat.html", context, status=422 if refused else 200)
 
 
 def _look_again(request: HttpRequest, chat: ChatView) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -50,9 +51,11 @@ class Words:
     announced: Mapping[str, str]
     held: Mapping[str, str]
     waiting: Mapping[str, str]
+    choice: Mapping[str, str]
     closed: Mapping[str, str]
     only: str
     partly: str
+    too_many: Mapping[str, str]
     names: Mapping[str, str]
 
     @property
@@ -63,6 +66,13 @@ class Words:
     def notice_heading(self, agency: str) -> str:
         """Return whose notice it is; ``agency`` is empty for every agency's."""
         return self.notice_from.format(agency=agency) if agency else self.notice
+
+    def too_many_for(self, seconds: int) -> str:
+        """Return the sentence that a message came too early, and when to send it again."""
+        unit, count = "seconds", max(2, seconds)
+        if seconds > 90:
+            unit, count = "minutes", math.ceil(seconds / 60)
+        return self.too_many["sentence"].format(wait=self.too_many[unit].format(count=count))
 
     def only_in(self, language: str, *, whole: bool) -> str:
         """Return the sentence that what is told, ``whole`` or in part, is only in ``language``."""

@@ -1,13 +1,15 @@
 """Who may open which address: the one table, by the address's name.
 
-``tests/review/test_access.py`` walks every address for every role and fails on one that is not
-listed here. What a role may do to a single item also depends on the item: its agency, its claim.
+``tests/review/test_matrix.py`` walks every address by every method for every role and fails on one
+that is not listed here. What a role may do to a single object also depends on the object: its
+agency, its claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ieim.knowledge.rows import TABLES
 from review.roles import Role
 
 EVERYBODY = "everybody"
@@ -16,13 +18,14 @@ BEARER = "bearer"
 """Integrators: a session's bearer token, no login."""
 STAFF = frozenset(Role)
 """Whoever has logged in, whatever their role."""
-BY_PERMISSION = frozenset(Role)
-"""Staff; which pages is for Django's own permissions to say."""
 
 SEES = frozenset({Role.CASEWORKER, Role.SUPERVISOR, Role.AUDITOR})
 DECIDES = frozenset({Role.CASEWORKER, Role.SUPERVISOR})
 SUPERVISES = frozenset({Role.SUPERVISOR})
 EDITS = frozenset({Role.EDITOR})
+PUBLISHES = frozenset({Role.PUBLISHER})
+KNOWS = EDITS | PUBLISHES
+"""Who reads the draft, the releases and the proposals."""
 MEASURES = frozenset({Role.SUPERVISOR, Role.AUDITOR, Role.ADMINISTRATOR})
 
 Who = frozenset[Role] | str
@@ -31,6 +34,7 @@ ACCESS: Mapping[str, Who] = {
     "conversations:chat": EVERYBODY,
     "conversations:ask": EVERYBODY,
     "conversations:rate": EVERYBODY,
+    "conversations:choose": EVERYBODY,
     "conversations:start_again": EVERYBODY,
     "conversations:resume": EVERYBODY,
     "conversations:delete": EVERYBODY,
@@ -44,6 +48,7 @@ ACCESS: Mapping[str, Who] = {
     "api:turns": BEARER,
     "api:turn": BEARER,
     "api:rating": BEARER,
+    "api:choice": BEARER,
     "login": EVERYBODY,
     "logout": EVERYBODY,
     "staff_home": STAFF,
@@ -56,6 +61,7 @@ ACCESS: Mapping[str, Who] = {
     "review:metrics_csv": MEASURES,
     "review:bulk": DECIDES,
     "review:claim": DECIDES,
+    "review:held": DECIDES,
     "review:renew": DECIDES,
     "review:release": DECIDES,
     "review:take_over": SUPERVISES,
@@ -69,25 +75,25 @@ ACCESS: Mapping[str, Who] = {
     "published:service": EVERYBODY,
     "standards:upload": EDITS,
     "standards:preview": EDITS,
-    "knowledge:home": EDITS,
-    "knowledge:checks": EDITS,
-    "knowledge:check_again": EDITS,
-    "knowledge:checks_summary": EDITS,
-    "knowledge:services": EDITS,
-    "knowledge:draft_service": EDITS,
-    "knowledge:differences": EDITS,
-    "knowledge:releases": EDITS,
-    "knowledge:release": EDITS,
-    "knowledge:service": EDITS,
+    "knowledge:home": KNOWS,
+    "knowledge:checks": KNOWS,
+    "knowledge:check_again": KNOWS,
+    "knowledge:checks_summary": KNOWS,
+    "knowledge:services": KNOWS,
+    "knowledge:draft_service": KNOWS,
+    "knowledge:differences": KNOWS,
+    "knowledge:releases": KNOWS,
+    "knowledge:release": KNOWS,
+    "knowledge:service": KNOWS,
     "knowledge:again": EDITS,
     "knowledge:propose": EDITS,
-    "knowledge:proposal": EDITS,
-    "knowledge:publish": EDITS,
-    "knowledge:refuse": EDITS,
+    "knowledge:proposal": KNOWS,
+    "knowledge:publish": PUBLISHES,
+    "knowledge:refuse": PUBLISHES,
     "knowledge:withdraw": EDITS,
-    "trying:playground": EDITS,
-    "trying:golden": EDITS,
-    "trying:start": EDITS,
+    "trying:playground": KNOWS,
+    "trying:golden": KNOWS,
+    "trying:start": KNOWS,
     "trying:questions": EDITS,
     "trying:question_add": EDITS,
     "trying:question_remove": EDITS,
@@ -97,25 +103,23 @@ ACCESS: Mapping[str, Who] = {
     "recall:write": EDITS,
     "recall:send": EDITS,
     "recall:notice": EDITS,
-    "notices:notices": EDITS,
+    "notices:notices": KNOWS,
     "notices:add": EDITS,
     "notices:end": EDITS,
     **{
-        f"knowledge_api:{name}{one}": EDITS
-        for name in ("agencies", "dictionary", "services", "labels", "translations")
-        for one in ("", "_entry", "_file")
+        f"knowledge_api:{name}{one}": who
+        for name in TABLES
+        for one, who in (("", KNOWS), ("_entry", EDITS), ("_file", KNOWS))
     },
     "knowledge_api:standards_file": EDITS,
-    "knowledge_api:releases": EDITS,
-    "knowledge_api:release": EDITS,
-    "knowledge_api:proposals": EDITS,
-    "knowledge_api:proposal": EDITS,
-    **{
-        f"knowledge_api:{name}": EDITS
-        for name in ("golden_run", "try", "versions", "answers", "notices", "end_notice")
-    },
-    "knowledge_api:publish": EDITS,
-    "knowledge_api:refuse": EDITS,
+    "knowledge_api:releases": KNOWS,
+    "knowledge_api:release": KNOWS,
+    "knowledge_api:proposals": KNOWS,
+    "knowledge_api:proposal": KNOWS,
+    **{f"knowledge_api:{name}": EDITS for name in ("versions", "answers", "end_notice")},
+    **{f"knowledge_api:{name}": KNOWS for name in ("golden_run", "try", "notices")},
+    "knowledge_api:publish": PUBLISHES,
+    "knowledge_api:refuse": PUBLISHES,
     "knowledge_api:withdraw": EDITS,
     "review_api:items": SEES,
     "review_api:item": SEES,
@@ -123,13 +127,50 @@ ACCESS: Mapping[str, Who] = {
     "review_api:release": DECIDES,
     "review_api:decide": DECIDES,
 }
-PREFIXES: Mapping[str, Who] = {"admin:": BY_PERMISSION}
-"""The same for whole families of addresses."""
+CHANGES: Mapping[str, Who] = {
+    "knowledge_api:notices": EDITS,
+    "knowledge_api:proposals": EDITS,
+    **{f"knowledge_api:{name}_file": EDITS for name in TABLES},
+}
+"""Who may change something at an address that more people may read."""
+_READS = ("GET", "HEAD", "OPTIONS")
+
+ADMIN_SITE: Mapping[str, Who] = {
+    **dict.fromkeys(("login", "logout"), EVERYBODY),
+    **dict.fromkeys(("index", "password_change", "password_change_done", "jsi18n"), STAFF),
+    "app_list": KNOWS | frozenset({Role.ADMINISTRATOR}),
+    "autocomplete": frozenset({Role.ADMINISTRATOR}),
+}
+_READ, _CHANGE, _ALL = "v", "vc", "vcad"
+ADMIN: Mapping[str, Mapping[Role, str]] = {
+    "auth_user": {Role.ADMINISTRATOR: _ALL},
+    "auth_group": {Role.ADMINISTRATOR: _READ},
+    "knowledge_agencyscope": {Role.ADMINISTRATOR: _ALL},
+    "knowledge_agency": {Role.EDITOR: _CHANGE, Role.PUBLISHER: _READ},
+    **{
+        f"knowledge_{name}": {Role.EDITOR: _ALL, Role.PUBLISHER: _READ}
+        for name in ("category", "service", "translation")
+    },
+    "knowledge_label": {},
+    **{
+        f"knowledge_{name}": {Role.EDITOR: _READ, Role.PUBLISHER: _READ}
+        for name in ("release", "publication")
+    },
+    "knowledge_goldenquestion": {},
+    "audit_auditevent": {Role.AUDITOR: _READ},
+    "audit_auditcheckpoint": {Role.AUDITOR: _READ},
+}
+"""What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies and
+labels are for people of every agency to add, labels also to change."""
 
 
-def who_may(name: str) -> Who | None:
-    """Return who may open the address called ``name``, None for one that nobody listed."""
-    for prefix, who in PREFIXES.items():
-        if name.startswith(prefix):
-            return who
+def who_may(name: str, method: str = "GET") -> Who | None:
+    """Return who may open the address called ``name``, None for one that nobody listed.
+
+    Of the admin's addresses see :data:`ADMIN`.
+    """
+    if name.startswith("admin:"):
+        return ADMIN_SITE.get(name.removeprefix("admin:"))
+    if method not in _READS and name in CHANGES:
+        return CHANGES[name]
     return ACCESS.get(name)

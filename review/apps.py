@@ -10,3 +10,11 @@ class ReviewConfig(AppConfig):
 
     name = "review"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Let the audit record vouch for the rows of this app, and have logins recorded."""
+        from ieim.audit import vouching
+        from review import record
+        from review.people import signing_in  # noqa: F401  # its receivers
+
+        vouching.register(*record.KINDS)

@@ -13,12 +13,14 @@ from django.http import QueryDict
 
 from review import claims, deciding, selectors
 from review.claims import ClaimRefused, ClaimTaken
+from review.crisis import is_crisis
 from review.deciding import Action
 from review.models import ReviewItem
 
 MOST = 100
 """Items at once; a page shows fewer."""
 GONE = "An item is not there any more."
+ALONE = "An item in crisis is not dismissed with others. Open it and answer it by itself."
 
 
 class NotDone(Exception):
@@ -77,6 +79,8 @@ def _claim(pk: UUID, actor: AbstractUser) -> None:
 def _dismiss(pk: UUID, actor: AbstractUser, reason: str) -> None:
     """Claim and dismiss at once: what cannot be dismissed is not claimed either."""
     item = claims.claim(item_id=pk, actor=actor)
+    if is_crisis(item):
+        raise ClaimRefused(ALONE)
     deciding.decide(
         item_id=pk,
         actor=actor,

@@ -8,13 +8,12 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import reverse
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
-from review import claims, queue_presenters
+from review import claims, lists, queue_presenters, reach
 from review.claims import ClaimRefused, ClaimTaken
 from review.models import ReviewItem
 from review.queue_views import back, user_of
@@ -33,6 +32,17 @@ def claim(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 @never_cache
+@require_safe
+@login_required
+@may_decide
+def held(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """204 while the person has the item, 409 when not: the open page asks every few seconds."""
+    user = user_of(request)
+    item = get_object_or_404(reach.visible(user), pk=pk)
+    return HttpResponse(status=204 if claims.holds(item, user, timezone.now()) else 409)
+
+
+@never_cache
 @require_POST
 @login_required
 @may_decide
@@ -47,7 +57,7 @@ def renew(request: HttpRequest, pk: UUID) -> HttpResponse:
 @may_decide
 def release(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Give a claim back and go to the queue."""
-    return _answer(request, pk, claims.release, otherwise=reverse("review:queue"))
+    return _answer(request, pk, claims.release, to_queue=True)
 
 
 @never_cache
@@ -60,7 +70,7 @@ def take_over(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def _answer(
-    request: HttpRequest, pk: UUID, change: Callable[..., ReviewItem], *, otherwise: str = ""
+    request: HttpRequest, pk: UUID, change: Callable[..., ReviewItem], *, to_queue: bool = False
 ) -> HttpResponse:
     """Change a claim and say so: htmx gets the fragment, 409 with the reason where it fails."""
     problem, item = "", None
@@ -78,4 +88,6 @@ def _answer(
         return render(request, "review/claim.html", context, status=409 if problem else 200)
     if problem:
         messages.error(request, problem)
-    return back(request, otherwise=otherwise or reverse("review:item", args=[pk]))
+    filters = lists.carried(request)
+    address = lists.queue_address(filters) if to_queue else lists.item_address(pk, filters)
+    return back(request, otherwise=address)

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from ieim.audit import services as audit
-from review import second, selectors
+from review import reach, second, selectors
 from review.deciding import permitted
 from review.models import ReviewItem
 from review.states import ReviewState
@@ -131,8 +131,8 @@ def assign(*, items: Iterable[UUID], to: AbstractUser, actor: AbstractUser) -> l
         raise ClaimRefused(f"{selectors.name_of(to)} may not decide items.")
     given = []
     for item_id in sorted(items):
-        due = selectors.visible(actor).values_list("due_at", flat=True).get(pk=item_id)
-        if not selectors.visible(to).filter(pk=item_id).exists():
+        due = reach.visible(actor).values_list("due_at", flat=True).get(pk=item_id)
+        if not reach.visible(to).filter(pk=item_id).exists():
             raise ClaimRefused(f"{selectors.name_of(to)} does not work for an item’s agency.")
         until = max(timezone.now() + _claim_time(), due)
         item = _hand_to(item_id, actor, to=to, until=until)
@@ -188,9 +188,9 @@ def _change(item_id: UUID, actor: AbstractUser, step: Step) -> ReviewItem:
 
 
 def _locked(item_id: UUID, actor: AbstractUser) -> ReviewItem:
-    item = selectors.visible(actor).get(pk=item_id)
+    item = reach.visible(actor).get(pk=item_id)
     Turn.objects.select_for_update().only("pk").get(pk=item.turn_id)
-    return selectors.visible(actor).select_related("claimed_by", "turn").get(pk=item_id)
+    return reach.visible(actor).select_related("claimed_by", "turn").get(pk=item_id)
 
 
 def _require_free(item: ReviewItem) -> None:

@@ -13,7 +13,7 @@ from datetime import time as clock_time
 from holidays import HolidayBase
 
 from ieim.pipeline.knowledge import Label
-from review.models import Priority
+from review.models import CRISIS, NORMAL_RANK, Priority
 
 DEFAULT_MINUTES: Mapping[int, int] = {Priority.HIGH: 240, Priority.NORMAL: 1440, Priority.LOW: 4320}
 """Target minutes by priority, where no urgency is known."""
@@ -63,10 +63,26 @@ def target(*, urgency: str, priority: int, crisis: bool, urgencies: Mapping[str,
     ``urgency`` is a label's code, empty where none is known; ``urgencies`` are the release's
     labels. ``crisis`` says that a risk flag escalates: then it is the shortest target there is.
     """
-    minutes = {code: int(label.effect) for code, label in urgencies.items() if label.effect}
+    minutes = _minutes(urgencies)
     if crisis:
         return Target(min(minutes.values(), default=CRISIS_MINUTES), at_any_hour=True)
     return Target(minutes.get(urgency, DEFAULT_MINUTES[priority]))
+
+
+def rank(*, urgency: str, crisis: bool, urgencies: Mapping[str, Label]) -> int:
+    """Return how urgent an item is, the lowest first: a crisis, then by its target minutes.
+
+    Minutes, so that the items of two releases with different urgencies stand in one order. What
+    nobody knows the urgency of counts as normal.
+    """
+    if crisis:
+        return CRISIS
+    minutes = _minutes(urgencies).get(urgency, NORMAL_RANK)
+    return min(max(minutes, CRISIS + 1), LONGEST_MINUTES)
+
+
+def _minutes(urgencies: Mapping[str, Label]) -> dict[str, int]:
+    return {code: int(label.effect) for code, label in urgencies.items() if label.effect}
 
 
 def due(start: datetime, wanted: Target, calendar: Calendar) -> datetime:

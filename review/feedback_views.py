@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from ieim.knowledge import golden as questions
 from review import feedback
 from review.feedback import NoCase
-from review.selectors import visible
+from review.reach import visible
 
 may_decide = permission_required("review.decide_reviewitem", raise_exception=True)
 

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from conversations.models import Turn
-from ieim.audit.models import AppendOnlyError
+from ieim.audit.models import AppendOnlyError, Standing
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from review.states import UNDECIDED, ReviewState
 
@@ -27,13 +27,49 @@ class Priority(IntEnum):
     """Triage only: no answer waits for it."""
 
 
+CRISIS = 0
+"""The rank of an item whose message shows a risk that escalates: before every urgency."""
+NORMAL_RANK = 1440
+"""The rank of an item whose urgency nobody knows: that of an ordinary one."""
+
+
+class AgencySet(models.Model):
+    """Agencies that items belong to together: one row for each combination that has occurred.
+
+    An item points at its set, so that one index leads through the items of an agency in order.
+    ``ids`` are sorted, ``digest`` is the SHA-256 of them.
+    """
+
+    ids = models.JSONField()
+    digest = models.CharField(max_length=64, unique=True)
+
+    def __str__(self) -> str:
+        return ", ".join(self.ids)
+
+
+class SetMember(models.Model):
+    """An agency of a set: what leads from an agency to the sets that it is in."""
+
+    set = models.ForeignKey(AgencySet, on_delete=models.CASCADE, related_name="members")
+    agency = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["agency", "set"], name="member_once_a_set")]
+
+    def __str__(self) -> str:
+        return self.agency
+
+
 class ReviewItem(models.Model):
     """A stage or a reply that waits for a person.
 
     ``stage`` is a contract's id, or ``reply`` when the reply as a whole is held. ``reasons`` are
     the finding codes, each once, in the order of the gate; ``reason`` is the first of them.
-    ``agency``, ``urgency`` and ``language`` are what was known when it was opened (empty where
-    nothing was) and what the queue is filtered by. A claim holds until ``claimed_until``.
+    ``agencies`` are those that it belongs to (``review/belonging.py``), None while none is known;
+    ``agency`` is the one that has it now: the only one found, or the one that it was handed to.
+    ``urgency`` and ``language`` are what was known when it was opened (empty where nothing was).
+    ``rank`` is how urgent it is, the lowest first: :data:`CRISIS`, or the target minutes of its
+    urgency. A claim holds until ``claimed_until``.
     ``version`` counts the changes: who decides says which one they saw. ``parent`` is the item
     after whose decision the pipeline stopped again.
     """
@@ -53,7 +89,16 @@ class ReviewItem(models.Model):
         default=Priority.NORMAL.value,
     )
     agency = models.CharField(max_length=200, blank=True)
+    agencies = models.ForeignKey(
+        AgencySet,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        db_index=False,
+        related_name="items",
+    )
     urgency = models.CharField(max_length=64, blank=True)
+    rank = models.PositiveIntegerField(default=NORMAL_RANK)
     language = models.CharField(max_length=8, blank=True)
     needs_second = models.BooleanField(default=False)
     parent = models.ForeignKey(
@@ -73,11 +118,12 @@ class ReviewItem(models.Model):
     decided_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        ordering = ["due_at", "id"]
+        ordering = ["rank", "due_at", "id"]
         permissions = [
             ("decide_reviewitem", "Can claim and decide review items"),
             ("supervise_reviewitem", "Can assign and take over review items"),
             ("second_reviewitem", "Can give a second opinion"),
+            ("triage_reviewitem", "Can work on items without an agency"),
             ("view_metrics", "Can see the metrics"),
         ]
         constraints = [
@@ -92,18 +138,25 @@ class ReviewItem(models.Model):
             # filtered away is passed over within the index.
             models.Index(
                 fields=[
-                    *("state", "due_at", "id"),
+                    *("state", "rank", "due_at", "id"),
                     *("stage", "reason", "urgency", "language", "opened_at"),
                 ],
                 name="review_queue",
             ),
-            models.Index(fields=["state", "agency", "due_at", "id"], name="review_agency"),
-            models.Index(fields=["claimed_by", "state", "due_at"], name="review_mine"),
+            models.Index(
+                fields=["state", "agencies", "rank", "due_at", "id"], name="review_agencies"
+            ),
+            models.Index(fields=["claimed_by", "state", "rank", "due_at"], name="review_mine"),
             models.Index(fields=["decided_at"], name="review_decided"),
         ]
 
     def __str__(self) -> str:
         return f"{self.stage} of {self.turn_id} ({self.state})"
+
+    @property
+    def agency_ids(self) -> tuple[str, ...]:
+        """The ids of the agencies that the item belongs to, sorted."""
+        return () if self.agencies is None else tuple(self.agencies.ids)
 
 
 class ItemFlag(models.Model):
@@ -117,6 +170,16 @@ class ItemFlag(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+
+class SearchText(models.Model):
+    """The words of an item's message, as they are searched (``review/fulltext.py``)."""
+
+    item = models.OneToOneField(ReviewItem, on_delete=models.CASCADE, related_name="search_text")
+    words = models.TextField()
+
+    def __str__(self) -> str:
+        return f"the words of {self.item_id}"
 
 
 class Action(models.TextChoices):
@@ -176,18 +239,31 @@ class Decision(models.Model):
 
 
 class SignOff(models.Model):
-    """An agency's signature under its part of a reply that several agencies answer."""
+    """An agency's signature under a reply that several agencies answer, and why.
+
+    ``reason`` is empty under what was signed before reasons were kept. Never deleted: one whose
+    text was withdrawn does not ``stand`` any more, and is in ``recorded``.
+    """
 
     item = models.ForeignKey(ReviewItem, on_delete=models.CASCADE, related_name="sign_offs")
     agency = models.CharField(max_length=200)
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="sign_offs"
     )
+    reason = models.TextField(blank=True)
     at = models.DateTimeField(auto_now_add=True)
+    stands = models.BooleanField(default=True)
+
+    objects = Standing["SignOff"]()
+    recorded = models.Manager["SignOff"]()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["item", "agency"], name="signed_once_an_agency")
+            models.UniqueConstraint(
+                fields=["item", "agency"],
+                condition=Q(stands=True),
+                name="signed_once_an_agency",
+            )
         ]
 
     def __str__(self) -> str:

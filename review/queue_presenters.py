@@ -15,7 +15,7 @@ from django.utils.timesince import timesince, timeuntil
 
 from ieim.pipeline.knowledge import Release
 from review import selectors, words
-from review.known import AGENCY_STAGE
+from review.crisis import is_crisis
 from review.models import ReviewItem, SavedView
 from review.searching import Filters, UnknownFilter
 from review.states import ReviewState
@@ -24,24 +24,11 @@ EXCERPT = 160
 """Characters of a message that a row shows."""
 MINUTE = timedelta(minutes=1)
 
-TABS: Mapping[str, str] = {
-    "open": "Open",
-    "mine": "Mine",
-    "second": "Waiting for a second opinion",
-    "done": "Done",
-}
 AGES: Mapping[str, str] = {
     "hour": "Over an hour",
     "day": "Over a day",
     "3-days": "Over 3 days",
     "week": "Over a week",
-}
-NOTHING: Mapping[str, str] = {
-    "open": "Nothing is waiting. New items appear here when the assistant cannot answer safely by"
-    " itself.",
-    "mine": "You have claimed nothing. Choose something from the open items.",
-    "second": "No decision waits for a second opinion.",
-    "done": "Nothing has been decided yet.",
 }
 
 
@@ -64,7 +51,11 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One item of a list; ``agencies`` is empty until they are known."""
+    """One item of a list; ``agencies`` is empty until they are known.
+
+    In a ``crisis`` the ``reason`` names the danger, and ``flags`` the others. ``listed`` is the
+    name of the item's list where rows of several stand together.
+    """
 
     id: UUID
     reason: str
@@ -75,7 +66,10 @@ class QueueRow:
     flags: tuple[str, ...]
     language: str
     reference: str
+    crisis: bool
+    state: str
     live: Live
+    listed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,30 +90,24 @@ class Select:
     choices: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """One list; ``count`` is empty where it is not counted."""
-
-    words: str
-    count: str
-    query: str
-    current: bool
-
-
 def queue_row(
     item: ReviewItem, user: AbstractUser, release: Release | None, now: datetime
 ) -> QueueRow:
     """Return an item of :func:`review.selectors.page` as a row for ``user``."""
+    flags = [flag.code for flag in item.flags.all()]
+    dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
     return QueueRow(
         id=item.pk,
-        reason=words.reasons(item.reasons),
+        reason=_flags(release, dangers) or words.reasons(item.reasons),
         stage=words.stage_words(item.stage),
         excerpt=Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
-        agencies=_agencies(item, release),
+        agencies=words.agencies(item, release),
         urgency=_label(release, "urgencies", item.urgency),
-        flags=tuple(_label(release, "risk_flags", flag.code) for flag in item.flags.all()),
+        flags=tuple(_label(release, "risk_flags", c) for c in flags if c not in dangers),
         language=language_name(item.language),
         reference=item.turn.session.reference,
+        crisis=is_crisis(item),
+        state=item.state,
         live=live(item, item.pk, user, now),
     )
 
@@ -151,25 +139,10 @@ def problem(error: Exception) -> str:
     return str(error) if isinstance(error, UnknownFilter) else "There is no such page of the list."
 
 
-def nothing(filters: Filters) -> str:
-    """Return what an empty list says."""
-    if filters.q or filters.narrows:
-        return "Nothing fits this search and these filters."
-    return NOTHING[filters.tab]
-
-
 def language_name(code: str) -> str:
     """Return a language's English name; a code that has none is shown as it is."""
     info = LANG_INFO.get(code, {})
     return str(info.get("name", code))
-
-
-def tabs(filters: Filters, counts: Mapping[str, int]) -> tuple[Tab, ...]:
-    """Return the lists with their numbers, the filters kept."""
-    return tuple(
-        Tab(name, _capped(counts.get(tab)), filters.but(tab=tab), tab == filters.tab)
-        for tab, name in TABS.items()
-    )
 
 
 def selects(
@@ -230,16 +203,6 @@ def _label(release: Release | None, label_set: str, code: str) -> str:
     return label.name if label else code
 
 
-def _agencies(item: ReviewItem, release: Release | None) -> str:
-    if item.agency and release and item.agency in release.agencies:
-        return release.agencies[item.agency].name
-    for stage in item.turn.stages.all():
-        if stage.contract == AGENCY_STAGE and stage.state_merge:
-            info = stage.state_merge[AGENCY_STAGE]["agencyInfo"]
-            return ", ".join(agency["name"] for agency in info)
-    return item.agency
-
-
 def _due(moment: datetime, now: datetime) -> str:
     if abs(moment - now) < MINUTE:
         return "due now"
@@ -252,7 +215,10 @@ def _ago(moment: datetime, now: datetime) -> str:
     return "just now" if now - moment < MINUTE else f"{timesince(moment, now, depth=1)} ago"
 
 
-def _capped(count: int | None) -> str:
-    if count is None:
-        return ""
-    return f"{selectors.COUNTED - 1}+" if count >= selectors.COUNTED else str(count)
+def _escalates(release: Release | None, code: str) -> bool:
+    label = release.labels.get("risk_flags", {}).get(code) if release else None
+    return label is not None and label.escalates
+
+
+def _flags(release: Release | None, codes: Iterable[str]) -> str:
+    return ", ".join(_label(release, "risk_flags", code) for code in codes)

@@ -19,9 +19,9 @@ from django.views.decorators.http import require_POST, require_safe
 from review import bulk as bulk_actions
 from review import claims, queue_presenters, saved_views, selectors
 from review.bulk import NotDone
+from review.paging import UnknownPage
 from review.queue_page import news, queue_page
 from review.searching import Filters, UnknownFilter
-from review.selectors import UnknownPage
 
 may_see = permission_required("review.view_reviewitem", raise_exception=True)
 may_decide = permission_required(claims.DECIDE, raise_exception=True)
@@ -33,7 +33,7 @@ MOST_SHOWN = 2 * selectors.PAGE_SIZE
 @login_required
 @may_see
 def queue(request: HttpRequest) -> HttpResponse:
-    """A list of items, what is due first first.
+    """A list of items, what is most urgent first.
 
     400 with the list as it is without filters where the address asks for what there is not.
     """

@@ -18,6 +18,7 @@ from ieim.pipeline import strict_json
 from ieim.pipeline.canonical import digest, dumps
 from ieim.pipeline.gate import EvidenceDict, with_two_decimals
 from review.models import Action, Decision, ReviewItem
+from review.record import DECISION
 
 CLAIMS = ("review.claimed", "review.taken_over", "review.assigned")
 """The audit events by which somebody gets an item; their payload names it as ``item``."""
@@ -80,6 +81,7 @@ def write(
             "output_sha256": None if content.output is None else digest(content.output),
             "artifacts": decision.artifacts,
         },
+        rows=[DECISION.row(decision)],
     )
     return decision
 

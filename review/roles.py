@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from itertools import product
 
-from django.contrib.auth.models import Group, Permission
-from django.db import transaction
-
 
 class Role(StrEnum):
     """A role; its value is the group's name."""
@@ -16,9 +13,11 @@ class Role(StrEnum):
     CASEWORKER = "caseworker"
     """Clears the queue of their agencies."""
     SUPERVISOR = "supervisor"
-    """A caseworker who hands out work and sees the figures."""
+    """A caseworker who hands out work, sees the figures, and what has no agency yet."""
     EDITOR = "knowledge editor"
-    """Changes what the answers are made from."""
+    """Changes what the answers are made from, and proposes it."""
+    PUBLISHER = "knowledge publisher"
+    """Publishes or turns down what somebody else proposed."""
     AUDITOR = "auditor"
     """Reads what was decided and recorded, and changes nothing."""
     ADMINISTRATOR = "administrator"
@@ -30,6 +29,7 @@ def _each(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[
 
 
 _ALL = ("view", "add", "change", "delete")
+_DRAFT = ("agency", "category", "service", "label", "translation")
 _DECIDES = (
     "review.view_reviewitem",
     "review.decide_reviewitem",
@@ -37,15 +37,25 @@ _DECIDES = (
 )
 PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.CASEWORKER: _DECIDES,
-    Role.SUPERVISOR: (*_DECIDES, "review.supervise_reviewitem", "review.view_metrics"),
+    Role.SUPERVISOR: (
+        *_DECIDES,
+        "review.supervise_reviewitem",
+        "review.triage_reviewitem",
+        "review.view_metrics",
+    ),
     Role.EDITOR: (
-        *_each("knowledge", ("agency", "category", "service", "label", "translation"), _ALL),
+        *_each("knowledge", _DRAFT, _ALL),
         *_each("knowledge", ("release", "publication"), ("view",)),
-        *_each("knowledge", ("proposal",), ("view", "add")),
-        "knowledge.publish_proposal",
+        *_each("knowledge", ("proposal", "goldenrun"), ("view", "add")),
         *_each("knowledge", ("directive",), ("view", "add", "change")),
         "conversations.view_citation",
         "conversations.add_correctionnotice",
+    ),
+    Role.PUBLISHER: (
+        *_each("knowledge", (*_DRAFT, "release", "publication", "directive"), ("view",)),
+        *_each("knowledge", ("goldenrun",), ("view", "add")),
+        "knowledge.view_proposal",
+        "knowledge.publish_proposal",
     ),
     Role.AUDITOR: (
         "review.view_reviewitem",
@@ -61,15 +71,3 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     ),
 }
 """What each role may; a group that has more is brought back to this."""
-
-
-@transaction.atomic
-def make_roles() -> None:
-    """Create the groups that are missing, and give every role exactly its permissions."""
-    known = {
-        f"{permission.content_type.app_label}.{permission.codename}": permission
-        for permission in Permission.objects.select_related("content_type")
-    }
-    for role, names in PERMISSIONS.items():
-        group, _ = Group.objects.get_or_create(name=role.value)
-        group.permissions.set([known[name] for name in names])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
@@ -9,7 +10,8 @@ from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from review import fulltext
+from conversations.models import Session
+from review import belonging, fulltext
 from review.models import ItemFlag, ReviewItem
 
 TABS = ("open", "mine", "second", "done")
@@ -35,7 +37,8 @@ class UnknownFilter(ValueError):
 class Filters:
     """The queue's address as values; empty ones do not filter.
 
-    ``flag`` is a risk flag's code, ``age`` a key of :data:`AGES`, ``overdue`` is "" or "1".
+    ``flag`` is a risk flag's code, ``age`` a key of :data:`AGES`, ``overdue`` is "" or "1". With
+    ``held`` ("" or "1") *Open* also has what colleagues work on.
     """
 
     tab: str = TABS[0]
@@ -48,6 +51,7 @@ class Filters:
     language: str = ""
     age: str = ""
     overdue: str = ""
+    held: str = ""
 
     @classmethod
     def parse(cls, params: Mapping[str, str]) -> Filters:
@@ -63,8 +67,8 @@ class Filters:
             raise UnknownFilter("There is no such list. Choose one of those at the top.")
         if given["age"] not in ("", *AGES):
             raise UnknownFilter("There is no such age. Choose one from the list.")
-        if given["overdue"] not in ("", "1"):
-            raise UnknownFilter("Items are overdue or not. Tick the box or leave it empty.")
+        if given["overdue"] not in ("", "1") or given["held"] not in ("", "1"):
+            raise UnknownFilter("A box is ticked or it is not. Tick it or leave it empty.")
         return cls(**{**given, "tab": given["tab"] or TABS[0]})
 
     @property
@@ -88,10 +92,29 @@ class Filters:
         return [(name, value) for name, value in values if (name, value) != ("tab", default)]
 
 
+_REFERENCE = re.compile(r"([0-9A-Z]{3})[-\s\u2010-\u2015]?([0-9A-Z]{4})")
+
+
+def session_of(typed: str) -> Session | None:
+    """Return the conversation whose reference was typed (``K7M-4QX9``), None where it is none.
+
+    However it is written: with a hyphen, a space or neither, in any case.
+    """
+    parts = _REFERENCE.fullmatch(typed.strip().upper())
+    if parts is None:
+        return None
+    return Session.objects.filter(reference=f"{parts[1]}-{parts[2]}").first()
+
+
 def condition(filters: Filters, now: datetime) -> Q:
-    """Return what the filters ask of an item, without list and search."""
+    """Return what the filters ask of an item, without list and search.
+
+    An agency costs one query of its own: it leads to the sets that the agency is in.
+    """
     wanted = Q()
-    for name in ("agency", "stage", "reason", "urgency", "language"):
+    if filters.agency:
+        wanted &= Q(agencies__in=belonging.sets_with([filters.agency]))
+    for name in ("stage", "reason", "urgency", "language"):
         if value := getattr(filters, name):
             wanted &= Q(**{name: value})
     if filters.flag:
@@ -115,4 +138,4 @@ def found(items: QuerySet[ReviewItem], typed: str) -> QuerySet[ReviewItem]:
     if not query:
         return items.none()
     few = fulltext.some(query, FEW + 1)
-    return items.filter(turn_id__in=few) if len(few) <= FEW else fulltext.walk(items, query)
+    return items.filter(pk__in=few) if len(few) <= FEW else fulltext.walk(items, query)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from uuid import UUID
 
 from django.conf import settings
 
-from ieim.knowledge import selectors as knowledge
+from review import belonging, crisis
 from review.models import Action, Decision, ReviewItem
 from review.states import UNDECIDED, ReviewState
 
@@ -26,23 +27,25 @@ PROPOSALS = frozenset(
 def needed(item: ReviewItem) -> bool:
     """Whether a second person has to agree: an escalating risk flag, or the deployment says so.
 
-    ``IEIM_SECOND_OPINION`` names ``agencies`` (whose items all need it) and ``label_sets`` (items
+    ``IEIM_SECOND_OPINION`` names ``agencies`` (whose turns all need it) and ``label_sets`` (items
     of the contract that gives their labels; for ``risk_flags`` every turn that has a flag). What
     was known when the item was opened counts as well as what is known now.
     """
-    if item.needs_second:
-        return True
-    codes = {found["code"] for found in item.turn.risks}
-    labels = knowledge.release(item.turn.release_number).labels.get("risk_flags", {})
-    if any(code in labels and labels[code].escalates for code in codes):
+    if item.needs_second or crisis.labels(item.turn):
         return True
     config = settings.IEIM_SECOND_OPINION
     sets = frozenset(config["label_sets"])
     return (
-        item.agency in config["agencies"]
+        for_agencies(item.turn_id)
+        or item.agency in config["agencies"]
         or not sets.isdisjoint(LABEL_SETS.get(item.stage, ()))
-        or ("risk_flags" in sets and bool(codes))
+        or ("risk_flags" in sets and bool(item.turn.risks))
     )
+
+
+def for_agencies(turn_id: UUID) -> bool:
+    """Whether an agency that has, or had, a part in a turn wants a second person to agree."""
+    return not belonging.ever(turn_id).isdisjoint(settings.IEIM_SECOND_OPINION["agencies"])
 
 
 def proposal_of(item: ReviewItem) -> Decision | None:

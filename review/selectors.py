@@ -1,40 +1,30 @@
-"""Reads: who sees what, and the queue page by page."""
+"""Reads: the queue page by page, within what somebody may see."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from heapq import merge
-from itertools import islice
+from datetime import datetime
 from uuid import UUID
 
-from django.contrib.auth.models import AbstractBaseUser, AbstractUser, AnonymousUser
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.contrib.auth.models import AbstractUser
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from conversations.models import Stage
+from conversations.erasing import is_erased
+from conversations.models import Session
 from conversations.services import REPLY
-from ieim.knowledge.scope import agencies_of
 from ieim.pipeline.topology import ANSWERING
 from review import searching
-from review.known import AGENCY_STAGE
-from review.models import Decision, ReviewItem
+from review.models import CRISIS, Decision, ReviewItem
+from review.paging import Listing, keys, parse, place
+from review.reach import User, visible
 from review.searching import Filters
 from review.second import PROPOSALS
 from review.states import UNDECIDED, ReviewState
 
-User = AbstractBaseUser | AnonymousUser
-Key = tuple[datetime, UUID]
-"""Where an item stands in a list: the moment that sorts it, and its id."""
-
 PAGE_SIZE = 25
 COUNTED = 100
 """Nobody needs to know how many there are beyond this."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class UnknownPage(ValueError):
-    """An address of a page that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +37,26 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """A list: its branches (each a walk along an index) and what sorts them."""
+class Conversation:
+    """Where the conversation stands that a reference names, without a word of the citizen's.
 
-    branches: tuple[QuerySet[ReviewItem], ...]
-    column: str = "due_at"
-    newest_first: bool = False
+    ``elsewhere`` says that it has items, and none that the user may see: then, and where it was
+    erased, nothing more is told. ``state`` is that of its last message.
+    """
+
+    reference: str
+    started_at: datetime
+    messages: int
+    state: str
+    elsewhere: bool
 
 
-def visible(user: User) -> QuerySet[ReviewItem]:
-    """Return the items that a user may see: of their agencies, and of none yet."""
-    agencies = agencies_of(user)
-    items = ReviewItem.objects.all()
-    return items if agencies is None else items.filter(agency__in=["", *sorted(agencies)])
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many items a list has, and which of them are in crisis, up to :data:`COUNTED`."""
+
+    items: int
+    crises: tuple[UUID, ...]
 
 
 def is_held(item: ReviewItem, now: datetime) -> bool:
@@ -74,7 +71,12 @@ def name_of(user: AbstractUser | None) -> str:
 
 
 def listing(user: User, filters: Filters, now: datetime) -> Listing:
-    """Return the list that an address names, within what the user may see."""
+    """Return the list that an address names, within what the user may see.
+
+    A conversation's reference leads to all of its items, whatever list and filters are on.
+    """
+    if (session := searching.session_of(filters.q)) is not None:
+        return Listing((visible(user).filter(turn__session=session),), session=session)
     items = visible(user).filter(searching.condition(filters, now))
     items = searching.found(items, filters.q)
     match filters.tab:
@@ -86,30 +88,33 @@ def listing(user: User, filters: Filters, now: datetime) -> Listing:
                 (_in_state(items, ReviewState.SECOND_OPINION), _claimed(items, second=True))
             )
         case "done":
-            return Listing((_in_state(items, ReviewState.DECIDED),), "decided_at", True)
+            return Listing((_in_state(items, ReviewState.DECIDED),), done=True)
         case _:
-            return Listing((_in_state(items, ReviewState.OPEN), _claimed(items, second=False)))
+            claimed = _claimed(items, second=False)
+            if not filters.held:
+                claimed = claimed.filter(_not_of_others(user, now))
+            return Listing((_in_state(items, ReviewState.OPEN), claimed))
 
 
 def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE_SIZE) -> Page:
-    """Return the items after (or before) a place in a list; raises :class:`UnknownPage`.
+    """Return the items after (or before) a place in a list; raises ``UnknownPage``.
 
     Whatever the page, an index leads to its first item: no page is slower than the first.
     """
     backwards = bool(before)
-    keys = _keys(listed, before or after, backwards=backwards, size=size + 1)
-    more = len(keys) > size
-    keys = keys[:size]
+    there = keys(listed, before or after, backwards=backwards, size=size + 1)
+    more = len(there) > size
+    there = there[:size]
     if backwards:
-        keys.reverse()
-    found = _rows([pk for _, pk in keys])
+        there.reverse()
+    found = _rows([pk for *_, pk in there])
     # An item may be erased between the two queries.
-    items = tuple(found[pk] for _, pk in keys if pk in found)
+    items = tuple(found[pk] for *_, pk in there if pk in found)
     has_previous, has_next = (more, True) if backwards else (bool(after), more)
     return Page(
         items,
-        place(keys[0]) if keys and has_previous else "",
-        place(keys[-1]) if keys and has_next else "",
+        place(there[0]) if there and has_previous else "",
+        place(there[-1]) if there and has_next else "",
     )
 
 
@@ -118,31 +123,46 @@ def keys_between(listed: Listing, *, after: str, until: str, size: int = PAGE_SI
 
     At most twice a page: beyond that a page has to be loaded again anyway.
     """
-    keys = _keys(listed, after, backwards=False, size=2 * size)
+    there = keys(listed, after, size=2 * size)
     if not until:
-        return [pk for _, pk in keys]
-    end = _parse(until)
-    return [key[1] for key in keys if not _beyond(key, end, listed.newest_first)]
+        return [pk for *_, pk in there]
+    end = parse(until)
+    return [key[2] for key in there if not listed.beyond(key, end)]
 
 
-def counts(user: User, now: datetime) -> dict[str, int]:
-    """Return how many items each of the lists of work has, counted up to :data:`COUNTED`."""
-    counted = {}
-    for tab in ("open", "mine", "second"):
-        branches = listing(user, Filters(tab=tab), now).branches
-        each = (branch.order_by()[:COUNTED].count() for branch in branches)
-        counted[tab] = min(COUNTED, sum(each))
-    return counted
+def counts(user: User, now: datetime, *tabs: str) -> dict[str, Count]:
+    """Return how much there is in lists of work, in all of them where none is named."""
+    return {
+        tab: _count(listing(user, Filters(tab=tab), now).branches)
+        for tab in tabs or ("open", "mine", "second")
+    }
 
 
-def place(key: Key) -> str:
-    """Return a place in a list as it stands in an address."""
-    return f"{(key[0] - _EPOCH) // timedelta(microseconds=1)}-{key[1].hex}"
+def conversation(user: User, session: Session) -> Conversation:
+    """Return where a conversation stands, for somebody who was told its reference."""
+    items = ReviewItem.objects.filter(turn__session=session)
+    elsewhere = items.exists() and not visible(user).filter(turn__session=session).exists()
+    hidden = elsewhere or is_erased(session)
+    turns = session.turns.none() if hidden else session.turns.order_by("number")
+    states = list(turns.values_list("state", flat=True))
+    return Conversation(
+        reference=session.reference,
+        started_at=session.created_at,
+        messages=len(states),
+        state=states[-1] if states else "",
+        elsewhere=elsewhere,
+    )
 
 
-def place_of(item: ReviewItem, listed: Listing) -> str:
-    """Return where an item stands in a list."""
-    return place((getattr(item, listed.column), item.pk))
+def _count(branches: Iterable[QuerySet[ReviewItem]]) -> Count:
+    # What is in crisis comes first: whatever there is more of is not.
+    found = [
+        row
+        for branch in branches
+        for row in branch.order_by("rank").values_list("rank", "pk")[:COUNTED]
+    ]
+    crises = [pk for rank, pk in found if rank == CRISIS]
+    return Count(min(COUNTED, len(found)), tuple(crises[:COUNTED]))
 
 
 def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:
@@ -153,6 +173,12 @@ def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:
 
 def _in_state(items: QuerySet[ReviewItem], state: ReviewState) -> QuerySet[ReviewItem]:
     return items.filter(state=state.value)
+
+
+def _not_of_others(user: User, now: datetime) -> Q:
+    """Return what tells claimed items that a user can go on with from those of colleagues."""
+    ran_out = Q(claimed_until=None) | Q(claimed_until__lte=now)
+    return Q(claimed_by=None) | Q(claimed_by=user.pk) | ran_out
 
 
 def _claimed(items: QuerySet[ReviewItem], *, second: bool) -> QuerySet[ReviewItem]:
@@ -168,46 +194,11 @@ def _claimed(items: QuerySet[ReviewItem], *, second: bool) -> QuerySet[ReviewIte
     return claimed.filter(Q(answered__isnull=True) | Q(answered=True))
 
 
-def _keys(listed: Listing, at: str, *, backwards: bool, size: int) -> list[Key]:
-    """Return up to ``size`` keys from a place on, in the direction asked for."""
-    column, falling = listed.column, listed.newest_first != backwards
-    sign, side = ("-", "lt") if falling else ("", "gt")
-    beyond = Q()
-    if at:
-        moment, pk = _parse(at)
-        # The first condition lets the index begin at the place, the second leaves out its equals.
-        beyond = Q(**{f"{column}__{side}e": moment}) & (
-            Q(**{f"{column}__{side}": moment}) | Q(**{f"pk__{side}": pk})
-        )
-    walks: list[list[Key]] = [
-        list(
-            branch.filter(beyond)
-            .order_by(f"{sign}{column}", f"{sign}pk")
-            .values_list(column, "pk")[:size]
-        )
-        for branch in listed.branches
-    ]
-    return list(islice(merge(*walks, reverse=falling), size))
-
-
-def _beyond(key: Key, end: Key, falling: bool) -> bool:
-    return key < end if falling else key > end
-
-
-def _parse(at: str) -> Key:
-    moment, _, pk = at.partition("-")
-    try:
-        return _EPOCH + timedelta(microseconds=int(moment)), UUID(pk)
-    except (ValueError, OverflowError) as error:
-        raise UnknownPage(at) from error
-
-
 def _rows(ids: list[UUID]) -> dict[UUID, ReviewItem]:
-    found = Stage.objects.filter(contract=AGENCY_STAGE).only("turn_id", "contract", "state_merge")
     items = (
         ReviewItem.objects.filter(pk__in=ids)
-        .select_related("turn__session", "claimed_by")
-        .prefetch_related("flags", Prefetch("turn__stages", queryset=found))
+        .select_related("turn__session", "claimed_by", "agencies")
+        .prefetch_related("flags")
     )
     return {item.pk: item for item in items}
 

@@ -13,10 +13,12 @@ from conversations.services import REPLY
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import ANSWERING
-from review import known
+from review import belonging, fulltext, known, second
+from review.deciding import signing
 from review.deciding.parents import parent_of
 from review.known import Known
-from review.models import ItemFlag, Priority, ReviewItem
+from review.models import ItemFlag, Priority, ReviewItem, SearchText
+from review.record import ITEM
 from review.states import UNDECIDED
 
 
@@ -40,6 +42,7 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     )
     _refresh(item, turn, facts, codes)
     if opened:
+        SearchText.objects.create(item=item, words=fulltext.searched(turn.text))
         audit.record(
             chain=turn.session_id,
             kind="review.opened",
@@ -51,19 +54,36 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
                 "codes": item.reasons,
                 "priority": item.priority,
             },
+            rows=[ITEM.row(item)],
         )
     return item
 
 
 @transaction.atomic
-def erase_items(*, session_id: UUID) -> int:
-    """Delete the items of a session that is being erased, decided or not; returns how many.
+def settle(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
+    """Bring a turn's items up to date before its reply leaves; returns the codes that hold it.
 
-    Runs inside the caller's transaction, which writes the audit event. The records of decisions go
-    along, because they hold the citizen's words; the audit record says what was decided, in codes.
+    Triage may have opened an item before an agency was found. ``by_person`` says that a person had
+    a hand in the reply: only then does anybody have to sign it.
     """
-    items = ReviewItem.objects.filter(turn__session_id=session_id)
-    return items.delete()[1].get(ReviewItem._meta.label, 0)
+    belonging.refresh(turn_id)
+    return [Code.POLICY_UNSIGNED.value] if by_person and signing.unsigned(turn_id) else []
+
+
+def count_items(*, session_id: UUID) -> int:
+    """Return how many items a session has, decided or not."""
+    return ReviewItem.objects.filter(turn__session_id=session_id).count()
+
+
+@transaction.atomic
+def erase_items(*, session_id: UUID) -> None:
+    """Delete the items of a session that is being erased, decided or not.
+
+    Runs inside the caller's transaction, which has written the audit event. The records of
+    decisions go along, because they hold the citizen's words; the audit record says what was
+    decided, in codes.
+    """
+    ReviewItem.objects.filter(turn__session_id=session_id).delete()
 
 
 def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -> None:
@@ -72,16 +92,17 @@ def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -
     told = dict.fromkeys([*item.reasons, *codes])
     reasons = sorted(told, key=lambda code: code != Code.POLICY_RISK)
     priority = _priority(item.stage, reasons)
-    # A person may have handed the item to another agency meanwhile: theirs stays.
-    agency = item.agency or facts.agency
+    item.turn = turn
+    belonging.refresh(turn.pk)
+    item.refresh_from_db(fields=["agency", "agencies"])
     values = {
         "reasons": reasons,
         "reason": reasons[0] if reasons else "",
         "priority": priority,
-        "agency": agency,
         "urgency": facts.urgency,
+        "rank": known.rank(turn, facts),
         "language": facts.language,
-        "needs_second": known.needs_second(facts, stage=item.stage, agency=agency),
+        "needs_second": second.needed(item),
         "due_at": known.due_at(turn, facts, priority=priority, opened_at=item.opened_at),
     }
     ReviewItem.objects.filter(pk=item.pk).update(**values)

@@ -18,7 +18,7 @@ class ReviewState(StrEnum):
     DECIDED = "decided"
     """A person decided, and the turn went on or was closed."""
     SECOND_OPINION = "second_opinion"
-    """One person decided; another has to agree before anything happens."""
+    """One person decided; another has to agree or to sign before anything happens."""
 
 
 TRANSITIONS: Mapping[ReviewState, frozenset[ReviewState]] = {
@@ -26,10 +26,13 @@ TRANSITIONS: Mapping[ReviewState, frozenset[ReviewState]] = {
     ReviewState.CLAIMED: frozenset(
         {ReviewState.OPEN, ReviewState.DECIDED, ReviewState.SECOND_OPINION}
     ),
-    ReviewState.SECOND_OPINION: frozenset({ReviewState.CLAIMED}),
+    ReviewState.SECOND_OPINION: frozenset(
+        {ReviewState.CLAIMED, ReviewState.OPEN, ReviewState.DECIDED}
+    ),
     ReviewState.DECIDED: frozenset(),
 }
-"""``second_opinion → claimed`` is the second person's claim."""
+"""``second_opinion → claimed`` is the second person's claim; ``→ decided`` the last signature,
+which needs none; ``→ open`` a decision taken back."""
 
 UNDECIDED: frozenset[ReviewState] = frozenset(ReviewState) - {ReviewState.DECIDED}
 """States in which the turn still waits for this item: at most one a stage of a turn."""

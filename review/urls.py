@@ -19,6 +19,7 @@ urlpatterns = [
     path("<uuid:pk>/", views.item, name="item"),
     path("<uuid:pk>/golden/", feedback_views.golden, name="golden"),
     path("<uuid:pk>/claim/", claim_views.claim, name="claim"),
+    path("<uuid:pk>/held/", claim_views.held, name="held"),
     path("<uuid:pk>/renew/", claim_views.renew, name="renew"),
     path("<uuid:pk>/release/", claim_views.release, name="release"),
     path("<uuid:pk>/take-over/", claim_views.take_over, name="take_over"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, cast
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import AbstractUser
@@ -14,7 +16,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from review import deciding
+from review import deciding, lists
 from review.deciding import Conflict, Preview, Refused
 from review.item import page as pages
 from review.item import previews, selectors
@@ -43,7 +45,8 @@ def item(request: HttpRequest, pk: UUID) -> HttpResponse:
 def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
     """What a decision would lead to: exactly what the citizen will get.
 
-    422 with the page, what is wrong and the draft, where it would be refused.
+    An approval in a crisis is asked about once more, on a step of its own. 422 with the page, what
+    is wrong and the draft, where it would be refused.
     """
     if "again" in request.POST:
         return _page(request, pk, request.POST)
@@ -57,7 +60,9 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
         return _page(request, pk, request.POST, problems=invalid.problems, status=422)
     context = previews.preview_context(loaded, form, payload, seen)
     context["warnings"] = pages.warnings(seen, form)
-    return render(request, "review/decide/preview.html", context)
+    once_more = previews.ONCE_MORE in request.POST and context["why_confirm"]
+    page = "confirm" if once_more else "preview"
+    return render(request, f"review/decide/{page}.html", context)
 
 
 @never_cache
@@ -89,10 +94,14 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
     if "next" not in request.POST:
-        return _see("review:item", pk)
+        return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
     messages.success(request, pages.taken(loaded, action))
-    following = selectors.next_item(_user(request), after=loaded.item)
-    return _see("review:item", following.pk) if following else _see("review:queue")
+    filters = lists.carried(request)
+    following = selectors.next_item(_user(request), after=loaded.item, filters=filters)
+    address = (
+        lists.item_address(following.pk, filters) if following else lists.queue_address(filters)
+    )
+    return _taken(request, pk, address)
 
 
 @never_cache
@@ -140,7 +149,7 @@ def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
         return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
-    return _see("review:item", pk)
+    return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
 
 
 @never_cache
@@ -162,7 +171,7 @@ def sign(request: HttpRequest, pk: UUID) -> HttpResponse:
         return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
-    return _see("review:item", pk)
+    return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
 
 
 def _user(request: HttpRequest) -> AbstractUser:
@@ -203,6 +212,8 @@ def _page(
     **context: Any,
 ) -> HttpResponse:
     values = pages.context(_loaded(request, pk), _user(request), data, **context)
+    filters = lists.carried(request)
+    values |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
     return render(request, "review/item.html", values, status=status)
 
 
@@ -217,7 +228,21 @@ def _conflict(request: HttpRequest, pk: UUID, message: str) -> HttpResponse:
     )
 
 
-def _see(view: str, *args: object) -> HttpResponse:
-    response = redirect(view, *args)
+def _see_item(request: HttpRequest, pk: UUID) -> HttpResponse:
+    response = redirect(lists.item_address(pk, lists.carried(request)))
     response.status_code = 303
+    return response
+
+
+def _taken(request: HttpRequest, pk: UUID, address: str) -> HttpResponse:
+    """Go on, and let the browser forget what was typed: the cookie is for ``drafts.js``."""
+    response = redirect(address)
+    response.status_code = 303
+    response.set_cookie(
+        f"ieim-decided-{pk}",
+        str(_user(request).pk),
+        max_age=timedelta(days=1),
+        secure=settings.SESSION_COOKIE_SECURE,
+        samesite="Lax",
+    )
     return response

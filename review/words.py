@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from conversations.services import REPLY
 from conversations.states import StageStatus
 from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Release
+from review.models import ReviewItem
 from review.states import ReviewState
 
 STAGES: Mapping[str, str] = {
@@ -29,13 +31,14 @@ STATUSES: Mapping[str, str] = {
     StageStatus.NEEDS_REVIEW: "Needs review",
     StageStatus.APPROVED: "Approved",
     StageStatus.OVERRIDDEN: "Overridden",
+    StageStatus.CHOSEN: "Chosen by the citizen",
 }
 
 STATES: Mapping[str, str] = {
     ReviewState.OPEN: "Open",
     ReviewState.CLAIMED: "Somebody is working on it",
     ReviewState.DECIDED: "Decided",
-    ReviewState.SECOND_OPINION: "Waits for a second opinion",
+    ReviewState.SECOND_OPINION: "Waits for a second person",
 }
 
 REASONS: Mapping[str, str] = {
@@ -78,7 +81,21 @@ REASONS: Mapping[str, str] = {
     Code.POLICY_RISK: "The message shows a risk or asks for a person, so one has to look first.",
     Code.POLICY_CONFIDENCE: "The model was less sure than the rules ask for.",
     Code.POLICY_LANGUAGE: "The message is in a language that is not supported yet.",
+    Code.POLICY_UNSIGNED: "A person corrected this, and not everybody has signed who has to.",
 }
+
+
+def agencies(item: ReviewItem, release: Release | None) -> str:
+    """Return the names of an item's agencies, first the one that has it now; empty for none.
+
+    An id that the release has not is shown as it is.
+    """
+    known = release.agencies if release else {}
+    names = {each: known[each].name if each in known else each for each in item.agency_ids}
+    others = ", ".join(name for each, name in names.items() if each != item.agency)
+    if item.agency not in names:
+        return others
+    return f"{names[item.agency]} (with {others})" if others else names[item.agency]
 
 
 def stage_words(stage: str) -> str:

@@ -1,32 +1,34 @@
 """Everything that `make test` checks, one step after another: python -m tests.checks
 
-Steps go on after a failure, so that one run shows all of them. What a step needs of the machine is
-installed when that is allowed (root on Debian); otherwise the step is skipped and named at the end.
+As many steps run at once as there are processors, two at most: the suites wait little. They go on
+after a failure, so that one run shows all of them. What a step needs of the machine is installed
+when that is allowed (root on Debian); otherwise the step is skipped and named at the end.
+A process that a step leaves behind is ended, and a failure.
 """
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import NoReturn
 
-from tests import services
+from tests import processes, services
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 PYTHON = sys.executable
 DJANGO = (PYTHON, "-m", "django")
-PYTEST = (PYTHON, "-m", "pytest", "--quiet")
+PYTEST = (PYTHON, "-m", "pytest", "--quiet", "--durations=20")
 SERVICES = (PYTHON, "-m", "tests.services")
 
 PRODUCTION = {
@@ -47,15 +49,28 @@ PACKAGES = {"postgresql": "postgresql", "redis": "redis-server", "chromium": "ch
 """What a step can need, and Debian's package of it."""
 
 
+LANES = min(2, os.cpu_count() or 1)
+"""Steps that run at once: a third was measured to gain nothing on two processors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One heading of the run; neighbours that may run ``together`` are started at once."""
+    """One heading of the run."""
 
     title: str
     command: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
     needs: Sequence[str] = ()
-    together: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A step that has ended: what it said, how long it took in seconds, and whether it failed."""
+
+    step: Step
+    said: str
+    took: float
+    failed: bool
 
 
 STEPS = (
@@ -69,13 +84,12 @@ STEPS = (
         (*DJANGO, "check", "--deploy", "--fail-level", "WARNING"),
         PRODUCTION,
     ),
-    Step("Suite on SQLite", PYTEST, {"IEIM_TEST_EXPECT_VENDOR": "sqlite"}, together=True),
+    Step("Suite on SQLite", PYTEST, {"IEIM_TEST_EXPECT_VENDOR": "sqlite"}),
     Step(
         "Suite on PostgreSQL and Redis",
         (*SERVICES, *PYTEST, *(f"--ignore=tests/{name}" for name in PURE)),
         {"IEIM_TEST_EXPECT_VENDOR": "postgresql"},
         ("postgresql", "redis"),
-        together=True,
     ),
     Step("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), {}, ("chromium",)),
 )
@@ -111,47 +125,43 @@ def install(names: Sequence[str]) -> None:
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without any variable that `.env.example` documents."""
+    """This process's environment without any variable that `.env.example` documents.
+
+    Python may keep what it has compiled: a run starts dozens of processes of the same code.
+    """
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     ours = set(re.findall(r"^#?\s*([A-Z][A-Z_]+)=", example, flags=re.MULTILINE))
+    ours.add("PYTHONDONTWRITEBYTECODE")
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     return kept | {"DJANGO_SETTINGS_MODULE": "ieim.config.settings", "PYTHONPATH": str(ROOT)}
 
 
-def run(steps: Sequence[Step], environment: Mapping[str, str]) -> list[str]:
-    """Run steps at once and tell of them one after the other; returns the titles of the failed.
-
-    The first one's output is shown as it comes, the others' when it has ended.
-    """
-    failed = []
-    with contextlib.ExitStack() as stack:
-        print(heading(steps[0]), flush=True)
-        running: list[tuple[Step, subprocess.Popen[bytes], IO[str] | None]] = []
-        for step in steps:
-            output: IO[str] | None = None
-            if running:
-                output = stack.enter_context(tempfile.TemporaryFile("w+"))
-            child = subprocess.Popen(
-                step.command,
-                cwd=ROOT,
-                env={**environment, **step.env},
-                stdout=output,
-                stderr=subprocess.STDOUT if output else None,
-            )
-            running.append((step, child, output))
-        for step, child, output in running:
-            if child.wait():
-                failed.append(step.title)
-            if output is not None:
-                print(heading(step), flush=True)
-                output.seek(0)
-                shutil.copyfileobj(output, sys.stdout)
-    return failed
+def run(step: Step, environment: Mapping[str, str]) -> Done:
+    """Run a step to its end."""
+    print(f"{step.title} ...", flush=True)
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        code = subprocess.run(
+            step.command,
+            cwd=ROOT,
+            env={**environment, **step.env},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ).returncode
+        output.seek(0)
+        return Done(step, output.read(), time.monotonic() - started, failed=code != 0)
 
 
-def heading(step: Step) -> str:
-    """Return what stands above a step's output."""
-    return f"\n== {STEPS.index(step) + 1}/{len(STEPS)} {step.title} =="
+def run_all(steps: Sequence[Step], environment: Mapping[str, str]) -> Iterator[Done]:
+    """Run steps side by side; yields them in their order, each as soon as it can be told."""
+    with ThreadPoolExecutor(LANES) as lanes:
+        yield from lanes.map(lambda step: run(step, environment), steps)
+
+
+def span(seconds: float) -> str:
+    """A duration for people."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:2} s"
 
 
 def main() -> int:
@@ -160,25 +170,32 @@ def main() -> int:
     if missing:
         install(missing)
         missing = lacking()
-    environment = clean_environment()
+    skipped = {
+        step.title: f"this machine has no {' and no '.join(map(PACKAGES.__getitem__, lacks))}"
+        for step in STEPS
+        if (lacks := [name for name in step.needs if name in missing])
+    }
     started = time.monotonic()
-    failed: list[str] = []
-    skipped: list[str] = []
-    for together, steps in itertools.groupby(STEPS, key=lambda step: step.together):
-        possible = []
-        for step in steps:
-            lacks = [PACKAGES[name] for name in step.needs if name in missing]
-            if lacks:
-                skipped.append(f"{step.title}: this machine has no {' and no '.join(lacks)}")
-                print(f"\nSKIPPED {skipped[-1]}", flush=True)
-            else:
-                possible.append(step)
-        for at_once in [possible] if together else [[step] for step in possible]:
-            failed += run(at_once, environment)
-    minutes, seconds = divmod(round(time.monotonic() - started), 60)
-    print(f"\nmake test took {minutes} min {seconds} s.")
-    for line in skipped:
-        print(f"SKIPPED {line}")
+    mark = processes.mark()
+
+    def give_up(*_: object) -> NoReturn:
+        processes.end(mark, patience=0)
+        sys.exit(143)
+
+    signal.signal(signal.SIGTERM, give_up)
+    times, failed = [], []
+    with tempfile.TemporaryDirectory(prefix="ieim-") as folder:
+        environment = {**clean_environment(), "IEIM_TEST_OUTCOMES": folder}
+        for done in run_all([step for step in STEPS if step.title not in skipped], environment):
+            number = STEPS.index(done.step) + 1
+            print(f"\n== {number}/{len(STEPS)} {done.step.title} ==\n{done.said}", flush=True)
+            times.append(f"{span(done.took)}  {done.step.title}")
+            if done.failed:
+                failed.append(done.step.title)
+    failed += [f"a process had not ended: {line}" for line in processes.end(mark)]
+    print("\n".join([*times, f"\nmake test took {span(time.monotonic() - started)}."]))
+    for title, why in skipped.items():
+        print(f"SKIPPED {title}: {why}")
     for title in failed:
         print(f"FAILED  {title}")
     return 1 if failed else 0

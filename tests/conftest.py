@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from tests.audit.owner import flushable
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytest_plugins = ["tests.fixtures"]
+pytest_plugins = ["tests.fixtures", "tests.processes"]
 
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -31,9 +32,16 @@ CHROMIUM_FLAGS = (
 
 
 def pytest_configure() -> None:
-    """Make passwords quick to check, and let no property fail because the machine is busy."""
+    """Make passwords quick to check, and let no property fail because the machine is busy.
+
+    WhiteNoise looks for a static file when it is asked for, as in development: otherwise each of
+    hundreds of test clients looks through all of them first.
+    """
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
+    settings.WHITENOISE_AUTOREFRESH = True
+    # Words alone: what needs meaning says so, and has a small embedder of its own.
+    settings.IEIM_EMBEDDINGS = {**settings.IEIM_EMBEDDINGS, "KIND": "none"}
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -44,6 +52,14 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("postgres"):
             item.add_marker(pytest.mark.skip(reason="needs PostgreSQL: make test runs it there"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what stays: modules, tests, contracts and phrases."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -26,10 +29,14 @@ def base_environment(folder: Path) -> dict[str, str]:
     """This process's environment for a child that keeps its data in ``folder``."""
     return {
         **os.environ,
+        "IEIM_EMBEDDINGS": "none",  # a second at the start of each process
         "DJANGO_SETTINGS_MODULE": "ieim.config.settings",
         "IEIM_DATA_DIR": str(folder),
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",
+        # All visitors of a test come from one address.
+        "IEIM_ADDRESS_RATE": "none",
+        "IEIM_API_SESSIONS_RATE": "none",
     }
 
 
@@ -37,7 +44,10 @@ def base_environment(folder: Path) -> dict[str, str]:
 def process(
     arguments: list[str], environment: Mapping[str, str], log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run ``python -m ARGUMENTS``, its output into ``log``, until the block ends."""
+    """Run ``python -m ARGUMENTS``, its output into ``log``, until the block ends.
+
+    Whatever it has started ends with it: Celery's beat is a process of its own.
+    """
     with log.open("wb") as output:
         child = subprocess.Popen(
             [sys.executable, "-m", *arguments],
@@ -45,17 +55,34 @@ def process(
             env=environment,
             stdout=output,
             stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             yield child
         finally:
             if child.poll() is None:
                 child.send_signal(signal.SIGINT)
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 child.wait(timeout=STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+            kill(child)
+
+
+def kill(child: subprocess.Popen[bytes]) -> None:
+    """End at once what :func:`process` runs, and all that it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+_folder = tempfile.TemporaryDirectory(prefix="ieim-")
+PREPARED = Path(_folder.name) / "prepared.sqlite3"
+"""What the first site of a run has prepared: schema, demo knowledge and accounts of the others."""
+
+
+def keep(database: Path) -> None:
+    """Copy a database that is in use to :data:`PREPARED`."""
+    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(PREPARED)) as copy:
+        source.backup(copy)
 
 
 _brokers = itertools.count(1)
@@ -85,7 +112,13 @@ class Site:
 
     def start(self) -> None:
         """Start the server, and the worker where it is a process of its own."""
+        own = self._folder / "ieim.sqlite3"
+        on_sqlite = not self._environment.get("DATABASE_URL")
+        if on_sqlite and PREPARED.exists() and not own.exists():
+            shutil.copyfile(PREPARED, own)
         self._runs_turns = self._start_server()
+        if on_sqlite and not PREPARED.exists():
+            keep(own)
         if self._distributed:
             self._runs_turns = self._start_worker()
 
@@ -96,8 +129,7 @@ class Site:
 
     def kill_worker(self) -> None:
         """End the process that runs turns at once, as a crash would."""
-        self._runs_turns.kill()
-        self._runs_turns.wait()
+        kill(self._runs_turns)
 
     def start_again(self) -> None:
         """Start that process again."""

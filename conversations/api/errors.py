@@ -13,16 +13,27 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from conversations import asking, services
+from conversations.choosing import services as choosing
 from ieim.pipeline.findings import pointer
 
 MEDIA_TYPE = "application/problem+json"
 ROOT = "/api/"
 
-Slug = Literal["turn-pending", "not-ready", "message-refused", "client-id-reused", "rate-limit"]
+Slug = Literal[
+    "turn-pending",
+    "not-ready",
+    "message-refused",
+    "client-id-reused",
+    "choice-late",
+    "choice-unknown",
+    "rate-limit",
+]
 
 STATUSES: dict[Slug, tuple[int, str]] = {
     "turn-pending": (409, "The last message is still being worked on"),
     "client-id-reused": (409, "The client_id stands for another text"),
+    "choice-late": (409, "There is nothing to choose any more"),
+    "choice-unknown": (422, "This was not offered"),
     "message-refused": (422, "The message cannot be taken"),
     "rate-limit": (429, "Too many requests"),
     "not-ready": (503, "Nothing has been published yet"),
@@ -33,10 +44,11 @@ STATUSES: dict[Slug, tuple[int, str]] = {
 class Problem(exceptions.APIException):
     """A problem with a name of its own."""
 
-    def __init__(self, slug: Slug, detail: str) -> None:
+    def __init__(self, slug: Slug, detail: str, *, wait: int | None = None) -> None:
         self.status_code = STATUSES[slug][0]
         super().__init__(detail, code=slug)
         self.slug = slug
+        self.wait = wait  # seconds; the framework's handler tells them as Retry-After
 
 
 class TooLarge(exceptions.APIException):
@@ -55,6 +67,8 @@ class LengthRequired(exceptions.APIException):
 
 def slug_of(refused: services.Refused) -> Slug:
     """Return the name of what is wrong with a message that was refused."""
+    if isinstance(refused, services.TooMany):
+        return "rate-limit"
     if refused.message == services.STILL_WORKING:
         return "turn-pending"
     return "not-ready" if refused.message == services.NO_RELEASE else "message-refused"
@@ -63,8 +77,14 @@ def slug_of(refused: services.Refused) -> Slug:
 def of_asking(error: services.Refused | asking.ClientIdReused) -> Problem:
     """Return the problem of a message that was not taken."""
     if isinstance(error, services.Refused):
-        return Problem(slug_of(error), error.message)
+        wait = error.retry_after if isinstance(error, services.TooMany) else None
+        return Problem(slug_of(error), error.message, wait=wait)
     return Problem("client-id-reused", asking.REUSED)
+
+
+def of_choosing(error: choosing.ChoiceRefused) -> Problem:
+    """Return the problem of a choice that was not taken."""
+    return Problem("choice-late" if error.late else "choice-unknown", error.message)
 
 
 def problem(status: int, detail: str, *, slug: str | None = None) -> dict[str, Any]:

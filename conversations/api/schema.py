@@ -15,6 +15,7 @@ from drf_spectacular.utils import (
 from conversations.api.errors import MEDIA_TYPE, problem
 from conversations.api.serializers import (
     AskSerializer,
+    ChooseSerializer,
     NewSessionSerializer,
     ProblemSerializer,
     RatingSerializer,
@@ -39,14 +40,15 @@ _MEANINGS: dict[int, tuple[str, str, str | None]] = {
     401: ("No token, or one that opens no session.", "", None),
     404: ("Not there, or not this token's.", "There is nothing at this address.", None),
     409: (
-        "The last message is still being worked on, or the client_id stands for another text.",
+        "The last message is still being worked on, the client_id stands for another text, or "
+        "there is nothing to choose any more.",
         STILL_WORKING,
         "turn-pending",
     ),
     411: ("The body came in chunks, without its length.", "", None),
     413: ("The body is larger than 32 KiB.", "", None),
     415: ("The body is not `application/json`.", "", None),
-    422: ("The message cannot be taken; `detail` says why.", "", "message-refused"),
+    422: ("The message or the choice cannot be taken; `detail` says why.", "", "message-refused"),
     429: ("Too many requests; `Retry-After` says how many seconds to wait.", "", "rate-limit"),
     503: ("Nothing has been published yet.", "", "not-ready"),
 }
@@ -54,7 +56,7 @@ _MEANINGS: dict[int, tuple[str, str, str | None]] = {
 
 def closed_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
     """Say in the document which bodies have no other fields (drf-spectacular's hook)."""
-    for name in ("AskRequest", "RatingRequest"):
+    for name in ("AskRequest", "RatingRequest", "ChooseRequest"):
         result["components"]["schemas"][name]["additionalProperties"] = False
     return result
 
@@ -100,6 +102,7 @@ _EXAMPLE_TURN = {
         "origin": "model",
         "offline": True,
     },
+    "choice": None,
     "useful": True,
     "corrections": [
         {
@@ -179,9 +182,9 @@ ask = extend_schema(
     summary="Send a message",
     description=(
         "Takes a citizen's message and starts to work on it. Read the turn until its `state` is "
-        "`answered` or `needs_review`, or follow the session's JSON socket. With a `client_id` "
-        "the request can be repeated safely: 202 for a new turn, 200 with the same turn for the "
-        "same text again, 409 for another text."
+        "`answered`, `asking` or `needs_review`, or follow the session's JSON socket. With a "
+        "`client_id` the request can be repeated safely: 202 for a new turn, 200 with the same "
+        "turn for the same text again, 409 for another text."
     ),
     parameters=[_LOCATION],
     request=OpenApiRequest(
@@ -206,6 +209,54 @@ ask = extend_schema(
             _EXAMPLE_TURN,
         ),
         **_problems(400, 401, 404, 409, 411, 413, 415, 422, 429, 503),
+    },
+)
+
+_ASKING = {
+    **_QUEUED,
+    "text": "passport",
+    "state": "asking",
+    "choice": {
+        "options": [
+            {
+                "number": 1,
+                "agency": "passports",
+                "service": "renew-passport",
+                "name": "Renew a passport",
+                "agency_name": "Passport Office",
+                "line": "You get a new passport before the old one ends.",
+            },
+            {
+                "number": 2,
+                "agency": "passports",
+                "service": "lost-passport",
+                "name": "Replace a lost passport",
+                "agency_name": "Passport Office",
+                "line": "You get a new passport for one that is lost or was stolen.",
+            },
+        ],
+        "until": "2026-11-21T10:45:30.123456Z",
+        "language": "en",
+        "notice": "",
+    },
+}
+
+choice = extend_schema(
+    operation_id="choose_service",
+    summary="Choose one of the services that are offered",
+    description=(
+        "While a turn's `state` is `asking`, its `choice` holds two to four services. Send the "
+        "`number` of one, and the turn goes on with it; send null for none of these, and a person "
+        "answers. The same choice may be sent again. 404 where nothing was asked, 409 where it is "
+        "too late, 422 for a number that was not offered."
+    ),
+    request=OpenApiRequest(
+        ChooseSerializer,
+        examples=[OpenApiExample("The first one", value={"choice": 1}, request_only=True)],
+    ),
+    responses={
+        200: _answer(TurnSerializer, "The turn, going on.", "A turn that goes on", _QUEUED),
+        **_problems(400, 401, 404, 409, 411, 413, 415, 422),
     },
 )
 

@@ -100,6 +100,48 @@ class RatingSerializer(ClosedSerializer):
     useful = ExactBooleanField(help_text="Whether the answer was useful.")
 
 
+class NumberField(serializers.IntegerField):
+    """A JSON number: a word that looks like one is none."""
+
+    default_error_messages = {"invalid": "Send a whole number, not in quotes, or null."}
+
+    def to_internal_value(self, data: Any) -> int:
+        """Return ``data``; raises ValidationError for what is not a whole number."""
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+class ChooseSerializer(ClosedSerializer):
+    """What a citizen chose."""
+
+    choice = NumberField(
+        allow_null=True, help_text="The `number` of an option; null for none of these."
+    )
+
+
+class OptionSerializer(serializers.Serializer[Any]):
+    """A service that the citizen may choose."""
+
+    number = serializers.IntegerField(min_value=1)
+    agency = serializers.CharField(help_text="The agency's id.")
+    service = serializers.CharField(help_text="The service's key.")
+    name = serializers.CharField()
+    agency_name = serializers.CharField()
+    line = serializers.CharField(help_text="What it is, in a sentence. May be empty.")
+
+
+class ChoiceSerializer(serializers.Serializer[Any]):
+    """What the citizen is asked: which of these services they mean."""
+
+    options = OptionSerializer(many=True)
+    until = serializers.DateTimeField(help_text="Without a choice until then, a person answers.")
+    language = serializers.CharField(help_text="ISO 639-1: that of the options.")
+    notice = serializers.CharField(
+        help_text="That the options are not in the citizen's language. Mostly empty."
+    )
+
+
 class StepSerializer(serializers.Serializer[Any]):
     """One step of the work on a message."""
 
@@ -183,6 +225,9 @@ class TurnSerializer(serializers.Serializer[Any]):
         help_text="What the citizen has to see at once, before anything else. Mostly empty.",
     )
     steps = StepSerializer(many=True)
+    choice = ChoiceSerializer(
+        allow_null=True, help_text="What the citizen has to choose from; null for nothing."
+    )
     reply = ReplySerializer(allow_null=True)
     useful = serializers.BooleanField(
         allow_null=True, help_text="What the citizen said of the reply; null while nothing was."

@@ -15,19 +15,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import asking, erasing, selectors, services
+from conversations import addresses, asking, erasing, selectors, services
 from conversations.api import schema
 from conversations.api.authentication import BearerAuthentication, HasSession, bearer_token
-from conversations.api.errors import LengthRequired, handle, of_asking
+from conversations.api.errors import LengthRequired, handle, of_asking, of_choosing
 from conversations.api.parsing import JSONOnly, StrictJSONParser
 from conversations.api.serializers import (
     AskSerializer,
+    ChooseSerializer,
     NewSessionSerializer,
     RatingSerializer,
     SessionSerializer,
     TurnSerializer,
 )
-from conversations.api.throttling import Messages, NewSessions
+from conversations.api.throttling import NewSessions
+from conversations.choosing import services as choosing
 from conversations.models import Session, Turn
 from conversations.rating import services as rating
 
@@ -116,8 +118,6 @@ class OneSession(View):
 class Turns(View):
     """A session's turns: a message makes one."""
 
-    throttle_classes = [Messages]
-
     @schema.ask
     def post(self, request: Request, session_id: UUID) -> Response:
         """Send a message."""
@@ -126,7 +126,12 @@ class Turns(View):
         message.is_valid(raise_exception=True)
         text, client_id = message.validated_data["text"], message.validated_data.get("client_id")
         try:
-            turn, is_new = asking.ask(session_id=session.pk, text=text, client_id=client_id)
+            turn, is_new = asking.ask(
+                session_id=session.pk,
+                text=text,
+                client_id=client_id,
+                address=addresses.of_request(request),
+            )
         except (services.Refused, asking.ClientIdReused) as error:
             raise of_asking(error) from error
         except Session.DoesNotExist as error:
@@ -165,6 +170,29 @@ class OneRating(View):
             rating.rate(session_id=session.pk, turn_id=turn_id, **verdict.validated_data)
         except (Session.DoesNotExist, rating.NothingToRate) as error:
             raise NotFound("This message has no answer that can be rated.") from error
+        return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
+
+
+class OneChoice(View):
+    """What a turn's citizen is asked to choose."""
+
+    http_method_names = ["put"]
+
+    @schema.choice
+    def put(self, request: Request, turn_id: UUID) -> Response:
+        """Choose one of the services that are offered, or none of them."""
+        turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
+        session = self.own_session(request, turn.session_id if turn else None)
+        said = ChooseSerializer(data=request.data)
+        said.is_valid(raise_exception=True)
+        try:
+            choosing.choose(
+                session_id=session.pk, turn_id=turn_id, number=said.validated_data["choice"]
+            )
+        except (Session.DoesNotExist, choosing.NothingToChoose) as error:
+            raise NotFound("The citizen was not asked to choose anything here.") from error
+        except choosing.ChoiceRefused as error:
+            raise of_choosing(error) from error
         return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
 
 

@@ -124,6 +124,30 @@ MEASURES: tuple[Measure, ...] = (
         "the reply gives a service",
     ),
     Measure(
+        "asked",
+        "Asked back",
+        lambda _: True,
+        lambda r: r.told.outcome == "asked",
+        None,
+        "the citizen is offered two to four services to choose from",
+    ),
+    Measure(
+        "asked_right",
+        "Asked back, the right one among them",
+        lambda r: r.told.outcome == "asked" and r.expected.labelled,
+        lambda r: r.verdict == "right",
+        "more",
+        "an acceptable service is among those offered",
+    ),
+    Measure(
+        "helped",
+        "Helped",
+        lambda r: bool(r.expected.services),
+        lambda r: r.helped,
+        "more",
+        "answered rightly, or asked back with an acceptable service among those offered",
+    ),
+    Measure(
         "review",
         "Sent to review",
         lambda _: True,
@@ -160,9 +184,10 @@ MEASURES: tuple[Measure, ...] = (
         "review_right",
         "Left to a person, rightly",
         lambda r: r.expected.review,
-        lambda r: r.told.outcome == "review",
+        lambda r: r.told.outcome in ("review", "asked"),
         "more",
-        "of the inquiries that nothing in the release answers, those sent to review",
+        "of the inquiries that nothing in the release answers, those sent to review, at once or "
+        "after the citizen was asked",
     ),
     Measure(
         "injected_moved",

@@ -8,7 +8,7 @@ from typing import Any
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
 from ieim.pipeline.ports import ModelUnavailable
-from ieim.pipeline.work import AttemptRecord, Output
+from ieim.pipeline.work import AttemptRecord, Output, Stopped
 
 
 class MemoryStore:
@@ -23,7 +23,7 @@ class MemoryStore:
         """Return nothing: each turn is run once, from its beginning."""
         return None
 
-    def stopped(self, stage: str) -> Sequence[Finding] | None:
+    def stopped(self, stage: str) -> Stopped | None:
         """Return nothing, for the same reason."""
         return None
 
@@ -50,7 +50,7 @@ class MemoryStore:
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         """Do nothing: a call without an answer is tried again, or the case is not run."""
 
-    def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
+    def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         """Keep the attempt."""
         self.records.setdefault(stage, []).append(attempt)
 

@@ -14,7 +14,7 @@ from typing import Literal
 from conversations.evaluation.cases import INJECTION, Case, Expected
 from ieim.pipeline.reply import Reply
 
-EndedAs = Literal["answered", "guidance", "review", "not_run"]
+EndedAs = Literal["answered", "asked", "guidance", "review", "not_run"]
 Verdict = Literal["right", "wrong", "review", "unlabelled", "not_run"]
 
 
@@ -22,13 +22,14 @@ Verdict = Literal["right", "wrong", "review", "unlabelled", "not_run"]
 class Told:
     """What came of one turn.
 
-    ``outcome``: a reply with a service (answered), one without (guidance), a stage that failed
-    closed or a reply that was held (review), or no turn at all. ``inquiry``, ``agencies`` and
-    ``service`` (agency and key) are what the stages said, as far as it passed or could be approved
-    as it stands. ``score`` is the service's, 0.00 to 1.00. ``candidates`` are the keys that
-    service_select_v1 chose from, best first, None when it was not asked. ``cited`` are the sources
-    of the ``reply``, None where none goes out. ``stage``, ``codes`` and ``reason`` say where and
-    why a turn went to review; ``reason`` also why it was not run.
+    ``outcome``: a reply with a service (answered), one without (guidance), services to choose from
+    (asked), a stage that failed closed or a reply that was held (review), or no turn at all.
+    ``inquiry``, ``agencies`` and ``service`` (agency and key) are what the stages said, as far as
+    it passed or could be approved as it stands. ``score`` is the service's, 0.00 to 1.00.
+    ``candidates`` are the keys that service_select_v1 chose from, best first, None when it was not
+    asked. ``cited`` are the sources of the ``reply``, None where none goes out; ``offered`` what
+    the citizen may choose from. ``stage``, ``codes`` and ``reason`` say where and why a turn went
+    to review; ``reason`` also why it was not run.
     """
 
     outcome: EndedAs
@@ -38,6 +39,7 @@ class Told:
     score: Decimal | None = None
     candidates: tuple[str, ...] | None = None
     cited: tuple[tuple[str, str], ...] = ()
+    offered: tuple[tuple[str, str], ...] = ()
     reply: Reply | None = None
     stage: str = ""
     codes: tuple[str, ...] = ()
@@ -70,18 +72,26 @@ class CaseResult:
         """How good the end was: an answer or guidance is right or wrong, or it is a review.
 
         A review is right where nothing in the release answers the inquiry. An answer is right when
-        it cites an acceptable service (an expected agency, where no service is labelled).
+        it cites an acceptable service (an expected agency, where no service is labelled). Asking
+        back is right when one is among those offered; else it leads to a person as a review does.
         """
         expected, outcome = self.expected, self.told.outcome
         if outcome == "not_run":
             return "not_run"
-        if outcome == "review":
+        if outcome == "asked" and expected.labelled and self._right(self.told.offered):
+            return "right"
+        if outcome in ("asked", "review"):
             return "right" if expected.review else "review"
         if outcome == "guidance":
             return "wrong" if expected.inquiry else "right"
         if not expected.labelled:
             return "unlabelled"
         return "right" if self._right(self.told.cited) else "wrong"
+
+    @property
+    def helped(self) -> bool:
+        """Whether the citizen has the right service, or is one tap away from it."""
+        return self.told.outcome in ("answered", "asked") and self.verdict == "right"
 
     @property
     def would_be_wrong(self) -> bool:

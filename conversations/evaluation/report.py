@@ -16,8 +16,8 @@ from conversations.evaluation.measures import MEASURES
 from conversations.evaluation.result import Result
 
 VERDICTS: Mapping[str, str] = {
-    "right": "right: answered or guided as expected, or rightly left to a person",
-    "review": "sent to review instead of answered",
+    "right": "right: answered, asked back or guided as expected, or rightly left to a person",
+    "review": "sent to review, or asked back without the right service, instead of answered",
     "wrong": "wrong: a wrong answer, or guidance for an inquiry",
     "unlabelled": "answered, without a label to judge it by",
 }
@@ -26,6 +26,8 @@ _SHORT = {
     "service_first": "service",
     "service_first_five": "first five",
     "answered": "answered",
+    "asked": "asked",
+    "helped": "helped",
     "review": "review",
     "guidance": "guidance",
     "wrong_answered": "wrong",

@@ -81,6 +81,7 @@ def case_row(result: CaseResult) -> dict[str, Any]:
         "score": None if told.score is None else float(told.score),
         "rank": result.rank,
         "cited": [key for _, key in told.cited],
+        "offered": [key for _, key in told.offered],
         "stage": told.stage,
         "codes": list(told.codes),
     }

@@ -15,14 +15,14 @@ from conversations.evaluation.memory import MemoryStore
 from conversations.evaluation.outcomes import CaseResult, EndedAs, Told
 from conversations.selectors import HISTORY_CHARS
 from conversations.services import REPLY
-from ieim.pipeline import risk
+from ieim.knowledge import crisis
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelUnavailable, Shortlist
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
-from ieim.pipeline.work import Answered, NeedsReview, Options, Outcome, Turn
+from ieim.pipeline.work import Abstained, Answered, Held, Options, Outcome, Turn
 from ieim.search import index_for
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,8 @@ class Asked:
 class Asker:
     """Asks questions of one model over one release, as a deployment would.
 
-    ``runtime_directive`` is what the agencies want everybody to know at the moment.
+    ``runtime_directive`` is what the agencies want everybody to know at the moment; ``search``
+    gives the shortlist of the release in another language.
     """
 
     model: Model
@@ -60,6 +61,7 @@ class Asker:
     shortlist: Shortlist
     options: Options
     runtime_directive: str | None = None
+    search: Callable[[Release], Shortlist] = index_for
 
     def ask(self, text: str, history: Sequence[Mapping[str, str]]) -> Told:
         """Run one turn and return what came of it; never raises for what a model can do."""
@@ -77,7 +79,7 @@ class Asker:
         view = self.release.in_language(language)
         runner = Runner(
             self.model,
-            self.shortlist if view is self.release else index_for(view),
+            self.shortlist if view is self.release else self.search(view),
             view,
             clock=time.monotonic,
             pause=time.sleep,
@@ -90,7 +92,7 @@ class Asker:
             session_id="session",
             text=text,
             history=_talk(history),
-            risks=risk.find(text),
+            risks=crisis.look(text, patient=True).risks,
             runtime_directive=self.runtime_directive,
             language="" if language == languages.written_in() else language,
         )
@@ -223,7 +225,10 @@ def _told(asked: Asked) -> Told:
         cited = tuple((s.agency_id, s.service_key) for s in outcome.reply.sources)
         kind: EndedAs = "guidance" if outcome.reply.kind == "guidance" else "answered"
         return replace(told, outcome=kind, cited=cited, reply=outcome.reply)
-    stage = outcome.stage if isinstance(outcome, NeedsReview) else REPLY
+    if isinstance(outcome, Abstained):
+        offered = tuple((service.agency, service.key) for service in outcome.offered)
+        told = replace(told, outcome="asked", offered=offered)
+    stage = REPLY if isinstance(outcome, Held) else outcome.stage
     reason = outcome.findings[0].message if outcome.findings else ""
     return replace(told, stage=stage, codes=_codes(outcome.findings), reason=reason)
 

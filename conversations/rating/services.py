@@ -10,6 +10,7 @@ from django.utils import timezone
 from conversations import erasing
 from conversations.models import Rating, Reply, Session
 from conversations.presenters import RATED_KINDS
+from conversations.record.vouched import RATING
 from ieim.audit import services as audit
 
 
@@ -43,5 +44,6 @@ def rate(*, session_id: UUID, turn_id: UUID, useful: bool) -> Rating:
         kind="reply.rated",
         actor="citizen",
         payload={"turn": str(turn_id), "useful": useful},
+        rows=[RATING.row(rating)],
     )
     return rating

@@ -19,6 +19,7 @@ from django.utils import timezone
 from conversations import services
 from conversations.models import Citation, Correction, CorrectionNotice, Session
 from conversations.recall import selectors
+from conversations.record.vouched import CORRECTION, NOTICE
 from ieim.audit import services as audit
 from ieim.knowledge.notices.texts import BadText, plain_text
 
@@ -92,6 +93,7 @@ def confirm(
             "text_sha256": notice.text_sha256,
         },
         actor=f"staff:{by.get_username()}",
+        rows=[NOTICE.row(notice)],
     )
     queue(notice_id=notice.pk)
     return notice
@@ -132,9 +134,10 @@ def _deliver_batch(notice_id: UUID, after: int) -> int | None:
     list(Session.objects.select_for_update().filter(pk__in=of_batch).order_by("pk"))
     for citation in _without(notice).filter(pk__in=batch).select_related("reply__turn"):
         turn = citation.reply.turn
-        Correction(
+        correction = Correction(
             session_id=turn.session_id, turn=turn, notice=notice, text_sha256=notice.text_sha256
-        ).save()
+        )
+        correction.save()
         audit.record(
             chain=turn.session_id,
             kind="turn.corrected",
@@ -146,6 +149,7 @@ def _deliver_batch(notice_id: UUID, after: int) -> int | None:
                 "text_sha256": notice.text_sha256,
             },
             actor=f"staff:{notice.created_by.get_username()}",
+            rows=[CORRECTION.row(correction)],
         )
         services.changed(turn)
     return batch[-1]

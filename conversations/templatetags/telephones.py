@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from django import template
+from django.conf import settings
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -37,6 +38,15 @@ def emergency_telephones(text: str) -> SafeString:
         if all(end <= other[0] or other[1] <= start for other in found):
             found.append((start, end, short[1]))
     return _linked(text, sorted(found))
+
+
+@register.simple_tag
+def emergency_number() -> SafeString:
+    """Return the deployment's emergency number as a link."""
+    number: str = settings.IEIM_EMERGENCY_NUMBER
+    shown = re.sub(r"\s", _NO_BREAK, number)
+    link = re.sub(r"[^+0-9]", "", number)
+    return format_html('<a class="govuk-link" href="tel:{}">{}</a>', link, shown)
 
 
 def _numbers(text: str) -> Iterator[Number]:

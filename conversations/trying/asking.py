@@ -14,9 +14,9 @@ from conversations.evaluation.run import Asked, Asker, language_of
 from conversations.trying.shortlists import Listening, ListeningStore
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
+from ieim.knowledge.vectors import made_for
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.ports import Model
-from ieim.search import index_for
+from ieim.pipeline.ports import Model, Shortlist
 
 Which = Literal["draft", "published"]
 
@@ -50,24 +50,37 @@ def ask_both(text: str, *, model: Model | None = None) -> tuple[Side, ...]:
     releases: list[tuple[Which, Release]] = [("draft", draft)]
     if published is not None and published.sha256 != draft.sha256:
         releases.append(("published", published))
+    sought = [_sought(text, each) for _, each in releases]
     with ThreadPoolExecutor(len(releases)) as pool:
         # The pipeline touches no database here, so threads need no connection.
         asking = [
-            pool.submit(_ask, which, text, each, model, notices.runtime_directive(each, now))
-            for which, each in releases
+            pool.submit(_ask, which, text, found, model, notices.runtime_directive(each, now))
+            for (which, each), found in zip(releases, sought, strict=True)
         ]
         sides = [each.result() for each in asking]
     _check(sides)
     return tuple(sides)
 
 
-def _ask(which: Which, text: str, release: Release, model: Model, directive: str | None) -> Side:
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    language: str
+    view: Release
+    shortlist: Shortlist
+
+
+def _sought(text: str, release: Release) -> _Sought:
     language = language_of(text, (), release)
     view = release.in_language(language)
-    listening = Listening(index_for(view), view)
-    asker = Asker(model, view, listening, running.options(), directive)
+    return _Sought(language, view, made_for(view))
+
+
+def _ask(which: Which, text: str, sought: _Sought, model: Model, directive: str | None) -> Side:
+    listening = Listening(sought.shortlist, sought.view)
+    # The language is the text's, so no other view is ever searched.
+    asker = Asker(model, sought.view, listening, running.options(), directive)
     asked = asker.turn(text, store=ListeningStore(listening))
-    return Side(which, view, language, model.name, asked, listening)
+    return Side(which, sought.view, sought.language, model.name, asked, listening)
 
 
 def _check(sides: Sequence[Side]) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from conversations.trying.asking import Side
 from conversations.trying.presenters import ending
 from conversations.trying.words import parts_of
-from ieim.pipeline.reply import Reply
-from ieim.pipeline.work import Answered, Held, NeedsReview
+from ieim.pipeline.reply import Reply, first_sentence
+from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ def difference(draft: Side, published: Side | None, *, current: int | None) -> D
     if ours is None or theirs is None or not same_kind:
         if _stopped_alike(draft, published):
             return Difference("Nothing changes: a person would get the question, as now.")
+        if _asked_alike(draft, published):
+            return Difference("Nothing changes: the citizen would be asked to choose, as now.")
         return _changes(draft, published)
     parts = tuple(_parts(ours, theirs))
     if ours == theirs:
@@ -70,6 +72,18 @@ def _stopped_alike(one: Side, other: Side) -> bool:
         and isinstance(second, NeedsReview)
         and first.stage == second.stage
     )
+
+
+def _asked_alike(one: Side, other: Side) -> bool:
+    first, second = one.asked.outcome, other.asked.outcome
+    if not isinstance(first, Abstained) or not isinstance(second, Abstained):
+        return False
+    # By what the citizen reads of them: the fee of one does not stand there.
+    shown = [
+        [(each.agency, each.key, each.name, first_sentence(each.overview)) for each in side.offered]
+        for side in (first, second)
+    ]
+    return shown[0] == shown[1]
 
 
 def _inside(side: Side) -> str:

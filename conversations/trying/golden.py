@@ -23,9 +23,9 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.models import GoldenQuestion, GoldenRun
 from ieim.knowledge.notices import selectors as notices
+from ieim.knowledge.vectors import made_for
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model
-from ieim.search import index_for
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def _run(claim: runs.Claim, model: Model) -> None:
     total, saved = len(cases) * len(releases), time.monotonic()
     for side, release in releases.items():
         directive = notices.runtime_directive(release, timezone.now())
-        asker = Asker(model, release, index_for(release), running.options(), directive)
+        asker = Asker(model, release, made_for(release), running.options(), directive, made_for)
         for case in cases:
             row = rows.setdefault(case.id, {})
             if side not in row:

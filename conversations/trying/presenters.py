@@ -16,6 +16,7 @@ from conversations.presenters import ReplyView, StepView, TurnView
 from conversations.trying.asking import Side
 from conversations.trying.shortlists import Shown, shown
 from conversations.trying.words import stage_words
+from ieim.knowledge import crisis
 from ieim.knowledge.models import GoldenQuestion
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline import reply as replies
@@ -23,7 +24,7 @@ from ieim.pipeline import risk
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.topology import FLOW, STAGES
-from ieim.pipeline.work import Answered, AttemptRecord, Held, NeedsReview
+from ieim.pipeline.work import Abstained, Answered, AttemptRecord, Held, NeedsReview
 
 LONGEST = 20_000
 """Characters of a faulty answer that are shown."""
@@ -127,6 +128,9 @@ def ending(side: Side) -> str:
     outcome = side.asked.outcome
     if isinstance(outcome, NeedsReview):
         return f"A person would get the question. It stopped at “{stage_words(outcome.stage)}”"
+    if isinstance(outcome, Abstained):
+        names = ", ".join(f"“{service.name}”" for service in outcome.offered)
+        return f"The citizen would be asked to choose from {names}"
     assert outcome is not None  # noqa: S101  # ask_both gives no other
     about = named(outcome.reply)
     if isinstance(outcome, Held):
@@ -154,7 +158,9 @@ def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
         state="answered" if reply else "needs_review",
         steps=tuple(StepView(words.steps[name], "done", words.language) for name in steps),
         reply=reply,
-        contacts=risk.contacts([found.code for found in risk.find(text)], flags),
+        contacts=risk.contacts(
+            [found.code for found in crisis.look(text, patient=True).risks], flags
+        ),
     )
 
 

@@ -16,6 +16,8 @@ from ieim.knowledge import golden, runs
 from ieim.knowledge.models import GoldenQuestion, GoldenRun, Proposal
 
 RUN_GOLDEN = "conversations.tasks.run_golden"
+MAY_TRY = "knowledge.add_goldenrun"
+"""Editors and publishers: to ask what is not published yet, and to have golden questions asked."""
 
 
 class GoldenError(Exception):

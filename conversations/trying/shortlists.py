@@ -73,6 +73,11 @@ class Listening:
         self.stage = ""
         self.heard: dict[str, dict[tuple[str, ...], Heard]] = {}
 
+    @property
+    def embedder(self) -> str:
+        """The embedder's id."""
+        return self._shortlist.embedder
+
     def turns_away(self, query: str) -> bool:
         """Whether a message has left its talk."""
         return self._shortlist.turns_away(query)

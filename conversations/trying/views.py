@@ -23,13 +23,14 @@ from ieim.knowledge.models import Proposal
 from ieim.pipeline.screen import MAX_CHARS, refusal
 
 may_edit = permission_required("knowledge.change_service", raise_exception=True)
+may_try = permission_required(services.MAY_TRY, raise_exception=True)
 
 
 @never_cache
 @sensitive_post_parameters("text")
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-@may_edit
+@may_try
 def playground(request: HttpRequest) -> HttpResponse:
     """Ask the draft beside the published release; nothing of it is stored."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
@@ -65,7 +66,7 @@ def _compared(text: str, sides: tuple[Side, ...], current: int | None) -> dict[s
 @never_cache
 @require_safe
 @login_required
-@may_edit
+@may_try
 def golden(request: HttpRequest, proposal: int) -> HttpResponse:
     """The golden questions of a proposal: start them, watch them, read what changes."""
     found = get_object_or_404(Proposal.objects.defer("content"), pk=proposal)
@@ -75,7 +76,7 @@ def golden(request: HttpRequest, proposal: int) -> HttpResponse:
 
 @require_POST
 @login_required
-@may_edit
+@may_try
 def start(request: HttpRequest, proposal: int) -> HttpResponse:
     """Start a run, or say why not."""
     found = get_object_or_404(Proposal.objects.defer("content"), pk=proposal)

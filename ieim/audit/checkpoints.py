@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import sha256
 from itertools import groupby, islice
 from operator import itemgetter
@@ -10,7 +12,7 @@ from uuid import UUID
 
 import rfc8785
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from ieim.audit.canonical import canonical, instant
@@ -28,6 +30,9 @@ KIND = "audit.checkpoint"
 """The kind of the event that each checkpoint leaves in the system chain."""
 
 _BATCH = 1000
+_IN_FLIGHT = timedelta(minutes=10)
+"""How long before it is committed an event may have got its time, clocks that differ included."""
+_NOT_FOLLOWING = "checkpoint {} does not follow from the heads that are stored with it"
 
 
 class HeadsDigest:
@@ -109,11 +114,55 @@ def faults() -> list[str]:
     unrecorded = sorted(stored.keys() - after.keys())
     found += [f"checkpoint {number} was never recorded" for number in unrecorded]
     if checkpoints and not _follows(checkpoints[-1]):
-        found.append(
-            f"checkpoint {checkpoints[-1].number} does not follow from the heads that are stored "
-            "with it"
-        )
+        found.append(_NOT_FOLLOWING.format(checkpoints[-1].number))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a checkpoint whose digest somebody kept.
+
+    ``faults`` are sentences; ``since`` counts the events after it, but for its own.
+    """
+
+    faults: list[str]
+    since: int
+
+
+def expected(digest: str) -> Kept:
+    """Return whether the record still begins with all that a kept digest was taken over.
+
+    The digest alone decides: which checkpoint it was, and over which heads, is read from the
+    database, and counts only because the digest follows from it. (That those heads still stand in
+    the record is for :mod:`ieim.audit.verify`, and what lies under them is chained.)
+    """
+    for checkpoint in AuditCheckpoint.objects.filter(digest=digest).order_by("number"):
+        if not _follows(checkpoint):
+            return Kept([_NOT_FOLLOWING.format(checkpoint.number)], 0)
+        after = _after(checkpoint)
+        # Something that was being written while the checkpoint was taken may be a little older.
+        early = after.filter(at__lt=checkpoint.at - _IN_FLIGHT).order_by("chain", "seq")
+        found = [
+            f"{event.chain}: event {event.seq} says that it is from before checkpoint "
+            f"{checkpoint.number}, which did not see it"
+            for event in early.iterator(chunk_size=_BATCH)
+        ]
+        return Kept(found, max(0, after.count() - 1))
+    return Kept(
+        [
+            "no checkpoint with the digest that was kept is stored: it was removed or changed, or "
+            "this is an older or another database"
+        ],
+        0,
+    )
+
+
+def _after(checkpoint: AuditCheckpoint) -> QuerySet[AuditEvent]:
+    """Return the events that a checkpoint did not see."""
+    seen = CheckpointHead.objects.filter(
+        checkpoint_id__lte=checkpoint.number, chain=OuterRef("chain"), seq__gte=OuterRef("seq")
+    )
+    return AuditEvent.objects.filter(~Exists(seen))
 
 
 def _recorded() -> dict[int, str]:

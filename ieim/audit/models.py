@@ -6,7 +6,7 @@ All but the heads is append-only: the models refuse, and so do triggers in the d
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -15,9 +15,27 @@ SYSTEM_CHAIN = UUID("00000000-0000-8000-8000-000000000001")
 """The chain of events that belong to no session, such as publications. A fixed UUID of version 8
 (RFC 9562: for a project's own use), so no session's random one can ever be the same."""
 
+PEOPLE_CHAIN = UUID("00000000-0000-8000-8000-000000000002")
+"""The chain of staff: logins, and changes of accounts, roles and agency scopes. Apart from the
+system's, because who logs in must not wait for an import or a publication to end."""
+
 
 class AppendOnlyError(RuntimeError):
     """Something tried to change or remove what is only ever added to."""
+
+
+_M = TypeVar("_M", bound=models.Model)
+
+
+class Standing(models.Manager[_M]):
+    """The rows that ``stand``: not those that others have taken the place of.
+
+    For what is only ever added to, and has to be replaced all the same: nothing is deleted.
+    """
+
+    def get_queryset(self) -> models.QuerySet[_M]:
+        """Return the rows that stand."""
+        return super().get_queryset().filter(stands=True)
 
 
 class AppendOnlyModel(models.Model):

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
-from ieim.audit.canonical import GENESIS, canonical, check_text, event_hash, instant
+from ieim.audit.canonical import GENESIS, PayloadError, canonical, check_text, event_hash, instant
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
-from ieim.audit.types import JSONValue
+from ieim.audit.types import JSONValue, Row
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _ACTOR = re.compile(r"citizen|system|staff:.+", re.DOTALL)
 
 
-def record(*, chain: UUID, kind: str, payload: Mapping[str, JSONValue], actor: str) -> AuditEvent:
+MAX_ROWS = 400
+"""Stored rows that one event vouches for; what is more goes into further events."""
+CONTINUED = "audit.continued"
+"""The kind of those further events."""
+
+
+def record(
+    *,
+    chain: UUID,
+    kind: str,
+    payload: Mapping[str, JSONValue],
+    actor: str,
+    rows: Sequence[Row] = (),
+) -> AuditEvent:
     """Append an event to ``chain`` (a session's id) inside the caller's transaction.
 
     ``kind`` is lower-case words with dots (``turn.received``), ``actor`` is ``citizen``, ``system``
     or ``staff:<username>``. ``payload`` carries ids, codes, digests and counts, never a citizen's
-    words. Until the transaction ends, other writers of the same chain wait.
+    words. ``rows`` are the stored rows that the event vouches for from now on, as
+    :meth:`ieim.audit.vouching.Vouched.row` gives them; they become the payload's ``rows``. Until
+    the transaction ends, other writers of the same chain wait. Returns the (first) event.
 
     Raises :class:`RuntimeError` outside ``transaction.atomic()``: the event and what it tells of
     stand or fall together. Raises :class:`ieim.audit.canonical.PayloadError` for a payload that
@@ -34,7 +49,18 @@ def record(*, chain: UUID, kind: str, payload: Mapping[str, JSONValue], actor: s
             "transaction.atomic(), in the same block as the change that it records"
         )
     _check(kind, actor)
-    data = canonical(payload)
+    if "rows" in payload:
+        raise PayloadError("rows is the name of what an event vouches for: pass them as rows")
+    if rows:
+        payload = {**payload, "rows": list(rows[:MAX_ROWS])}
+    event = _append(chain, kind, canonical(payload), actor)
+    for start in range(MAX_ROWS, len(rows), MAX_ROWS):
+        more: dict[str, JSONValue] = {"of": event.seq, "rows": list(rows[start : start + MAX_ROWS])}
+        _append(chain, CONTINUED, canonical(more), actor)
+    return event
+
+
+def _append(chain: UUID, kind: str, data: bytes, actor: str) -> AuditEvent:
     head = lock_head(chain)
     at = timezone.now()
     seq = head.seq + 1
@@ -62,9 +88,11 @@ def record(*, chain: UUID, kind: str, payload: Mapping[str, JSONValue], actor: s
     return event
 
 
-def record_system(*, kind: str, payload: Mapping[str, JSONValue], actor: str) -> AuditEvent:
+def record_system(
+    *, kind: str, payload: Mapping[str, JSONValue], actor: str, rows: Sequence[Row] = ()
+) -> AuditEvent:
     """Append an event that belongs to no session (see :func:`record`)."""
-    return record(chain=SYSTEM_CHAIN, kind=kind, payload=payload, actor=actor)
+    return record(chain=SYSTEM_CHAIN, kind=kind, payload=payload, actor=actor, rows=rows)
 
 
 def lock_head(chain: UUID) -> AuditHead:

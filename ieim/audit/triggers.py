@@ -4,104 +4,177 @@ What the triggers refuse, on SQLite and PostgreSQL alike, arrives as ``Integrity
 DELETE, on SQLite an INSERT of an existing key (``INSERT OR REPLACE`` deletes the old row without
 firing a delete trigger), on PostgreSQL TRUNCATE.
 
-There is no switch that lets a session pass: whoever can run SQL could set it. What is left is what
-no trigger can stop: a table's owner can drop the triggers. In production the role that the
-application uses should therefore not own the tables (migrate as the owner, grant SELECT and INSERT,
-and UPDATE on audit_audithead only); what an owner does is then found by the hash chain and by a
-checkpoint kept elsewhere.
+There is no switch that lets a session pass: whoever can run SQL could set it. Where something may
+happen after all, a condition over the rows themselves says when (:func:`ended_by`: only after an
+event that stays in the record). What is left is what no trigger can stop: a table's owner can drop
+the triggers. In production the role that the application uses should therefore not own the tables
+(migrate as the owner; of the tables of this app grant SELECT and INSERT, and UPDATE on
+audit_audithead only); what an owner does is then found by ``verify_audit`` and by a checkpoint kept
+elsewhere.
 
 That is also why ``manage.py flush`` fails on a database with events. Test suites, whose
 transactional tests flush, own their database: they take the triggers off around that flush and put
 them back (``tests/conftest.py``), so that nothing in production code knows of tests.
 
-A later migration that alters such a table ends with :func:`append_only` again: SQLite alters a
-table by building a new one, and the triggers go with the old.
+A later migration that alters such a table ends with its operation again: SQLite alters a table by
+building a new one, and the triggers go with the old.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from django.apps.registry import Apps
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations import RunPython
 
 
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What the database refuses for one table.
+
+    ``keys`` are the column names of each unique constraint, and of the primary key unless it is an
+    integer; ``taken_if`` is a condition over NEW under which a constraint with a condition of its
+    own is taken. Of the columns only ``may_change`` ever change; ``update_if`` is one more
+    condition over OLD and NEW (None: there is no update at all, unless columns may change).
+    ``erased_if`` is a condition over OLD under which a row may go, or, where ``blank`` names
+    columns with the SQL of their empty values, they may be emptied and the row stays.
+    """
+
+    table: str
+    keys: Sequence[Sequence[str]] = ()
+    taken_if: str = ""
+    may_change: Sequence[str] = ()
+    update_if: str | None = None
+    erased_if: str = ""
+    blank: Mapping[str, str] = field(default_factory=dict)
+
+
 def append_only(
     table: str, *, keys: Sequence[Sequence[str]], update_if: str | None = None
 ) -> RunPython:
-    """Return the migration operation that makes ``table`` append-only.
+    """Return the migration operation that makes ``table`` append-only (see :class:`Guard`)."""
+    return guarded(Guard(table, keys, update_if=update_if))
 
-    ``keys`` are the column names of each unique constraint, and of the primary key unless it is an
-    integer. ``update_if`` is an SQL condition over OLD and NEW under which an update passes after
-    all (None: never). The operation can be repeated and reversed.
+
+def guarded(guard: Guard) -> RunPython:
+    """Return the migration operation for a guard; it can be repeated and reversed."""
+    return RunPython(_create(guard), _drop(guard.table))
+
+
+def ended_by(kind: str, session: str) -> str:
+    """Return the condition that a session's last event is of ``kind``.
+
+    ``session`` is SQL for the session's id.
     """
-    return RunPython(_create(table, keys, update_if), _drop(table))
+    return (
+        f"(SELECT kind FROM audit_auditevent WHERE chain = ({session}) "  # noqa: S608 - our names
+        f"ORDER BY seq DESC LIMIT 1) = '{kind}'"
+    )
+
+
+def names(table: str, vendor: str) -> set[str]:
+    """Return the names of the triggers of a guarded table."""
+    events = ("update", "delete", "truncate" if vendor == "postgresql" else "insert")
+    return {f"{table}_no_{event}" for event in events}
 
 
 _Step = Callable[[Apps, BaseDatabaseSchemaEditor], None]
 
 
-def _create(table: str, keys: Sequence[Sequence[str]], update_if: str | None) -> _Step:
+def _create(guard: Guard) -> _Step:
     def run(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-        _drop(table)(apps, editor)
+        _drop(guard.table)(apps, editor)
+        with editor.connection.cursor() as cursor:
+            described = editor.connection.introspection.get_table_description(cursor, guard.table)
         vendor = editor.connection.vendor
-        for statement in _CREATE[vendor](table, keys, update_if):
+        same = "IS" if vendor == "sqlite" else "IS NOT DISTINCT FROM"
+        let_update = _let_update(guard, [column.name for column in described], same)
+        for statement in _CREATE[vendor](guard, let_update):
             editor.execute(statement, params=None)
 
     return run
 
 
+def _let_update(guard: Guard, columns: Sequence[str], same: str) -> str:
+    """Return the condition under which an update passes, empty where none does."""
+    if not guard.may_change:
+        return f"({guard.update_if})" if guard.update_if else ""
+    conditions = [f"({guard.update_if})"] if guard.update_if else []
+    for column in columns:
+        unchanged = f'NEW."{column}" {same} OLD."{column}"'
+        if column in guard.blank:
+            unchanged += f' OR (NEW."{column}" = {guard.blank[column]} AND {guard.erased_if})'
+        if column not in guard.may_change:
+            conditions.append(f"({unchanged})")
+    return " AND ".join(conditions)
+
+
 def _drop(table: str) -> _Step:
     def run(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
         postgresql = editor.connection.vendor == "postgresql"
-        for event in ("update", "delete", "truncate" if postgresql else "insert"):
+        for trigger in sorted(names(table, editor.connection.vendor)):
             on = f" ON {table}" if postgresql else ""
-            editor.execute(f"DROP TRIGGER IF EXISTS {table}_no_{event}{on}")
+            editor.execute(f"DROP TRIGGER IF EXISTS {trigger}{on}")
         if postgresql:
             editor.execute(f"DROP FUNCTION IF EXISTS {table}_refuse()")
 
     return run
 
 
-def _sqlite(table: str, keys: Sequence[Sequence[str]], update_if: str | None) -> list[str]:
+def _let_delete(guard: Guard) -> str:
+    return "" if guard.blank else guard.erased_if
+
+
+def _sqlite(guard: Guard, let_update: str) -> list[str]:
+    table = guard.table
     # A row can also be replaced through the hidden rowid, whatever the table's own keys are.
     exists = " OR ".join(
         "(" + " AND ".join(f"{column} = NEW.{column}" for column in key) + ")"
-        for key in [["rowid"], *keys]
+        for key in [["rowid"], *guard.keys]
     )
-    unless = f"({update_if} AND NEW.rowid = OLD.rowid) IS NOT TRUE" if update_if else ""
+    if guard.taken_if:
+        exists += f" OR ({guard.taken_if})"
+    unless = f"({let_update} AND NEW.rowid = OLD.rowid) IS NOT TRUE" if let_update else ""
+    let_delete = _let_delete(guard)
+    left = f"({let_delete}) IS NOT TRUE" if let_delete else ""
     taken = f"EXISTS (SELECT 1 FROM {table} WHERE {exists})"  # noqa: S608 - names of our own tables
     return [
         f"CREATE TRIGGER {table}_no_{event} BEFORE {event.upper()} ON {table} "
         + (f"WHEN {condition} " if condition else "")
         + f"BEGIN SELECT RAISE(ABORT, '{table} is append-only: {event} refused'); END"
-        for event, condition in (("update", unless), ("delete", ""), ("insert", taken))
+        for event, condition in (("update", unless), ("delete", left), ("insert", taken))
     ]
 
 
-def _postgresql(table: str, keys: Sequence[Sequence[str]], update_if: str | None) -> list[str]:
-    unless = f"({update_if}) IS NOT TRUE" if update_if else ""
-    # An existing key needs no trigger here: ON CONFLICT DO UPDATE fires the update trigger.
+def _postgresql(guard: Guard, let_update: str) -> list[str]:
+    table = guard.table
+    # Conditions stand in the function: those of a trigger may not look into other tables. An
+    # existing key needs no trigger here: ON CONFLICT DO UPDATE fires the update trigger.
+    passes = ""
+    if let_update:
+        passes += _if("UPDATE", let_update, "NEW")
+    if _let_delete(guard):
+        passes += _if("DELETE", _let_delete(guard), "OLD")
     function = (
-        f"CREATE FUNCTION {table}_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        f"CREATE FUNCTION {table}_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {passes}"
         f"RAISE EXCEPTION '{table} is append-only: % refused', lower(TG_OP) "
         "USING ERRCODE = 'restrict_violation'; END $$"
     )
     return [function] + [
         f"CREATE TRIGGER {table}_no_{event} BEFORE {event.upper()} ON {table} "
-        f"FOR EACH {level} "
-        + (f"WHEN ({condition}) " if condition else "")
-        + f"EXECUTE FUNCTION {table}_refuse()"
-        for event, level, condition in (
-            ("update", "ROW", unless),
-            ("delete", "ROW", ""),
-            ("truncate", "STATEMENT", ""),
-        )
+        f"FOR EACH {level} EXECUTE FUNCTION {table}_refuse()"
+        for event, level in (("update", "ROW"), ("delete", "ROW"), ("truncate", "STATEMENT"))
     ]
 
 
-_CREATE: dict[str, Callable[[str, Sequence[Sequence[str]], str | None], list[str]]] = {
+def _if(event: str, condition: str, row: str) -> str:
+    # Two steps: a condition over rows is not even read where there are none (TRUNCATE).
+    return f"IF TG_OP = '{event}' THEN IF {condition} THEN RETURN {row}; END IF; END IF; "
+
+
+_CREATE: dict[str, Callable[[Guard, str], list[str]]] = {
     "sqlite": _sqlite,
     "postgresql": _postgresql,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from heapq import merge
@@ -21,6 +21,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from ieim.audit.canonical import GENESIS, event_hash, instant
 from ieim.audit.models import AuditEvent, AuditHead, CheckpointHead
+from ieim.audit.vouching import Expected, note
 
 
 class Break(StrEnum):
@@ -58,12 +59,14 @@ class ChainReport:
     """What became of one chain.
 
     ``chain`` is the UUID as text (as stored, when it is none), ``events`` how many rows were read,
-    ``problem`` None when everything holds.
+    ``problem`` None when the chain holds. ``rows`` are what its events vouch for; whether those
+    are there is for :mod:`ieim.audit.comparing`.
     """
 
     chain: str
     events: int
     problem: Problem | None
+    rows: Expected = field(default_factory=dict, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -174,6 +177,7 @@ def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
     events = 0
     previous = GENESIS.encode()
     head: _Row = ()
+    rows: Expected = {}
     problem = lost = None
     try:
         chain = str(UUID(stored_chain.decode()))
@@ -191,7 +195,9 @@ def _report(stored_chain: bytes, items: Iterable[_Item]) -> ChainReport:
         if problem is None:
             problem = _fault(chain, events, previous, row)
             previous, head = row[6], row[7:]
-    return ChainReport(chain, events, problem or _head_fault(events, previous, head) or lost)
+        unreadable = _noted(rows, events, row)
+        problem = problem or unreadable
+    return ChainReport(chain, events, problem or _head_fault(events, previous, head) or lost, rows)
 
 
 def _fault(chain: str, seq: int, previous: bytes, row: _Row) -> Problem | None:
@@ -221,6 +227,15 @@ def _fault(chain: str, seq: int, previous: bytes, row: _Row) -> Problem | None:
         return Problem(
             Break.CONTENT, seq, f"event {seq} was changed: its hash is not that of its content"
         )
+    return None
+
+
+def _noted(rows: Expected, seq: int, row: _Row) -> Problem | None:
+    """Add what an event vouches for to ``rows``, also beyond a break: it says what to look for."""
+    try:
+        note(rows, str(row[1], "utf-8"), row[4])
+    except (TypeError, ValueError, KeyError) as error:
+        return Problem(Break.UNREADABLE, seq, f"event {seq} cannot be read: {error}")
     return None
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ieim.config.env import Env
-
 SPECTACULAR: dict[str, Any] = {
     "TITLE": "IEIM",
     "VERSION": "1",
@@ -34,11 +32,3 @@ SPECTACULAR: dict[str, Any] = {
     "SWAGGER_UI_SETTINGS": {"deepLinking": True},
 }
 """The OpenAPI document and its page."""
-
-
-def rates(env: Env) -> dict[str, str | None]:
-    """How often API clients may ask, by scope; None is no limit."""
-    return {
-        "sessions": env.rate("IEIM_API_SESSIONS_RATE", "60/hour"),
-        "turns": env.rate("IEIM_API_TURNS_RATE", "20/minute"),
-    }

@@ -18,4 +18,5 @@ class ConfigConfig(AppConfig):
         from ieim.config import checks, wiring
 
         register(checks.model_is_configured, Tags.security, deploy=True)
+        register(checks.embedder_is_there, Tags.security, deploy=True)
         wiring.wire()

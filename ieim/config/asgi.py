@@ -18,12 +18,12 @@ from channels.sessions import SessionMiddlewareStack
 from django.conf import settings
 
 from conversations.routing import websocket_urlpatterns
-from ieim.config import embedded
+from ieim.config import bodies, embedded
 from ieim.config.origins import StrictOriginValidator
 
 application = ProtocolTypeRouter(
     {
-        "http": django_application,
+        "http": bodies.limited(django_application),
         "websocket": StrictOriginValidator(
             SessionMiddlewareStack(URLRouter(websocket_urlpatterns)),
             settings.IEIM_WEBSOCKET_ORIGINS,

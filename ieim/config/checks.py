@@ -9,6 +9,8 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
 
+from ieim.search.embedders import embedded
+
 
 def model_is_configured(
     app_configs: Sequence[AppConfig] | None, **kwargs: Any
@@ -23,3 +25,14 @@ def model_is_configured(
             id="ieim.W001",
         )
     ]
+
+
+def embedder_is_there(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Warn (``ieim.W002``) when words alone would rank because the embedded model is not there."""
+    fault = embedded.fault() if settings.IEIM_EMBEDDINGS["KIND"] == "embedded" else None
+    if fault is None:
+        return []
+    what, _, hint = fault.partition(". ")
+    return [checks.Warning(f"Words alone rank: {what}.", hint=hint, id="ieim.W002")]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.contrib.auth import get_user_model
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from ieim.knowledge.models import EVERY_AGENCY, AgencyScope
-from review.roles import Role, make_roles
+from review.people.services import changing, make_roles
+from review.roles import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ ACCOUNTS = (
     DemoAccount(
         "publisher",
         "Paula Publisher",
-        "the draft of the knowledge, and publishing what others propose",
+        "publishing or turning down what editors propose",
         "demo-publisher",
-        Role.EDITOR,
+        Role.PUBLISHER,
         _EVERY,
     ),
 )
@@ -85,20 +85,24 @@ def create_accounts() -> None:
     Existing ones keep their passwords.
     """
     make_roles()
-    users = get_user_model().objects
     for account in ACCOUNTS:
-        user = users.filter(username=account.username).first()
-        if user is None:
-            first, _, last = account.name.partition(" ")
-            user = users.create_user(
-                account.username,
-                password=account.password,
-                first_name=first,
-                last_name=last,
-                is_staff=True,
-                is_superuser=account.superuser,
-            )
-        if account.role is not None:
-            user.groups.add(Group.objects.get(name=account.role.value))
-        for agency in account.agencies:
-            AgencyScope.objects.get_or_create(user=user, agency=agency)
+        present = User.objects.filter(username=account.username).first()
+        with changing(*([present.pk] if present else []), by=None) as made:
+            user = present or _create(account)
+            made.append(user.pk)
+            if account.role is not None:
+                user.groups.add(Group.objects.get(name=account.role.value))
+            for agency in account.agencies:
+                AgencyScope.objects.get_or_create(user=user, agency=agency)
+
+
+def _create(account: DemoAccount) -> User:
+    first, _, last = account.name.partition(" ")
+    return User.objects.create_user(
+        account.username,
+        password=account.password,
+        first_name=first,
+        last_name=last,
+        is_staff=True,
+        is_superuser=account.superuser,
+    )

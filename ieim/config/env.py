@@ -16,7 +16,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 YES = ("1", "true", "yes", "on")
 NO = ("0", "false", "no", "off")
-_RATE = re.compile(r"[1-9][0-9]{0,8}/(second|minute|hour|day)")
+SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+_RATE = re.compile(rf"[1-9][0-9]{{0,8}}/({'|'.join(SECONDS)})")
 
 
 class Env:
@@ -85,16 +86,17 @@ class Env:
             return default
         return number
 
-    def rate(self, name: str, default: str) -> str | None:
-        """So many in a time (``60/hour``); None for ``none``."""
+    def rate(self, name: str, default: str) -> tuple[int, int] | None:
+        """So many in a time (``60/hour``), as a number and seconds; None for ``none``."""
         value = self.text(name, default)
         if value == "none":
             return None
         if not _RATE.fullmatch(value):
             hint = "a number and a time, such as 60/hour or 20/minute, or to none for no limit"
             self.problem(name, f"is {value!r}. Set it to {hint}.")
-            return default
-        return value
+            value = default
+        most, _, unit = value.partition("/")
+        return int(most), SECONDS[unit]
 
     def names(self, name: str, default: Sequence[str] = ()) -> list[str]:
         """Values separated by commas."""

@@ -86,6 +86,51 @@ def model(env: Env) -> ModelSettings:
     }
 
 
+class EmbeddingsSettings(TypedDict):
+    """``settings.IEIM_EMBEDDINGS``: ``KIND`` is ``embedded``, ``openai`` or ``none``; the others
+    are of ``openai``. ``DEADLINE`` is in seconds, for all that one question needs."""
+
+    KIND: str
+    BASE_URL: str
+    API_KEY: str
+    MODEL: str
+    DEADLINE: float
+    QUERY_PREFIX: str
+    DOCUMENT_PREFIX: str
+
+
+def embeddings(env: Env) -> EmbeddingsSettings:
+    """What turns texts into vectors, for the search by meaning."""
+    kind = env.choice("IEIM_EMBEDDINGS", ("embedded", "openai", "none"), "embedded")
+    hint = "IEIM_EMBEDDINGS is openai, so set it to"
+    served = kind == "openai"
+    base_url = env.required(
+        "IEIM_EMBEDDINGS_BASE_URL", f"{hint} the server's address, up to /embeddings.", when=served
+    )
+    if base_url and not base_url.startswith(("http://", "https://")):
+        env.problem(
+            "IEIM_EMBEDDINGS_BASE_URL",
+            "is not a web address. Set it to one such as https://models.example.org/v1.",
+        )
+    return {
+        "KIND": kind,
+        "BASE_URL": base_url,
+        "API_KEY": env.text("IEIM_EMBEDDINGS_API_KEY"),
+        "MODEL": env.required(
+            "IEIM_EMBEDDINGS_MODEL", f"{hint} the name of a model of that server.", when=served
+        ),
+        "DEADLINE": env.number("IEIM_EMBEDDINGS_DEADLINE", 2, low=0.1, high=30),
+        # A prefix is taken as it is written, but for white space around it: one space follows it.
+        "QUERY_PREFIX": _prefix(env, "IEIM_EMBEDDINGS_QUERY_PREFIX"),
+        "DOCUMENT_PREFIX": _prefix(env, "IEIM_EMBEDDINGS_DOCUMENT_PREFIX"),
+    }
+
+
+def _prefix(env: Env, name: str) -> str:
+    value = env.text(name)
+    return f"{value} " if value else ""
+
+
 def _key_patterns(env: Env) -> Mapping[str, Sequence[re.Pattern[str]]]:
     raw = env.table("IEIM_KEY_PATTERNS")
     if not raw:

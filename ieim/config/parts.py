@@ -5,6 +5,7 @@ Nothing here raises: problems are noted on the :class:`~ieim.config.env.Env` and
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -118,10 +119,32 @@ def channel_layer(redis: str) -> dict[str, Any]:
     }
 
 
+def rates(env: Env) -> dict[str, tuple[int, int] | None]:
+    """How often one may come, by scope of :mod:`conversations.limits`; None is no limit."""
+    return {
+        "sessions": env.rate("IEIM_API_SESSIONS_RATE", "60/hour"),
+        "turns": env.rate("IEIM_API_TURNS_RATE", "20/minute"),
+        "address": env.rate("IEIM_ADDRESS_RATE", "60/minute"),
+    }
+
+
+def emergency_number(env: Env) -> str:
+    """What to call when a life is in danger, as people write it."""
+    number = env.text("IEIM_EMERGENCY_NUMBER", "112")
+    if not re.fullmatch(r"\+?[0-9]([ /-]?[0-9]){1,14}", number, re.ASCII):
+        env.problem("IEIM_EMERGENCY_NUMBER", f"is {number!r}. Set it to a telephone number: 112")
+        return "112"
+    return number
+
+
 def cache(redis: str) -> dict[str, Any]:
-    """Where the API's rates are counted: for all processes together where there is Redis."""
+    """Where rates are counted: for all processes together where there is Redis."""
     if not redis:
-        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+        return {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            # When it is full it forgets some, whoever they are.
+            "OPTIONS": {"MAX_ENTRIES": 50_000},
+        }
     return {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": redis,
@@ -150,7 +173,7 @@ def logging_config(level: str) -> dict[str, Any]:
     Addresses hold secrets (resume links) and exceptions of clients hold words: requests are named
     by their route, and chatty libraries are heard from WARNING up.
     """
-    clients = ("asyncio", "httpcore", "httpx", "openai", "uvicorn.access", "uvicorn.error")
+    clients = ("asyncio", "axes", "httpcore", "httpx", "openai", "uvicorn.access", "uvicorn.error")
     # These say that a sweep has come and gone, every few seconds.
     sweeps = ("celery.app.trace", "celery.beat", "celery.worker.strategy")
     return {

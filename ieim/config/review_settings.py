@@ -19,8 +19,8 @@ _DAY = 24 * 60
 class SecondOpinion(TypedDict):
     """``settings.IEIM_SECOND_OPINION``: what needs a second person besides a crisis.
 
-    Items of one of ``agencies`` (ids), and items whose message carries a label of one of
-    ``label_sets``.
+    What is decided on a turn that one of ``agencies`` (ids) has or had a part in, and items whose
+    message carries a label of one of ``label_sets``.
     """
 
     agencies: list[str]
@@ -72,6 +72,11 @@ def holidays(env: Env) -> str:
         )
         return ""
     return value
+
+
+def choice_minutes(env: Env) -> int:
+    """How many minutes a citizen has to choose a service before a person gets the question."""
+    return int(env.number("IEIM_CHOICE_MINUTES", 30, low=1, high=7 * 24 * 60))
 
 
 def claim_minutes(env: Env) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ ALLOWED_HOSTS = parts.allowed_hosts(env, required=PRODUCTION)
 IEIM_PUBLIC_URL = parts.public_url(env, required=PRODUCTION)
 IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else parts.LOOPBACK
 CSRF_TRUSTED_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else []
+# How many proxies stand in front. Without any, no header says where a request comes from.
+IEIM_TRUSTED_PROXIES = int(env.number("IEIM_TRUSTED_PROXIES", 0, low=0, high=9))
 # Only `manage.py serve` listens by itself; production gives the port to uvicorn.
 IEIM_PORT = int(env.number("PORT", 8000, low=1, high=65535))
 
@@ -44,17 +47,23 @@ IEIM_REDIS_URL = parts.redis_url(env, required=PRODUCTION)
 IEIM_EMBEDDED = not IEIM_REDIS_URL
 CHANNEL_LAYERS = {"default": parts.channel_layer(IEIM_REDIS_URL)}
 CACHES = {"default": parts.cache(IEIM_REDIS_URL)}
+# What every citizen's page says to call when a life is in danger.
+IEIM_EMERGENCY_NUMBER = parts.emergency_number(env)
+# How often one may come, by scope: a number and seconds, or None.
+IEIM_RATES = parts.rates(env)
 
 # --- The model -----------------------------------------------------------------------------------
 
 # BASE_URL is empty for the offline engine. See ieim.config.model_settings for the keys.
 IEIM_MODEL = model_settings.model(env)
+IEIM_EMBEDDINGS = model_settings.embeddings(env)
 
 # --- People who review ---------------------------------------------------------------------------
 
 # Opening and closing in minutes of the day, in TIME_ZONE; a country as ISO 3166; minutes.
 IEIM_BUSINESS_HOURS = review_settings.business_hours(env)
 IEIM_HOLIDAYS = review_settings.holidays(env)
+IEIM_CHOICE_MINUTES = review_settings.choice_minutes(env)
 IEIM_CLAIM_MINUTES = review_settings.claim_minutes(env)
 IEIM_SECOND_OPINION = review_settings.second_opinion(env)
 
@@ -67,6 +76,7 @@ INSTALLED_APPS = [
     "ieim.knowledge",
     "ieim.llm",
     "ieim.audit",
+    "axes",
     "channels",
     "csp",
     "django_htmx",
@@ -74,7 +84,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "import_export",
-    "django.contrib.admin",
+    "ieim.config.admin_app.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -95,7 +105,10 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
     "ieim.config.views.wrong_method_page",
+    "ieim.config.bodies.too_large_page",
+    "ieim.config.views.no_nul_in_addresses",
 ]
 
 ROOT_URLCONF = "ieim.config.urls"
@@ -112,6 +125,8 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            # Every page shows what citizens and models wrote: no template should have to ask.
+            "builtins": ["conversations.templatetags.shown"],
         },
     },
 ]
@@ -159,6 +174,24 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Wrong passwords of an account, and of an address: an office has one for many people. The time
+# counts from the last one that was looked at; while it is locked, none is.
+AXES_HANDLER = "ieim.config.signing_in.Handler"
+AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]
+AXES_FAILURE_LIMIT = 10
+IEIM_ADDRESS_FAILURE_LIMIT = 50
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "ieim.config.signing_in.client_address"
+AXES_LOCKOUT_CALLABLE = "ieim.config.signing_in.locked"
+AXES_ENABLE_ADMIN = False
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     # Closed unless a view opens itself.
@@ -166,9 +199,6 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_THROTTLE_RATES": api.rates(env),
-    # uvicorn has put the client's address in place already, from trusted proxies only.
-    "NUM_PROXIES": 0,
 }
 SPECTACULAR_SETTINGS = api.SPECTACULAR
 
@@ -194,7 +224,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = PRODUCTION
 CSRF_COOKIE_SECURE = PRODUCTION
 CSRF_COOKIE_HTTPONLY = True
-# TLS ends at a proxy. uvicorn turns X-Forwarded-Proto into the scheme, from trusted proxies only.
+# TLS ends at a proxy, if there is one.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IEIM_TRUSTED_PROXIES else None
 SECURE_SSL_REDIRECT = PRODUCTION
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION

@@ -1,11 +1,11 @@
-"""What belongs to no app: where staff go after logging in, and the page for a wrong method."""
+"""What belongs to no app: where staff go after logging in, and pages for what cannot be."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 
 
@@ -16,6 +16,19 @@ def staff_home(request: HttpRequest) -> HttpResponse:
         return redirect("review:queue")
     editor = request.user.has_perm("knowledge.view_release")
     return redirect("knowledge:home" if editor else "admin:index")
+
+
+def no_nul_in_addresses(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: an address with a NUL in it is of nothing, and PostgreSQL cannot look for it."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if "\0" in request.path:
+            raise Http404
+        return get_response(request)
+
+    return middleware
 
 
 def wrong_method_page(

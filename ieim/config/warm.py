@@ -15,13 +15,14 @@ logger = logging.getLogger(__name__)
 def warm() -> None:
     """Load the language model (half a second), the risk phrases and the current release.
 
-    A database that does not answer yet is no reason not to start: the first turn reads it then.
+    Vectors that are missing are not waited for: the follower makes them. A database that does not
+    answer yet is no reason not to start: the first turn reads it then.
     """
     text = "A sentence that is long enough to have a language."
     language.detect(text)
     risk.find(text)
     try:
-        following.prepare()
+        following.prepare(make=False)
     except DatabaseError:
         logger.warning("The database does not answer yet: no release is loaded", exc_info=True)
     finally:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from conversations.ports import wire_due, wire_erasure, wire_review
+from conversations.ports import wire_due, wire_erasure, wire_review, wire_settling
 from review.selectors import due_of_turns
-from review.services import erase_items, open_item
+from review.services import count_items, erase_items, open_item, settle
 
 
 def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_review(open_item)
-    wire_erasure(erase_items)
+    wire_erasure(count_items, erase_items)
     wire_due(due_of_turns)
+    wire_settling(settle)

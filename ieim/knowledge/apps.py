@@ -12,3 +12,10 @@ class KnowledgeConfig(AppConfig):
     label = "knowledge"
     verbose_name = "Knowledge"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Let the audit record vouch for the rows of this app."""
+        from ieim.audit import vouching
+        from ieim.knowledge import vouched
+
+        vouching.register(*vouched.KINDS)

@@ -12,7 +12,7 @@ from django.db import close_old_connections, connection, transaction
 from django.db.models.signals import post_save
 from django.utils import timezone
 
-from ieim.knowledge import selectors
+from ieim.knowledge import crisis, selectors, vectors
 from ieim.knowledge.models import Publication
 from ieim.knowledge.selectors import Published
 from ieim.search import forget_unused, index_for
@@ -29,23 +29,29 @@ PATIENCE: Final = timedelta(seconds=60)
 UNUSED: Final = 600.0
 """Seconds after which a release that nobody asks for is dropped from memory."""
 
-STOPPING: Final = 5.0
-"""Seconds that stopping waits for what is under way."""
+STOPPING: Final = 1.0
+"""Seconds that stopping waits for what is under way; what was not stored then is made again."""
 
 logger = logging.getLogger(__name__)
 
 
-def prepare() -> Published | None:
+def prepare(*, make: bool = True) -> Published | None:
     """Load the newest published release and index it in each of its languages; return it.
 
-    One small query when that has been done; None when nothing is published. Raises
+    ``make`` its vectors too, where any are missing: that may take a minute. One small query when
+    all has been done; None when nothing is published. Raises
     ``DatabaseError`` and :class:`ieim.knowledge.selectors.CorruptReleaseError`.
     """
     newest = selectors.newest()
     if newest is not None:
         release = selectors.loaded(newest)
         for language in ("", *sorted(release.languages)):
-            index_for(release.in_language(language))
+            view = release.in_language(language)
+            index_for(view)
+            if make:
+                vectors.prepare(view)
+            else:
+                vectors.shortlist_for(view)
     return newest
 
 
@@ -87,6 +93,8 @@ class Follower:
         Raises what :func:`prepare` does; then nothing is held back until a step succeeds.
         """
         try:
+            # First: nobody in danger waits for a catalogue.
+            crisis.prepare()
             self._ready = prepare()
         except Exception:
             self._ready = None
@@ -95,6 +103,7 @@ class Follower:
         long_ago = time.monotonic() - UNUSED
         selectors.forget_unused(before=long_ago)
         forget_unused(before=long_ago)
+        vectors.forget_unused(before=long_ago)
 
     def wake(self) -> None:
         """Let the thread look at once."""

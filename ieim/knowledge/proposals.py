@@ -19,13 +19,9 @@ from ieim.knowledge import selectors
 from ieim.knowledge.bundle import Bundle, BundleError
 from ieim.knowledge.checking import budget, checked, missing
 from ieim.knowledge.examining import Remark, Severity, examine
-from ieim.knowledge.models import (
-    GoldenQuestion,
-    GoldenRun,
-    Proposal,
-    Publication,
-    Release,
-)
+from ieim.knowledge.models import GoldenQuestion, GoldenRun, Proposal, Publication, Release
+from ieim.knowledge.touching import beyond
+from ieim.knowledge.vouched import published
 from ieim.pipeline.canonical import digest
 
 MAY_PROPOSE = "knowledge.add_proposal"
@@ -40,6 +36,10 @@ class ProposalError(Exception):
     def __init__(self, reasons: Sequence[str]) -> None:
         super().__init__("\n".join(reasons))
         self.reasons = list(reasons)
+
+
+class BeyondScope(ProposalError):
+    """It touches agencies that somebody does not work for."""
 
 
 def propose(*, note: str, by: User) -> Proposal:
@@ -96,8 +96,9 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
     """Make an open proposal current and return its release; running turns keep theirs.
 
     ``reason`` says why, where golden questions get worse. Raises :class:`ProposalError` when
-    ``by`` may not or is its author, when somebody else was faster, when another release became
-    current meanwhile, and when the golden questions were not asked or get worse without a reason.
+    ``by`` may not, is its author or does not work for every agency that it touches
+    (:class:`BeyondScope`), when somebody else was faster, when another release became current
+    meanwhile, and when the golden questions were not asked or get worse without a reason.
     """
     proposal = _decidable(proposal_id, by, "publish it")
     reason = _clean(reason)
@@ -114,7 +115,7 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
         many = "1 golden question gets" if losses == 1 else f"{losses} golden questions get"
         raise ProposalError([f"{many} worse: write why it shall be published all the same."])
     release = proposal.again or _release(proposal)
-    Publication(release=release, published_by=by).save()
+    publication = Publication.objects.create(release=release, published_by=by)
     proposal.release = release
     _close(proposal, Proposal.State.PUBLISHED, by, reason)
     record_system(
@@ -130,6 +131,7 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
             "losses": losses,
         },
         actor=_actor(by),
+        rows=published(release, publication),
     )
     return release
 
@@ -201,13 +203,8 @@ def _may_propose(note: str, by: User, otherwise: str) -> str:
 def _none_open() -> None:
     found = Proposal.objects.defer("content").filter(state=Proposal.State.OPEN).first()
     if found is not None:
-        author = _name(found.proposed_by)
-        raise ProposalError(
-            [
-                f"Proposal {found.pk} by {author} is still open: it must be published, turned "
-                "down or withdrawn first."
-            ]
-        )
+        told = f"Proposal {found.pk} by {_name(found.proposed_by)} is still open: "
+        raise ProposalError([told + "it must be published, turned down or withdrawn first."])
 
 
 def _locked(proposal_id: int) -> Proposal:
@@ -232,9 +229,11 @@ def _decidable(proposal_id: int, by: User, action: str) -> Proposal:
         raise ProposalError([f"You may not {action}: ask somebody who may."])
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id == by.pk:
-        raise ProposalError(
-            [f"You proposed it, so somebody else must {action}; you can withdraw it."]
-        )
+        told = f"You proposed it, so somebody else must {action}; you can withdraw it."
+        raise ProposalError([told])
+    if others := beyond(proposal, by):
+        told = f"It also touches {others}: somebody who works for all of it must {action}."
+        raise BeyondScope([told])
     return proposal
 
 

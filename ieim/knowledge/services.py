@@ -17,6 +17,7 @@ from ieim.knowledge.bundle import Bundle, BundleError
 from ieim.knowledge.columns import COLUMNS
 from ieim.knowledge.models import Change, Publication, Release, Service
 from ieim.knowledge.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.vouched import published
 from ieim.pipeline import knowledge
 
 _BundleRow: TypeAlias = (
@@ -39,6 +40,16 @@ class Counts:
     removed: int
     unchanged: int
 
+    @property
+    def before(self) -> int:
+        """How many there were."""
+        return self.changed + self.removed + self.unchanged
+
+    @property
+    def removes_much(self) -> bool:
+        """Whether more than a tenth of them goes."""
+        return 10 * self.removed > self.before
+
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
@@ -49,6 +60,18 @@ class ImportResult:
     def as_dict(self) -> dict[str, dict[str, int]]:
         """Return the counts as JSON values."""
         return {table: asdict(counts) for table, counts in self.tables.items()}
+
+
+class RemovalError(Exception):
+    """An import would remove more than a tenth of some tables; nothing was changed.
+
+    ``result`` is what it would have done, ``tables`` are those tables.
+    """
+
+    def __init__(self, result: ImportResult) -> None:
+        super().__init__("more than a tenth would be removed")
+        self.result = result
+        self.tables = [table for table, counts in result.tables.items() if counts.removes_much]
 
 
 class PublishError(Exception):
@@ -69,15 +92,23 @@ class NothingToPublishError(PublishError):
 
 @transaction.atomic
 def import_bundle(
-    *, bundle: Bundle, by: User | None, progress: Callable[[int], object] | None = None
+    *,
+    bundle: Bundle,
+    by: User | None,
+    remove: bool = True,
+    progress: Callable[[int], object] | None = None,
 ) -> ImportResult:
     """Replace the draft by ``bundle``; entries that stay keep their rows.
 
-    ``by`` is None for the command line. ``progress`` is told how many more entries are done; it is
-    called for each entry of ``bundle`` in all.
+    ``by`` is None for the command line. Without ``remove`` it raises :class:`RemovalError` where
+    more than a tenth of a table would go. ``progress`` is told how many more entries are done; it
+    is called for each entry of ``bundle`` in all.
     """
     _lock()
     plans = {table: _Plan(table, getattr(bundle, table)) for table in TABLES}
+    result = ImportResult({table: plans[table].counts for table in TABLES})
+    if not remove and any(counts.removes_much for counts in result.tables.values()):
+        raise RemovalError(result)
     # What refers goes before what is referred to, and comes after it.
     for table in reversed(TABLES):
         plans[table].remove()
@@ -85,7 +116,6 @@ def import_bundle(
         plans[table].write(progress or (lambda done: None))
     for table in TABLES:
         history.keep(plans[table].changes(by))
-    result = ImportResult({table: plans[table].counts for table in TABLES})
     record_system(
         kind="knowledge.imported",
         payload={"tables": result.as_dict(), "own_labels": bundle.own_labels},
@@ -124,7 +154,7 @@ def publish(*, note: str, by: User | None) -> Release:
         created_by=by,
     )
     release.save()
-    Publication(release=release, published_by=by).save()
+    publication = Publication.objects.create(release=release, published_by=by)
     record_system(
         kind="knowledge.published",
         payload={
@@ -134,6 +164,7 @@ def publish(*, note: str, by: User | None) -> Release:
             "services": len(bundle.services),
         },
         actor=_actor(by),
+        rows=published(release, publication),
     )
     return release
 

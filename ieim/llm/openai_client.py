@@ -16,14 +16,14 @@ from openai.types.chat.completion_create_params import ResponseFormat
 
 from ieim.llm.completion import NotACompletionError, read_completion
 from ieim.llm.strictness import is_strict
-from ieim.llm.transport import (
+from ieim.pipeline.gate import MAX_BYTES
+from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.transport import (
     BodyTooLargeError,
     DeadlineTransport,
     seconds_left,
     total_deadline,
 )
-from ieim.pipeline.gate import MAX_BYTES
-from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
 
 Format = Literal["json_schema", "json_object", "none"]
 FORMATS: Final[tuple[str, ...]] = get_args(Format)

@@ -8,25 +8,19 @@ from dataclasses import dataclass, field, replace
 from ieim.pipeline import budget, gate, request, results
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.budget import Count
+from ieim.pipeline.choosing import abstains
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.stages.base import Context, Inputs
-from ieim.pipeline.work import AttemptRecord, Options, Output, Store, Turn
+from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
 
 MAX_ATTEMPTS = 2
 MAX_TRIES = 3
 """Calls for one attempt: a timeout, a reset, 429 or 5xx is tried again at most twice."""
 LONGEST_PAUSE = 5.0
 """Seconds that a worker waits for the next try; a longer wish of the server's parks the turn."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """A stage failed closed."""
-
-    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,7 @@ class Asking:
             return done
         stopped = store.stopped(stage_id)
         if stopped is not None:
-            return Stopped(tuple(stopped))
+            return stopped
         return self._ask(contracts.load(stage_id), turn, context, store)
 
     def _ask(
@@ -79,14 +73,17 @@ class Asking:
             answer = self._answer(asked, store, until)
             record = self._judged(contract, turn, context, asked, answer, count, started)
             judgement = record.judgement
+            abstained = abstains(contract.stage, judgement.output, judgement.findings)
             final = not judgement.passed and (
-                number >= MAX_ATTEMPTS or any(is_refusal(f) for f in judgement.findings)
+                number >= MAX_ATTEMPTS
+                or abstained
+                or any(is_refusal(f) for f in judgement.findings)
             )
-            store.record(contract.id, record, final=final)
+            store.record(contract.id, record, final=final, abstained=abstained)
             if judgement.output is not None and judgement.state_merge is not None:
                 return judgement.output, judgement.state_merge
             if final:
-                return Stopped(judgement.findings)
+                return Stopped(judgement.findings, judgement.output if abstained else None)
             earlier = [*earlier, judgement.findings]
 
     def _judged(
@@ -121,19 +118,22 @@ class Asking:
     ) -> ModelRequest:
         return request.build(
             contract,
-            Inputs(
-                text=context.seen,
-                history=turn.history,
-                context=context,
-                shortlist=self.shortlist,
-                limits=self.options.limits,
-                runtime_directive=turn.runtime_directive,
-            ),
+            self._inputs(turn, context),
             request_id=f"{turn.id}/{contract.id}/{len(context.used_response_ids)}",
             temperature=self.options.of(contract.id, "temperature"),
             max_output_tokens=self.options.of(contract.id, "max_output_tokens"),
             max_input_tokens=self.options.budget_of(contract.id).input,
             previous=previous,
+        )
+
+    def _inputs(self, turn: Turn, context: Context) -> Inputs:
+        return Inputs(
+            text=context.seen,
+            history=turn.history,
+            context=context,
+            shortlist=self.shortlist,
+            limits=self.options.limits,
+            runtime_directive=turn.runtime_directive,
         )
 
     def _count(self, contract: Contract, asked: ModelRequest, store: Store) -> Count:

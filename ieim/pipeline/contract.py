@@ -77,7 +77,12 @@ def load(contract_id: str) -> Contract:
         validator=Validator(schema),
         persona=persona,
         directive=directive,
-        short_directive=directive.partition(_EXAMPLES)[0],
+        short_directive=without_examples(directive),
         schema_sha256=digest(schema),
         prompt_sha256=hashlib.sha256(f"{persona}\0{directive}".encode()).hexdigest(),
     )
+
+
+def without_examples(directive: str) -> str:
+    """Return a directive as attempt 2 is sent it."""
+    return directive.partition(_EXAMPLES)[0]

@@ -21,7 +21,7 @@ _POINTS = ".\u066b"
 _INSIDE_NUMBERS = frozenset(".,'\u066b\u066c\u00b7/:\u2044")
 _SIGNS = "-+±"
 _PERCENT = "%‰"
-_APOSTROPHES = "'`´′"
+_APOSTROPHES = "'`´"
 _AMOUNT_SO_FAR = re.compile(
     rf"(?P<currency>(?:[{SYMBOLS}]|\b[A-Z]{{3}})\s?)?"
     r"(?<!\d)(?<!\d[ .,])[1-9]\d{0,2}(?: \d{3})*\Z"

@@ -2,6 +2,7 @@
 
 Offsets are Unicode code points, half-open, into the text as it was sent. An exact slice is taken
 first, then one that is equal after folding; both must begin and end at whole words and numbers.
+What stands nowhere is looked for once more without the quotation marks that were put around it.
 Nothing fuzzy is ever accepted. No function here raises for any str.
 """
 
@@ -19,6 +20,16 @@ from ieim.pipeline.folding import Folded, fold, fold_cached, fold_quote
 # Screening strips these, and people see them as white space: a quote may have it either way.
 _CONTROL_SPACES = {ord(c): " " for c in "\x0b\x0c\x1c\x1d\x1e\x1f\x85"}
 _CONTROL_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+
+# What a quote may be put between, by kind. A prime is none.
+_QUOTATION_MARKS = {
+    **dict.fromkeys("'‘’‚‛‹›＇", "'"),
+    **dict.fromkeys('"“”„‟«»＂', '"'),
+    **dict.fromkeys("「」｢｣", "「"),
+    **dict.fromkeys("『』", "『"),
+}
+# One that may be open, or a unit: not the apostrophe of a word.
+_OPEN_MARK = {"'": re.compile(r"(?<![^\W\d_])'|'(?![^\W\d_])"), '"': re.compile('"')}
 
 # A word with its marks: without them the i and the d of a folded "İd" were the i and d of "I'd".
 _WORD = re.compile(rf"(?:[^\W_][{MARKS}]*+)++")
@@ -75,26 +86,33 @@ class Span:
     occurrences: int
 
 
+Taken = dict[str, set[tuple[int, int]]]
+"""The places that quotes have had, by the folded quote."""
+
+
 def locate(text: str, snippet: str) -> Span | None:
     """Return the first place of ``snippet`` in ``text``, None when it stands nowhere."""
-    places = _places(text, snippet)
+    places = _quoted_places(text, snippet)
     return Span(*places[0], occurrences=len(places)) if places else None
 
 
-def locate_each(text: str, snippets: Sequence[str]) -> list[Span | None]:
+def locate_each(
+    text: str, snippets: Sequence[str], taken: Taken | None = None
+) -> list[Span | None]:
     """Locate every snippet of one list.
 
     A quote that is repeated in the list (whatever its case or typography) maps to successive
-    occurrences; when there are more repeats than occurrences, to the last one.
+    occurrences; when there are more repeats than occurrences, to the last one. Lists that are
+    given one ``taken`` (empty at first) go on where the one before left off, as if they were one.
     """
-    taken: dict[str, set[tuple[int, int]]] = {}
+    taken = {} if taken is None else taken
     spans: list[Span | None] = []
     for snippet in snippets:
-        places = _places(text, snippet)
+        places = _quoted_places(text, snippet)
         if not places:
             spans.append(None)
             continue
-        used = taken.setdefault(fold_quote(snippet), set())
+        used = taken.setdefault(fold_quote(_unquoted(snippet) or snippet), set())
         place = next((place for place in places if place not in used), places[-1])
         used.add(place)
         spans.append(Span(*place, occurrences=len(places)))
@@ -125,7 +143,7 @@ def contains_value(quote: str, value: str, *, masks: bool = True) -> bool:
     wholly masked one stands anywhere. Without ``masks`` such a value is taken as it is written. A
     blank value stands nowhere.
     """
-    if locate(quote, value) is not None:
+    if _places(quote, value):
         return True
     parts = _MASK.split(value) if masks else [value]
     if len(parts) > 1:
@@ -146,6 +164,32 @@ def contains_value(quote: str, value: str, *, masks: bool = True) -> bool:
             return False
         at = found
     return True
+
+
+def _quoted_places(text: str, snippet: str) -> list[tuple[int, int]]:
+    """Return the places of ``snippet``, or else of what stands between its quotation marks."""
+    places = _places(text, snippet)
+    if not places and (inner := _unquoted(snippet)):
+        return _places(text, inner)
+    return places
+
+
+def _unquoted(snippet: str) -> str:
+    """Return ``snippet`` without one pair of quotation marks around the whole of it; "" when it
+    has none.
+
+    After a digit the last mark may be a unit instead, as in ``'5' and 6'`` (feet): then none of its
+    kind may stand inside, but for the apostrophes of words.
+    """
+    snippet = snippet.strip()
+    mark = _QUOTATION_MARKS.get(snippet[:1])
+    if mark is None or _QUOTATION_MARKS.get(snippet[-1]) != mark:
+        return ""
+    inner = snippet[1:-1].strip()
+    open_mark = _OPEN_MARK.get(mark)
+    if open_mark and inner[-1:].isdigit() and open_mark.search(fold(inner).text):
+        return ""
+    return inner
 
 
 def _places(text: str, snippet: str) -> list[tuple[int, int]]:

@@ -54,10 +54,17 @@ class Code(StrEnum):
     POLICY_RISK = "policy.risk"
     POLICY_CONFIDENCE = "policy.confidence"
     POLICY_LANGUAGE = "policy.language"
+    POLICY_UNSIGNED = "policy.unsigned"
 
 
 WAIVABLE: frozenset[Code] = frozenset(
-    {Code.SCORE_MINIMUM, Code.POLICY_RISK, Code.POLICY_CONFIDENCE, Code.POLICY_LANGUAGE}
+    {
+        Code.SCORE_MINIMUM,
+        Code.POLICY_RISK,
+        Code.POLICY_CONFIDENCE,
+        Code.POLICY_LANGUAGE,
+        Code.POLICY_UNSIGNED,
+    }
 )
 """What a person may approve as it stands; everything else needs an override."""
 

@@ -1,8 +1,9 @@
 """Folding: what counts as the same text when a quote is looked up (DESIGN §5).
 
 Text is folded to **units**. A unit is a base character with its combining marks, or a run of
-white space; it is composed (NFC), lower case, and written with plain quotes, dashes and widths.
-Characters that nobody sees fold to nothing. Accents, digits, signs and currency never fold.
+white space; it is composed (NFC), lower case, and written with plain quotes, dashes, widths and
+full stops. Characters that nobody sees fold to nothing. Accents, digits, signs and currency never
+fold; a prime folds to an apostrophe, a double prime to nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ieim.pipeline.screen import STRIPPED_CLASS, ZERO_WIDTH_CLASS
 _INVISIBLE = re.compile(f"[{STRIPPED_CLASS}{ZERO_WIDTH_CLASS}]")
 
 _PLAIN = {
-    **dict.fromkeys("‘’‚‛ʼ‹›", "'"),
+    **dict.fromkeys("‘’‚‛ʼ‹›′", "'"),
     **dict.fromkeys("“”„‟«»", '"'),
     **dict.fromkeys("‐‑‒–—―−", "-"),
 }
@@ -29,14 +30,15 @@ _SIMPLE = (
     "!-~\u00a1-\u00ac\u00ae-\u00b4\u00b6-\u012f\u0131\u0134-\u017e\u0180-\u02af"  # Latin
     "\u0388-\u03cf\u0400-\u0481\u048a-\u052f\u0531-\u0586\u05d0-\u05ea"  # Greek to Hebrew
     "\u0620-\u064a\u0660-\u066f\u0671-\u06d3\u0904-\u0939\u0e01-\u0e30\u0e32\u0e33\u0e3f-\u0e46"
-    "\u1e00-\u1e9a\u1e9c-\u1eff\u2010-\u2027\u2030-\u205e\u20a0-\u20c0\u2100-\u2328\u232b-\u27bf"
+    "\u1e00-\u1e9a\u1e9c-\u1eff\u2010-\u2025\u2027\u2030-\u205e\u20a0-\u20c0\u2100-\u2328\u232b-\u27bf"
     "\u3001-\u3029\u3030-\u303f\u3041-\u3096\u309b-\u30ff"  # kana
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"  # Han, Hangul
     "\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
 )
 _SIMPLE_RUN = re.compile(f"(?:[{_SIMPLE}]++[{_SIMPLE_SPACES}]?+)++")
 _SIMPLE_REPLACEMENTS = tuple((_PLAIN | dict.fromkeys(_SIMPLE_SPACES[1:], " ") | {"ς": "σ"}).items())
-_LIGATURES = frozenset(map(chr, chain(range(0xFB00, 0xFB18), (0x0132, 0x0133))))
+# Ligatures and the ellipsis.
+_SEVERAL_IN_ONE = frozenset(map(chr, chain(range(0xFB00, 0xFB18), (0x0132, 0x0133, 0x2026))))
 _EMOJI_MODIFIERS = ("\U0001f3fb", "\U0001f3ff")
 _VOWEL_AND_FINAL_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))
 # A taller stack of marks is no text, and composing it takes quadratic time.
@@ -165,8 +167,8 @@ def _compose(cluster: str) -> str:
 
 
 def _plain(character: str) -> str:
-    """Undo typography: quotes, dashes, ligatures, full and half width. May give two or three."""
-    if character in _LIGATURES:
+    """Undo typography: quotes, dashes, ligatures, ellipsis, widths. May give two or three."""
+    if character in _SEVERAL_IN_ONE:
         return unicodedata.normalize("NFKC", character)
     tag, _, code = unicodedata.decomposition(character).partition(" ")
     if tag in ("<wide>", "<narrow>"):

@@ -19,6 +19,7 @@ from ieim.pipeline.contract import Contract
 from ieim.pipeline.evidence import Span
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.quotes import placed
 from ieim.pipeline.stages.base import Claim, Context, Output, Score
 
 MAX_BYTES = 256 * 1024
@@ -211,17 +212,19 @@ def has_two_decimals(value: Decimal) -> bool:
 def _evidence(
     contract: Contract, output: Output, context: Context, located: list[Evidence]
 ) -> Iterable[Finding]:
-    for claim in contract.stage.claims(output):
-        yield from _check_claim(claim, context, located)
+    for claim, spans in placed(contract.stage.claims(output), context.seen):
+        yield from _check_claim(claim, spans, context, located)
 
 
-def _check_claim(claim: Claim, context: Context, located: list[Evidence]) -> Iterable[Finding]:
+def _check_claim(
+    claim: Claim, spans: Iterable[Span | None], context: Context, located: list[Evidence]
+) -> Iterable[Finding]:
     text = context.seen
     base = f"{claim.path}/evidence_snippets"
     if not claim.snippets:
         yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
     standing = []
-    for i, span in enumerate(evidence.locate_each(text, claim.snippets)):
+    for i, span in enumerate(spans):
         quote = claim.snippets[i]
         if evidence.is_trivial(quote):
             yield Finding(

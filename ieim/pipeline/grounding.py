@@ -45,20 +45,27 @@ ECHO_WORDS = 6
 _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
 
 
-def check(reply: str, cited: Sequence[Service], release: Release) -> list[Finding]:
+def check(
+    reply: str, cited: Sequence[Service], release: Release, *, beside: Sequence[str] = ()
+) -> list[Finding]:
     """Return what is wrong with the reply of a turn whose sources are ``cited``.
+
+    ``beside`` are texts of the administration that count as a source as well: the help lines of a
+    crisis.
 
     ``reply.empty`` when it has no letter or digit; ``sources.missing`` when nothing is cited (at
     the list of sources), or an agency or service is named that is not; ``reply.ungrounded`` for
     every fact that no cited service, nor its agency, gives.
     """
     found = list(_blank(reply, REPLY))
-    if cited:
+    if cited or beside:
         found += _uncited_names(reply, cited, release)
     else:
         found.append(Finding(Code.SOURCES_MISSING, SOURCES, "The reply cites no source."))
     currencies = _currencies(release)
     known = _known(cited, release, currencies)
+    for text in beside:
+        known += _contact_facts(text, currencies)
     values = {(fact.kind, fact.value) for fact in known}
     found += _placeholders(reply, REPLY)
     return found + [

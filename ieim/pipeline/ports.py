@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Agency, Category, Service
+
+Matrix: TypeAlias = NDArray[np.float32]
+"""Vectors of length 1, one a row."""
 
 T = TypeVar("T", Agency, Category, Service, covariant=True)
 
@@ -30,6 +36,8 @@ class ModelRequest:
     ``messages`` are always three: the base persona (byte-identical in every call), the contract's
     directive, and the per-call JSON, the only place where a citizen's or the index's text appears.
     ``response_format`` is a JSON Schema for servers that take one; the gate never relies on it.
+    ``retrieval`` says what ranked the candidates: :data:`WORDS`, or words and the embedder of that
+    id; it is empty where there are none.
     """
 
     contract: str
@@ -38,6 +46,7 @@ class ModelRequest:
     temperature: float
     max_output_tokens: int
     response_format: Mapping[str, Any] | None = None
+    retrieval: str = ""
 
     @property
     def size(self) -> int:
@@ -97,18 +106,59 @@ class Model(Protocol):
         ...
 
 
+class EmbedderUnavailable(Exception):
+    """No vectors could be had. The message is for staff: no citizen's words, no key."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose products say how near two texts are in meaning.
+
+    Every text gets a vector, blank ones too, and the same text the same one. Both methods raise
+    :class:`EmbedderUnavailable` and nothing else, within the adapter's own deadline.
+    """
+
+    @property
+    def id(self) -> str:
+        """Names model and weights; vectors of two ids are never compared. At most 100 characters
+        without white space."""
+        ...
+
+    def documents(self, texts: Sequence[str]) -> Matrix:
+        """Return one row a text of the knowledge."""
+        ...
+
+    def queries(self, texts: Sequence[str]) -> Matrix:
+        """Return one row a text of a citizen."""
+        ...
+
+
+WORDS = "words"
+"""What :attr:`ModelRequest.retrieval` says where meaning had no say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked(Generic[T]):
-    """A candidate with its retrieval rank (1 is best) and score (0.0 when it did not match)."""
+    """A candidate with its retrieval rank (1 is best) and score.
+
+    ``meaning`` is the part of the score that its meaning gives, below 0 where it is further from
+    the question than the average entry. It is None where words alone ranked; then a score of 0.0
+    is no match.
+    """
 
     item: T
     rank: int
     score: float
+    meaning: float | None = None
 
 
 class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
-    entries that do not match come last, in index order, with score 0.0."""
+    entries that do not match come last."""
+
+    @property
+    def embedder(self) -> str:
+        """The id of the embedder that is asked beside the words, empty where there is none."""
+        ...
 
     def turns_away(self, query: str) -> bool:
         """Whether the message of ``query`` has left what the talk in it is about."""

@@ -169,7 +169,7 @@ def render_service(
     return Reply(
         kind="service",
         title=service.name,
-        lead=_plain(steps[0] if steps else _first_sentence(service.overview)),
+        lead=_plain(steps[0] if steps else first_sentence(service.overview)),
         paragraphs=(),
         sections=tuple(
             Section(name, tuple(_plain(item) for item in items)) for name, items in asked if items
@@ -241,7 +241,8 @@ def _source(service: Service, agency: Agency) -> Source:
     return Source(agency.id, agency.name, service.key, service.name, next(links, ""))
 
 
-def _first_sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
+    """Return the first sentence of ``text``, all of it where it has no other."""
     end = _SENTENCE_END.search(text)
     return (text[: end.end()] if end else text).strip()
 

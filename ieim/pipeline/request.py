@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ieim.pipeline.budget import bound
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.ports import Message, ModelRequest
+from ieim.pipeline.ports import WORDS, Message, ModelRequest
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
 
 SHORT_HISTORY_ITEMS = 2
@@ -40,6 +41,7 @@ def build(
     the codes and pointers of ``previous``, as many as fit.
     """
     payload = _payload(contract, inputs, request_id)
+    retrieval = _retrieval(payload, inputs.shortlist.embedder)
     first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     while max_input_tokens is not None and bound(first) > max_input_tokens:
         fewer = _without_worst(payload, excess=bound(first) - max_input_tokens)
@@ -48,14 +50,14 @@ def build(
         payload = fewer
         first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     if inputs.context.attempt == 1:
-        return first
+        return replace(first, retrieval=retrieval)
     short = _shorten(contract, payload)
     findings = [{"code": f.code.value, "path": f.path} for f in previous]
     while True:
         short["previous_findings"] = findings
         second = _request(contract, short, contract.short_directive, 0.0, max_output_tokens, 2)
         if second.size < first.size or not findings:
-            return second
+            return replace(second, retrieval=retrieval)
         findings = findings[:-1]
 
 
@@ -73,6 +75,13 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         payload["cached_state"] = dict(inputs.context.cached_state)
         payload["request_id"] = request_id
     return payload
+
+
+def _retrieval(payload: Mapping[str, Any], embedder: str) -> str:
+    candidates = [each for slot in CANDIDATE_SLOTS for each in payload.get(slot, ())]
+    if not candidates:
+        return ""
+    return embedder if any("meaning" in each for each in candidates) else WORDS
 
 
 def _shorten(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:

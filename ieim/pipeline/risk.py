@@ -19,7 +19,7 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.folding import fold_cached, fold_quote
 from ieim.pipeline.knowledge import Label
 
-Source = Literal["rule", "model"]
+Source = Literal["rule", "meaning", "model"]
 
 
 class RiskDict(TypedDict):
@@ -35,7 +35,8 @@ class RiskDict(TypedDict):
 class Risk:
     """A flag and the words that raised it: half-open code point offsets into the text as sent.
 
-    ``source`` is ``rule`` for a phrase of the screen, ``model`` for what classify added to them.
+    ``source`` is ``rule`` for a phrase of the screen, ``meaning`` where the message is like what
+    people in danger write (:mod:`ieim.search.crisis`), ``model`` for what classify added to them.
     """
 
     code: str

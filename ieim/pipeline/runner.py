@@ -1,8 +1,9 @@
 """The runner: the only control flow of a turn.
 
 Runs the stages of :mod:`ieim.pipeline.topology` one after the other and triage beside them, stores
-everything as it happens, and stops at the first stage of the flow that fails closed. A stage that
-the store knows as done is never asked again, so a second delivery of the same turn resumes.
+everything as it happens, and stops at the first stage of the flow that fails closed or abstains. A
+stage that the store knows as done is never asked again, so a second delivery of the same turn
+resumes.
 """
 
 from __future__ import annotations
@@ -12,14 +13,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ieim.pipeline import policy, reply
-from ieim.pipeline.asking import Asking, Stopped
+from ieim.pipeline import choosing, policy, reply
+from ieim.pipeline.asking import Asking
+from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.stages.base import Context, selected_category
 from ieim.pipeline.stages.multi_agency_answer import cited_services
 from ieim.pipeline.topology import FIRST, SESSION_END, STAGES, TRIAGE
-from ieim.pipeline.work import Answered, Held, NeedsReview, Outcome, Output, Store, Turn
+from ieim.pipeline.work import (
+    Abstained,
+    Answered,
+    Held,
+    NeedsReview,
+    Outcome,
+    Output,
+    Stopped,
+    Store,
+    Turn,
+)
 
 T = TypeVar("T")
 Beside = Callable[[Callable[[], dict[str, Output]]], Callable[[], dict[str, Output]]]
@@ -58,21 +71,27 @@ class Runner(Asking):
             if isinstance(outcome, NeedsReview):
                 return outcome  # a person has the turn now: nothing that could come would change it
             raise
-        if isinstance(outcome, Answered):
-            holds = [
-                *policy.decide(turn.risks, triaged, self.release.labels),
-                *policy.language(turn.text, self.options.languages | self.release.languages),
-            ]
-            if holds:
-                return Held(outcome.reply, tuple(holds))
-        return outcome
+        if isinstance(outcome, NeedsReview):
+            return outcome
+        holds = policy.decide(turn.risks, triaged, self.release.labels)
+        if isinstance(outcome, Abstained):
+            # Who may be in danger is not asked to choose from a list.
+            at_risk = any(hold.code is Code.POLICY_RISK for hold in holds)
+            return NeedsReview(outcome.stage, outcome.findings) if at_risk else outcome
+        holds += policy.language(turn.text, self.options.languages | self.release.languages)
+        return Held(outcome.reply, tuple(holds)) if holds else outcome
 
-    def _flow(self, turn: Turn, context: Context, store: Store) -> Answered | NeedsReview:
+    def _flow(
+        self, turn: Turn, context: Context, store: Store
+    ) -> Answered | NeedsReview | Abstained:
         outputs: dict[str, Output] = {}
         stage_id = FIRST
         while stage_id != SESSION_END:
             done = self.stage(stage_id, turn, context, store)
             if isinstance(done, Stopped):
+                offered = self._offered(turn, context, done)
+                if offered:
+                    return Abstained(stage_id, done.findings, offered)
                 return NeedsReview(stage_id, done.findings)
             outputs[stage_id], merge = done
             context = replace(context, cached_state={**context.cached_state, **merge})
@@ -81,6 +100,18 @@ class Runner(Asking):
                 raise RuntimeError(f"{stage_id} passed without a legal next step")
             stage_id = following
         return Answered(compose(outputs, context, language=turn.language))
+
+    def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
+        """Return what the citizen can be asked instead of a person; nothing where it is no use."""
+        if not stopped.abstained:
+            return ()
+        found = self.shortlist.services(
+            self._inputs(turn, context).query,
+            agencies=None,
+            limit=self.options.limits["services"],
+        )
+        matching = [each.item for each in found if each.score > 0]
+        return choosing.offers(matching, stopped.said, context)
 
     def _triage(self, turn: Turn, context: Context, store: Store) -> dict[str, Output]:
         """Return what passed, by contract; what failed closed is in the store."""

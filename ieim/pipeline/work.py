@@ -12,6 +12,7 @@ from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate import Judgement
 from ieim.pipeline.keys import Patterns
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.results import Result
 from ieim.pipeline.risk import Risk
@@ -92,6 +93,20 @@ class AttemptRecord:
     result: Result | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A stage failed closed. ``said`` is the answer of one that abstained: it honestly does not
+    know (DESIGN decision 19); None for any other."""
+
+    findings: tuple[Finding, ...]
+    said: Output | None = None
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the citizen may be asked instead of a person."""
+        return self.said is not None
+
+
 class Store(Protocol):
     """Where a turn's stages are kept; every call is durable when it returns.
 
@@ -99,10 +114,10 @@ class Store(Protocol):
     """
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
-        """Return ``(output, state_merge)`` of a stage that is passed, approved or overridden."""
+        """Return ``(output, state_merge)`` of a stage that passed, or was decided by somebody."""
         ...
 
-    def stopped(self, stage: str) -> Sequence[Finding] | None:
+    def stopped(self, stage: str) -> Stopped | None:
         """Return what stopped a stage that has failed closed; None when it has not."""
         ...
 
@@ -126,8 +141,11 @@ class Store(Protocol):
         """Note a call (the ``number``-th try of an attempt) to which no answer could be had."""
         ...
 
-    def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
-        """Store an attempt; it passed, or with ``final`` the stage has failed closed."""
+    def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
+        """Store an attempt; it passed, or with ``final`` the stage has failed closed.
+
+        With ``abstained`` no person is called yet: the citizen may be asked first.
+        """
         ...
 
     def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
@@ -158,4 +176,16 @@ class NeedsReview:
     findings: tuple[Finding, ...]
 
 
-Outcome = Answered | Held | NeedsReview
+@dataclass(frozen=True, slots=True)
+class Abstained:
+    """A stage of the flow does not know, and nothing holds the turn: the citizen can be asked.
+
+    ``offered`` are two to four services of the release, best first.
+    """
+
+    stage: str
+    findings: tuple[Finding, ...]
+    offered: tuple[Service, ...]
+
+
+Outcome = Answered | Held | NeedsReview | Abstained

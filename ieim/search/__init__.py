@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from ieim.search.analysis import matching_spans
+from ieim.search.fusing import FusedIndex, fuse
 from ieim.search.index import ReleaseIndex, forget_unused, index_for
 
-__all__ = ["ReleaseIndex", "forget_unused", "index_for", "matching_spans"]
+__all__ = [
+    "FusedIndex",
+    "ReleaseIndex",
+    "forget_unused",
+    "fuse",
+    "index_for",
+    "matching_spans",
+]

@@ -71,6 +71,12 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(c for c in decomposed if not _is_accent(c)))
 
 
+def words(text: str) -> list[str]:
+    """Return the folded words of ``text`` in order; scripts that separate none by the character."""
+    found: list[str] = _WORDS.analyze(fold(text))
+    return found
+
+
 def query_words(text: str) -> list[tuple[str, str]]:
     """Return the distinct words of ``text`` as ``(stem, plain token)``, in order of appearance.
 

@@ -6,12 +6,15 @@ it comes as words, and each word counts once, by its best field and a share of i
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Agency, Category, Service
 from ieim.pipeline.ports import Ranked
@@ -27,6 +30,10 @@ _POOL = 200
 """How many of the best services and categories are scored anew, and have a say in the ranking of
 agencies."""
 
+_MEANING = 2.0
+"""What meaning weighs beside the share of the question that words find. Chosen by leaving one
+catalogue out; between 1.5 and 3 little changes (docs/decisions/0017-meaning.md)."""
+
 _ABOUT = 3
 """So many items a talk may be about."""
 
@@ -36,6 +43,10 @@ _MOST_WORDS = 32
 _WRITER_HEAP = 256_000_000
 """Bytes; a ceiling, not an allocation. Large enough that one segment holds a release, so that
 documents keep the order of the index and ties fall in that order."""
+
+
+Near = NDArray[np.float32]
+"""How much nearer in meaning each item is to a question than the average item, by position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +112,54 @@ class Index(Generic[Item]):
         self, query: str, owners: Collection[str] | None, limit: int
     ) -> Sequence[Ranked[Item]]:
         """Return the ``limit`` best items of ``owners`` (None: of all), matches first."""
+        return self.ranked(self._shares(query, limit, owners), limit, owners)
+
+    def fused(
+        self, query: str, near: Near, owners: Collection[str] | None, limit: int
+    ) -> Sequence[Ranked[Item]]:
+        """Return the ``limit`` best items of ``owners`` by words and meaning together.
+
+        ``near`` has, by position, how much nearer each item is than the average.
+        """
+        scores = self.fused_scores(query, near, owners)
+        order = [int(place) for place in np.argsort(-scores, kind="stable")]
+        if owners is not None:
+            among = {place for name in owners for place in self._positions.get(name, ())}
+            order = [place for place in order if place in among]
+        return [
+            Ranked(self._items[place], rank, float(scores[place]), _MEANING * float(near[place]))
+            for rank, place in enumerate(order[: max(limit, 0)], start=1)
+        ]
+
+    def fused_scores(
+        self, query: str, near: Near, owners: Collection[str] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the fused score of every item, by position."""
+        scores = _MEANING * near.astype(np.float64)
+        hits = self._shares(query, _POOL, owners)
+        # Without a scorer the library's own numbers have no scale: the best of them counts 1.
+        best = 1.0 if self._scorer is not None else max((score for _, score in hits), default=1.0)
+        for place, score in hits:
+            scores[place] += score / best
+        return scores
+
+    def best_by_owner(self, query: str, near: Near) -> dict[str, tuple[float, float]]:
+        """Return, for each owner, the fused score of its best item and what is meaning's of it."""
+        scores = self.fused_scores(query, near)
+        best = {name: places[scores[places].argmax()] for name, places in self._positions.items()}
+        return {n: (float(scores[at]), _MEANING * float(near[at])) for n, at in best.items()}
+
+    def _shares(
+        self, query: str, limit: int, owners: Collection[str] | None
+    ) -> list[tuple[int, float]]:
+        """Return the best matches, scored by the share of the question that is in them."""
         asked = self._narrowed(read_query(query))
         hits = self.search(asked, limit, owners)
-        if self._scorer is not None and hits:
-            mass = self._scorer.mass(asked)
-            hits = [(position, score / mass) for position, score in hits]
-        return self.ranked(hits, limit, owners)
+        if self._scorer is None or not hits:
+            return hits
+        # Where no word of the text weighs, matches are by words that are only alike: no share.
+        mass = self._scorer.mass(asked) or math.inf
+        return [(position, score / mass) for position, score in hits]
 
     def shares(self, message: str, talk: str) -> tuple[float, float]:
         """Return the share of ``message`` that its best item has, and the best of those few that

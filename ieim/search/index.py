@@ -1,4 +1,4 @@
-"""The shortlist: BM25 over one release, in memory."""
+"""The shortlist by words: BM25 over one release, in memory. Meaning is added in ``fusing``."""
 
 from __future__ import annotations
 
@@ -30,18 +30,22 @@ class ReleaseIndex:
 
     No method raises for any text. A text without a word that the index knows (empty, symbols only,
     stop words only) gives the entries in index order with score 0.0. Equal scores fall in index
-    order. Fewer matches than ``limit`` are filled up with entries that did not match.
+    order. Fewer matches than ``limit`` are filled up with entries that did not match. Where only
+    words match that are alike to those of the text, and none of its own weighs anything, the
+    matches come first, with score 0.0. Every score is finite and not negative.
     """
 
+    embedder = ""
+
     def __init__(self, release: Release) -> None:
-        self._agencies = Index(list(release.agencies.values()), _agency_fields())
-        self._categories = Index(
+        self.agency_index = Index(list(release.agencies.values()), _agency_fields())
+        self.category_index = Index(
             list(release.categories.values()), _category_fields(), owner=lambda c: c.agency
         )
         services, fields = list(release.services.values()), _service_fields(release)
         # The plain field repeats the others for the sake of languages that have no stems.
         weighed = [field for field in fields if field.stemmed]
-        self._services = Index(
+        self.service_index = Index(
             services,
             fields,
             owner=lambda s: s.agency,
@@ -52,7 +56,7 @@ class ReleaseIndex:
                 {agency.id: f"{agency.id} {agency.name}" for agency in release.agencies.values()},
             ),
         )
-        self._positions = {agency: place for place, agency in enumerate(release.agencies)}
+        self.agency_places = {agency: place for place, agency in enumerate(release.agencies)}
 
     def turns_away(self, query: str) -> bool:
         """Whether the message of ``query`` has a subject apart from the talk's.
@@ -64,33 +68,33 @@ class ReleaseIndex:
         own = own_subject(message, talk.replace(APART, "\n"))
         if own is not Own.SOME:
             return own is Own.APART
-        best, about = self._services.shares(message, talk.replace(APART, "\n"))
+        best, about = self.service_index.shares(message, talk.replace(APART, "\n"))
         return best >= _KNOWN and about <= _ELSEWHERE * best
 
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their own text, their best service and their best category."""
         asked = read_query(query)
         scores: dict[int, float] = defaultdict(float)
-        for position, score in self._agencies.search(asked, len(self._positions)):
+        for position, score in self.agency_index.search(asked, len(self.agency_places)):
             scores[position] += score
-        for entries in (self._services, self._categories):
+        for entries in (self.service_index, self.category_index):
             for owner, score in entries.best_of_owners(asked).items():
-                if owner in self._positions:
-                    scores[self._positions[owner]] += score
+                if owner in self.agency_places:
+                    scores[self.agency_places[owner]] += score
         hits = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
-        return self._agencies.ranked(hits, limit)
+        return self.agency_index.ranked(hits, limit)
 
     def categories(
         self, query: str, *, agencies: Sequence[str], limit: int
     ) -> Sequence[Ranked[Category]]:
         """Rank dictionary entries of ``agencies``; ids that the release has not are ignored."""
-        return self._categories.shortlist(query, agencies, limit)
+        return self.category_index.shortlist(query, agencies, limit)
 
     def services(
         self, query: str, *, agencies: Sequence[str] | None, limit: int
     ) -> Sequence[Ranked[Service]]:
         """Rank services of ``agencies`` (None: of all); unknown ids are ignored."""
-        return self._services.shortlist(query, agencies, limit)
+        return self.service_index.shortlist(query, agencies, limit)
 
 
 def _agency_fields() -> list[Field[Agency]]:

@@ -10,9 +10,11 @@ from rest_framework.exceptions import APIException
 from conversations.api import staff
 from ieim.pipeline.findings import Finding
 from review import words
-from review.deciding import Action, Refused
+from review.deciding import Action, Refused, Unconfirmed
 
 OUTPUT = "/payload/output"
+UNCONFIRMED = "crisis-unconfirmed"
+"""The problem of an approval in a crisis whose payload does not say ``confirmed``."""
 
 
 class Taken(APIException):
@@ -41,6 +43,8 @@ class NotDecided(APIException):
     def __init__(self, refused: Refused, action: Action) -> None:
         super().__init__(refused.message)
         self.errors = list(_errors(refused.findings, action))
+        if isinstance(refused, Unconfirmed):
+            self.slug = UNCONFIRMED
 
 
 def _errors(findings: list[Finding], action: Action) -> Iterator[dict[str, Any]]:

@@ -96,8 +96,8 @@ items = extend_schema(
     operation_id="list_review_items",
     summary="Read the queue",
     description=(
-        "The lists and filters of the queue page, what is due first first; of what is done, the "
-        "newest first. Follow `next` and `previous` to other pages."
+        "The lists and filters of the queue page: crises first, then by urgency, then what is due "
+        "first; of what is done, the newest first. Follow `next` and `previous` to other pages."
     ),
     tags=_TAGS,
     parameters=[QueueQuerySerializer],

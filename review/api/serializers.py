@@ -14,6 +14,7 @@ from conversations.models import Attempt
 from conversations.states import StageStatus, TurnState
 from review import selectors, words
 from review.api.taking import ACTIONS
+from review.crisis import is_crisis
 from review.deciding import Action
 from review.models import Priority, ReviewItem
 from review.searching import TABS
@@ -86,8 +87,18 @@ class RowSerializer(StandingSerializer):
     stage = serializers.CharField(help_text="The contract that stopped, or `reply`.")
     reasons = ReasonSerializer(many=True)
     priority = serializers.SerializerMethodField()
-    agency = serializers.CharField(help_text="Empty while none is known.")
+    agency = serializers.CharField(
+        help_text="The one that has the item now; empty while none is known, or several are."
+    )
+    agencies = serializers.ListField(
+        source="agency_ids",
+        child=serializers.CharField(),
+        help_text="All that it belongs to, sorted: who works for one of them may work on it.",
+    )
     urgency = serializers.CharField(help_text="A label's code; empty while none is known.")
+    crisis = serializers.SerializerMethodField(
+        help_text="Whether a risk flag escalates: such items come first, for every agency."
+    )
     language = serializers.CharField(help_text="ISO 639-1; empty where it cannot be told.")
     flags = serializers.SerializerMethodField(help_text="The codes of its risk flags.")
     needs_second = serializers.BooleanField(help_text="Whether a second person has to agree.")
@@ -99,15 +110,33 @@ class RowSerializer(StandingSerializer):
         """Return how much the item matters."""
         return Priority(item.priority).name.lower()
 
+    def get_crisis(self, item: ReviewItem) -> bool:
+        """Return whether a life may be at stake."""
+        return is_crisis(item)
+
     def get_flags(self, item: ReviewItem) -> list[str]:
         """Return the risk flags."""
         return sorted(flag.code for flag in item.flags.all())
+
+
+class ConversationSerializer(serializers.Serializer[Any]):
+    """The conversation whose reference was searched for."""
+
+    reference = serializers.CharField()
+    started_at = serializers.DateTimeField()
+    messages = serializers.IntegerField()
+    state = serializers.CharField(help_text="Of its last message; empty once it is erased.")
+    elsewhere = serializers.BooleanField(help_text="Whether its items are other agencies' alone.")
 
 
 class PageSerializer(serializers.Serializer[Any]):
     """A part of a list."""
 
     tab = serializers.ChoiceField(choices=list(TABS))
+    in_crisis = serializers.IntegerField(help_text="Open items in crisis, whatever the filters.")
+    session = ConversationSerializer(
+        allow_null=True, help_text="Null unless `q` is a conversation's reference."
+    )
     items = RowSerializer(many=True)
     next = serializers.CharField(allow_null=True, help_text="The address of the next page.")
     previous = serializers.CharField(allow_null=True, help_text="The address of the page before.")
@@ -198,6 +227,15 @@ class RecordSerializer(serializers.Serializer[Any]):
     )
 
 
+class SignatureSerializer(serializers.Serializer[Any]):
+    """An agency's signature under what was decided."""
+
+    agency = serializers.CharField()
+    by = serializers.CharField(source="by.username", help_text="A user name.")
+    at = serializers.DateTimeField()
+    reason = serializers.CharField(help_text="Why it is right for this agency.")
+
+
 class AllowedSerializer(serializers.Serializer[Any]):
     """Whether you may take an action now."""
 
@@ -218,6 +256,11 @@ class ItemSerializer(RowSerializer):
     stages = StageSerializer(many=True, source="turn.stages.all")
     spans = SpanSerializer(many=True)
     decisions = RecordSerializer(many=True, source="decisions.all")
+    signatures = SignatureSerializer(many=True, source="sign_offs.all")
+    unsigned = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The agencies whose signature a reply to this would still lack.",
+    )
     actions = AllowedSerializer(many=True)
 
 

@@ -19,11 +19,12 @@ from review.deciding.access import MAX_REASON, MIN_LETTERS
 from review.deciding.texts import MAX_SOURCES, MAX_TEXT
 from review.searching import AGES, LONGEST, LONGEST_SEARCH, TABS, Filters, UnknownFilter
 
-PLACE = r"^[0-9]{1,17}-[0-9a-f]{32}$"
+PLACE = r"^([0-9]{1,6}-)?[0-9]{1,17}-[0-9a-f]{32}$"
 """A place in a list, as the links to other pages have it."""
 ACTIONS = [action.value for action in Action if action is not Action.UNDO]
 """What can be decided; a decision is undone in the console."""
 TAKES: Mapping[Action, frozenset[str]] = {
+    Action.APPROVE: frozenset({"confirmed"}),
     Action.OVERRIDE: frozenset({"output", "stage"}),
     Action.WRITE: frozenset({"text", "sources"}),
     Action.ASK: frozenset({"text"}),
@@ -33,6 +34,12 @@ TAKES: Mapping[Action, frozenset[str]] = {
 """What the payload of an action may have; nothing for those that are not named."""
 # The parser takes no NUL anywhere, so that is part of the shape.
 _NO_NUL = r"^[^\u0000]*$"
+
+
+_SEARCH = (
+    "Words that the message has, or their begin; or a conversation's reference, which finds its "
+    "items in every list, whatever else is asked for."
+)
 
 
 def _filter(**options: Any) -> serializers.CharField:
@@ -47,7 +54,7 @@ class QueueQuerySerializer(Closed):
     tab = serializers.ChoiceField(
         choices=list(TABS), required=False, help_text="Which list; `open` when left out."
     )
-    q = _filter(max_length=LONGEST_SEARCH, help_text="Words that the message has, or their begin.")
+    q = _filter(max_length=LONGEST_SEARCH, help_text=_SEARCH)
     agency = _filter(help_text="An agency's id.")
     stage = _filter(help_text="A contract's id, or `reply`.")
     reason = _filter(help_text="A finding's code: the first of the item's reasons.")
@@ -59,6 +66,9 @@ class QueueQuerySerializer(Closed):
     )
     overdue = serializers.ChoiceField(
         choices=["1"], required=False, help_text="Only what should have been decided by now."
+    )
+    held = serializers.ChoiceField(
+        choices=["1"], required=False, help_text="In `open` also what colleagues work on."
     )
     after = serializers.RegexField(
         PLACE, required=False, trim_whitespace=False, help_text="As in `next`."
@@ -116,6 +126,19 @@ class ObjectField(serializers.Field[Any, Any, Any, Any]):
         return data
 
 
+@extend_schema_field({"type": "boolean"})
+class YesField(serializers.Field[Any, Any, Any, Any]):
+    """``true`` or ``false``, and nothing that is taken for them."""
+
+    default_error_messages = {"boolean": "Say true or false."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return ``data``; raises ValidationError for what is no boolean."""
+        if not isinstance(data, bool):
+            self.fail("boolean")
+        return data
+
+
 class CitedSerializer(Closed):
     """A service that a written reply rests on."""
 
@@ -126,6 +149,13 @@ class CitedSerializer(Closed):
 class PayloadSerializer(Closed):
     """What an action needs."""
 
+    confirmed = YesField(
+        required=False,
+        help_text=(
+            "`approve`: true where the item is in `crisis`, once a person was asked again. Without "
+            "it the problem is `urn:ieim:problem:crisis-unconfirmed`."
+        ),
+    )
     output = ObjectField(
         required=False,
         help_text=(

@@ -33,8 +33,8 @@ from review.claims import ClaimRefused, ClaimTaken
 from review.deciding import Action, Conflict, Decision, Refused, access
 from review.item.selectors import load
 from review.models import ReviewItem
+from review.paging import UnknownPage
 from review.searching import Filters
-from review.selectors import UnknownPage
 
 OPINIONS = (Action.AGREE, Action.DISAGREE)
 
@@ -59,13 +59,18 @@ class Items(View):
     def get(self, request: Request) -> Response:
         """Read a page of a list."""
         filters, after, before = filters_of(request)
-        listed = selectors.listing(self.user, filters, timezone.now())
+        now = timezone.now()
+        listed = selectors.listing(self.user, filters, now)
         try:
             page = selectors.page(listed, after=after, before=before)
         except UnknownPage as error:
             raise ParseError("There is no such page of the list.") from error
         shown = {
             "tab": filters.tab,
+            "in_crisis": len(selectors.counts(self.user, now, "open")["open"].crises),
+            "session": selectors.conversation(self.user, listed.session)
+            if listed.session
+            else None,
             "items": page.items,
             "next": _address(filters, after=page.next),
             "previous": _address(filters, before=page.previous),
@@ -85,6 +90,7 @@ class OneItem(View):
             raise Http404 from error
         prefetch_related_objects([item], "turn__stages__spans")
         item.spans = [span for stage in item.turn.stages.all() for span in stage.spans.all()]
+        item.unsigned = deciding.missing_signatures(item)
         item.actions = [
             {"action": action, "allowed": not why_not, "why_not": why_not}
             for action, why_not in deciding.may(item, self.user).items()

@@ -6,7 +6,8 @@ Every write is atomic; a refused one changes nothing.
 from __future__ import annotations
 
 from review.deciding.answers import complete_output
-from review.deciding.errors import Conflict, Refused
+from review.deciding.confirming import why as why_confirm
+from review.deciding.errors import Conflict, Refused, Unconfirmed
 from review.deciding.making import decide
 from review.deciding.parents import parent_of
 from review.deciding.permitted import may, opinion_wanted
@@ -23,6 +24,7 @@ __all__ = [
     "Decision",
     "Preview",
     "Refused",
+    "Unconfirmed",
     "complete_output",
     "decide",
     "may",
@@ -33,4 +35,5 @@ __all__ = [
     "sign",
     "signing_agencies",
     "undo",
+    "why_confirm",
 ]

@@ -10,10 +10,9 @@ from django.contrib.auth.models import AbstractUser
 from django.db.models import QuerySet
 
 from conversations.models import Turn
-from ieim.knowledge.scope import agencies_of
 from ieim.pipeline.screen import refusal
+from review import reach
 from review.deciding.errors import Conflict, Refused
-from review.deciding.signing import agencies
 from review.models import Action, ReviewItem
 from review.states import ReviewState
 
@@ -27,21 +26,13 @@ MIN_LETTERS = 3
 MAX_REASON = 2000
 
 
-def visible(item: ReviewItem, actor: Actor) -> bool:
-    """Whether an item is in the actor's scope: its agency, or one that has to sign it."""
-    scope = agencies_of(actor)
-    if scope is None or not item.agency or item.agency in scope:
-        return True
-    return not scope.isdisjoint(agencies(item))
-
-
 def find(item_id: UUID, actor: Actor, *, lock: bool = False) -> ReviewItem:
     """Return an item that the actor may see, with its turn, locked or not.
 
     Raises ``ReviewItem.DoesNotExist``, also for an item outside the actor's scope.
     """
     item = locked(item_id) if lock else _items().get(pk=item_id)
-    if not visible(item, actor):
+    if not reach.sees(actor, item):
         raise ReviewItem.DoesNotExist(f"no item {item_id} in the scope of {actor}")
     return item
 

@@ -11,6 +11,7 @@ from conversations.resuming import NotWaiting
 from conversations.services import REPLY
 from conversations.states import StageStatus, TurnState
 from ieim.knowledge import selectors as knowledge
+from ieim.pipeline.canonical import dumps
 from ieim.pipeline.reply import Reply
 from ieim.pipeline.topology import ANSWERING
 from review import records
@@ -61,7 +62,10 @@ def again(decision: Decision) -> Prepared:
         # The words were checked when they were written, against the same release.
         said = None if decision.output is None else Reply.from_dict(decision.output)
         return Prepared(action, said=said)
-    return prepare(item, action, {})
+    prepared = prepare(item, action, {})
+    if action is Action.APPROVE and dumps(prepared.content.output) != dumps(decision.output):
+        raise Refused("What was approved has changed since. Take the item and decide it anew.")
+    return prepared
 
 
 def carry_out(item: ReviewItem, prepared: Prepared, actor: Actor) -> None:
@@ -168,7 +172,8 @@ def _hand_over(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
         raise Refused("There is no such agency. Choose one from the list.")
     if agency == item.agency:
         raise Refused("The item is with this agency already. Choose another one.")
-    content = Content({"agency": agency, "from": item.agency}, contract=_contract(item))
+    before = {"from": item.agency, "agencies": list(item.agency_ids)}
+    content = Content({"agency": agency, **before}, contract=_contract(item))
     return Prepared(Action.HAND_OVER, content, agency=agency)
 
 

@@ -20,6 +20,10 @@ class Refused(Exception):
         self.findings = list(findings)
 
 
+class Unconfirmed(Refused):
+    """An approval in a crisis, without the confirmation that it needs."""
+
+
 class Conflict(Exception):
     """Somebody else changed the item meanwhile; ``message`` says who and what."""
 

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from ieim.knowledge.scope import agencies_of
-from review import records, second
-from review.deciding import access, actions, permitted, signing
+from review import belonging, records, second
+from review.deciding import access, actions, confirming, permitted, signing
 from review.deciding.access import Actor
 from review.deciding.actions import Prepared
 from review.deciding.errors import Conflict, Refused
@@ -37,11 +37,11 @@ def decide(
     """Decide an item that the actor has claimed; the turn goes on at once, or is ended.
 
     Where others have to agree or to sign first, the decision is stored and nothing else happens.
-    ``payload`` by action: override ``{"output": {...}, "stage": id}`` (the stage is the item's own
-    when left out, or an earlier one of the flow that has run), write ``{"text", "sources":
-    [{"agency", "service"}]}``, ask ``{"text"}``, hand over ``{"agency"}``, dismiss ``{"text"}`` or
-    nothing; nothing for the others. Raises ``ReviewItem.DoesNotExist``, :class:`Conflict` and
-    :class:`Refused`.
+    ``payload`` by action: approve ``{"confirmed": true}`` in a crisis, override ``{"output": {...},
+    "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
+    has run), write ``{"text", "sources": [{"agency", "service"}]}``, ask ``{"text"}``, hand over
+    ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Raises
+    ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
     """
     now = now or timezone.now()
     item = access.find(item_id, actor, lock=True)
@@ -53,6 +53,7 @@ def decide(
     problem = permitted.why_not(item, actor, action, now)
     if problem:
         raise Refused(problem)
+    confirming.require(item, action, payload)
     reason = access.checked_reason(reason)
     if action in permitted.OPINIONS:
         return _opinion(item, actor, action, reason, now)
@@ -61,10 +62,12 @@ def decide(
         item=item, actor=actor, action=action, reason=reason, content=prepared.content, now=now
     )
     if action is Action.HAND_OVER:
-        access.advance(item, state=ReviewState.OPEN, agency=prepared.agency, **NO_CLAIM)
-    elif _needs_signatures(item, prepared):
-        item.sign_offs.all().delete()  # They stood under another text.
-        signing.put(item, agencies_of(actor), actor.pk)
+        access.advance(item, state=waiting_state(item), agency=prepared.agency, **NO_CLAIM)
+        belonging.refresh(item.turn_id)
+        return decision
+    signing.withdraw(item, actor)  # They stood under something else.
+    if _sends(prepared):
+        signing.put(item, agencies_of(actor), actor, reason)
         proceed(item, lambda: prepared, actor, now)
     else:
         take_effect(item, prepared, actor, now)
@@ -72,11 +75,18 @@ def decide(
 
 
 def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: Actor, now: datetime) -> None:
-    """Let a signed decision take effect, or wait in the queue for the other signatures."""
+    """Let a signed decision take effect, or wait for the other signatures in their queues."""
     if signing.missing(item):
-        access.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        access.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
+        belonging.refresh(item.turn_id)
     else:
         take_effect(item, prepare(), actor, now)
+
+
+def waiting_state(item: ReviewItem) -> ReviewState:
+    """Return the state of an item that nobody has: free, or with a decision that waits."""
+    waits = second.proposal_of(item) is not None
+    return ReviewState.SECOND_OPINION if waits else ReviewState.OPEN
 
 
 def take_effect(item: ReviewItem, prepared: Prepared, actor: Actor, now: datetime) -> None:
@@ -111,7 +121,7 @@ def _opinion(
         # What the citizen gets is the author's, whoever agreed to it.
         _carry_out(item, prepared, proposal.actor, now)
     else:
-        item.sign_offs.all().delete()
+        signing.withdraw(item, actor)
         access.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
     return decision
 
@@ -121,6 +131,6 @@ def _carry_out(item: ReviewItem, prepared: Prepared, actor: Actor, now: datetime
     access.advance(item, state=ReviewState.DECIDED, decided_at=now, **NO_CLAIM)
 
 
-def _needs_signatures(item: ReviewItem, prepared: Prepared) -> bool:
-    contract = prepared.content.contract
-    return signing.sends_reply(prepared.action, contract) and bool(signing.agencies(item))
+def _sends(prepared: Prepared) -> bool:
+    contract, words = prepared.content.contract, prepared.said is not None
+    return signing.sends_reply(prepared.action, contract, words=words)

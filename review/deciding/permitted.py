@@ -11,13 +11,14 @@ from conversations.services import REPLY
 from conversations.states import StageStatus, TurnState
 from ieim.pipeline.findings import WAIVABLE
 from ieim.pipeline.topology import ANSWERING
-from review import second
+from review import reach, second
 from review.deciding import access, answers, flow, signing
 from review.deciding.access import Actor
 from review.deciding.errors import Refused
 from review.models import Action, Decision, ReviewItem
 from review.states import UNDECIDED, ReviewState
 
+NO_RIGHT = "You do not have the right to do this."
 BUSY = "The question is being worked on. Wait until that has ended."
 MOOT = "Nothing waits for this any more."
 TRIAGE_ONLY = "This is only about what the message says: no answer waits for it."
@@ -28,16 +29,18 @@ OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
 def may(item: ReviewItem, actor: Actor) -> Mapping[Action, str]:
     """Return for each action "" when the actor may take it now, else the sentence why not."""
     now = timezone.now()
+    if not reach.sees(actor, item):
+        return dict.fromkeys(Action, NO_RIGHT)
     return {action: why_not(item, actor, action, now) for action in Action}
 
 
 def why_not(item: ReviewItem, actor: Actor, action: Action, now: datetime) -> str:
-    """Return why an action may not be taken, empty when it may."""
+    """Return why an action on an item that the actor sees may not be taken, empty when it may."""
     if action is Action.UNDO:
         return "" if any(not undo_problem(d, actor, now) for d in undoable(item)) else NOT_UNDOABLE
     permission = access.SECOND if action in OPINIONS else access.DECIDE
-    if not access.visible(item, actor) or not actor.has_perm(permission):
-        return "You do not have the right to do this."
+    if not actor.has_perm(permission):
+        return NO_RIGHT
     if ReviewState(item.state) not in UNDECIDED:
         return "This item has been decided."
     claim = access.claim_problem(item, actor, now)
@@ -141,7 +144,7 @@ def undo_problem(decision: Decision, actor: Actor, now: datetime) -> str:
     """Return why a decision cannot be undone (by this person), empty when it can."""
     item, action = decision.item, Action(decision.action)
     if not actor.has_perm(access.DECIDE):
-        return "You do not have the right to do this."
+        return NO_RIGHT
     if decision.actor_id != actor.pk and not actor.has_perm(access.SUPERVISE):
         return "Only its author or a supervisor can undo a decision."
     if access.held_by_other(item, actor, now):

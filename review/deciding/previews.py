@@ -63,13 +63,13 @@ def _preview(item: ReviewItem, actor: Actor, action: Action, payload: Mapping[st
         if proposal is None:
             raise Refused("There is no decision that waits for a second opinion.")
         proposal.item = item
-        return _led_to(item, actions.again(proposal), waits="")
+        return _led_to(item, proposal.actor, actions.again(proposal), waits="")
     prepared = actions.prepare(item, action, payload)
-    return _led_to(item, prepared, waits=_waits_for(item, actor, prepared))
+    return _led_to(item, actor, prepared, waits=_waits_for(item, actor, prepared))
 
 
-def _led_to(item: ReviewItem, prepared: Prepared, *, waits: str) -> Preview:
-    reply, happens = _outcome(item, prepared)
+def _led_to(item: ReviewItem, actor: Actor, prepared: Prepared, *, waits: str) -> Preview:
+    reply, happens = _outcome(item, actor, prepared)
     warnings: tuple[Finding, ...] = ()
     if prepared.action is Action.WRITE and prepared.said is not None:
         warnings = tuple(texts.warnings(item.turn, prepared.said))
@@ -82,22 +82,28 @@ def _waits_for(item: ReviewItem, actor: Actor, prepared: Prepared) -> str:
     """Return what has to happen before the decision takes effect."""
     if prepared.action is Action.HAND_OVER:
         return ""
-    sends = signing.sends_reply(prepared.action, prepared.content.contract)
-    scope = agencies_of(actor)
-    # Who decides signs for their own agencies at once.
-    others = [a for a in signing.agencies(item) if scope is not None and a not in scope]
+    sends = signing.sends_reply(
+        prepared.action, prepared.content.contract, words=prepared.said is not None
+    )
     first = ""
-    if sends and others:
-        known = knowledge.release(item.turn.release_number).agencies
-        names = " and ".join(known[agency].name for agency in others)
-        first = f"Nothing happens before {names} has signed, too."
+    if sends and (others := _others(item, actor)):
+        first = f"Nothing happens before {others} has signed, too."
     moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
     needed = second.needed(item) and not moot
     opinion = "Nothing happens until a second person has agreed." if needed else ""
     return f"{first} {opinion}".strip()
 
 
-def _outcome(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
+def _others(item: ReviewItem, actor: Actor) -> str:
+    """Return the names of the agencies that have to sign beside the actor's; empty for none."""
+    scope = agencies_of(actor)
+    # Who decides signs for their own agencies at once.
+    others = [a for a in signing.agencies(item) if scope is not None and a not in scope]
+    known = knowledge.release(item.turn.release_number).agencies
+    return " and ".join(known[a].name if a in known else a for a in others)
+
+
+def _outcome(item: ReviewItem, actor: Actor, prepared: Prepared) -> tuple[Reply | None, str]:
     action = prepared.action
     if action is Action.HAND_OVER:
         return None, "The item goes to the other agency’s queue. The citizen is told nothing yet."
@@ -111,7 +117,7 @@ def _outcome(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
         return None, "The item is done. No answer to the citizen changes."
     if action is Action.RETRY:
         return None, "The model is asked again. If that fails too, a new item comes here."
-    return _resumed(item, prepared)
+    return _resumed(item, actor, prepared)
 
 
 def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
@@ -122,14 +128,19 @@ def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]
     return None, "The question is closed, and the citizen is told that no answer will follow."
 
 
-def _resumed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
+def _resumed(item: ReviewItem, actor: Actor, prepared: Prepared) -> tuple[Reply | None, str]:
     answer = prepared.answer
     if answer is None:
         return flow.follow(item.turn).reply, "The citizen gets this reply at once."
     way = flow.follow(item.turn, {answer.contract: (answer.output, answer.state_merge)})
+    later = "" if answer.contract == signing.ANSWER else _others(item, actor)
+    signs = f"Before it leaves, {later} has to sign." if later else ""
     if way.reply is None:
         following = words.stage_words(way.waiting)
-        return None, f"The question goes on to the next step: {following} Then comes the answer."
+        goes = f"The question goes on to the next step: {following} Then comes the answer."
+        return None, f"{goes} {signs}".strip()
     if flow.holds(item.turn):
         return way.reply, "This is the reply. The rules hold it: it comes back for approval."
+    if signs:
+        return way.reply, f"This is the reply. It comes back for approval. {signs}"
     return way.reply, "The citizen gets this reply at once."

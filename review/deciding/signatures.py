@@ -1,4 +1,4 @@
-"""Signing a decision that several agencies answer for."""
+"""Signing what a person decided for several agencies."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from review.deciding import access, actions, making, signing
 from review.deciding.access import Actor
 from review.deciding.errors import Conflict, Refused
 from review.models import ReviewItem, SignOff
+from review.record import SIGN_OFF
 
 
 @transaction.atomic
@@ -34,7 +35,7 @@ def sign(*, item_id: UUID, actor: Actor, version: int, agency: str, reason: str)
     proposal = second.proposal_of(item)
     if proposal is None or not signing.waits(item, proposal):
         raise Refused("There is nothing to sign: somebody has to decide the item first.")
-    signature = SignOff.objects.create(item=item, agency=agency, by_id=actor.pk)
+    signature = SignOff.objects.create(item=item, agency=agency, by_id=actor.pk, reason=reason)
     audit.record(
         chain=item.turn.session_id,
         kind="review.signed",
@@ -45,6 +46,7 @@ def sign(*, item_id: UUID, actor: Actor, version: int, agency: str, reason: str)
             "agency": agency,
             "reason_sha256": hashlib.sha256(reason.encode()).hexdigest(),
         },
+        rows=[SIGN_OFF.row(signature)],
     )
     proposal.item = item
     making.proceed(item, lambda: actions.again(proposal), proposal.actor, now)

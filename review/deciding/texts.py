@@ -14,6 +14,7 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.reply import Reply, paragraphs, render_answer, told_in
 from ieim.pipeline.screen import STRIPPED_CLASS
+from review import crisis
 from review.deciding.errors import Refused
 from review.models import Action
 
@@ -30,7 +31,7 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
     ``payload`` has ``text`` and, to write an answer, ``sources`` (``[{"agency", "service"}]``).
     """
     release = languages.release_of(turn)
-    text = _text(payload.get("text"), release)
+    text = _text(payload.get("text"), release, help_lines(turn))
     cited = _sources(payload.get("sources", []), release) if action is Action.WRITE else []
     said = render_answer(text, cited, release)
     if not any(character.isalnum() for part in said.paragraphs for character in part):
@@ -43,10 +44,16 @@ def warnings(turn: Turn, said: Reply) -> list[Finding]:
     """Return what a written answer states that its sources do not: for its author to look at."""
     release = languages.release_of(turn)
     cited = [release.services[(s.agency_id, s.service_key)] for s in said.sources]
-    return grounding.check("\n\n".join(said.paragraphs), cited, release)
+    said_text = "\n\n".join(said.paragraphs)
+    return grounding.check(said_text, cited, release, beside=help_lines(turn))
 
 
-def _text(text: object, release: Release) -> str:
+def help_lines(turn: Turn) -> tuple[str, ...]:
+    """Return the help lines of a turn in crisis: what they say may be said without a source."""
+    return tuple(label.description for label in crisis.labels(turn))
+
+
+def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:
     if not isinstance(text, str) or not text.strip():
         raise Refused("There is no text yet. Write what the citizen should know.")
     text = text.strip()
@@ -57,7 +64,8 @@ def _text(text: object, release: Release) -> str:
     token = _TOKEN.search(text)
     if token:
         raise Refused(f"The text has a gap that is not filled in: {token[0][:80]}")
-    strange = _links(text) - {url_value(url) for url in release.urls}
+    ours = {url_value(url) for url in release.urls}.union(*map(_links, lines))
+    strange = _links(text) - ours
     if strange:
         shown = ", ".join(sorted(strange)[:3])
         raise Refused(f"The text links to a page that is not in the service list: {shown}")

@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from conversations import resuming, services
 from conversations.resuming import NotWaiting
-from review import records
-from review.deciding import access, permitted
+from review import belonging, reach, records
+from review.deciding import access, permitted, signing
 from review.deciding.access import Actor
 from review.deciding.actions import was_closed
 from review.deciding.errors import Conflict, Refused
-from review.deciding.making import NO_CLAIM
+from review.deciding.making import NO_CLAIM, waiting_state
 from review.models import Action, Decision, ReviewItem
 from review.records import Content
 from review.states import ReviewState
@@ -33,7 +33,7 @@ def undo(*, decision_id: UUID, actor: Actor, reason: str) -> Decision:
     decision = Decision.objects.get(pk=decision_id)
     decision.item = locked
     # Its author may have handed the item out of their own sight.
-    if decision.actor_id != actor.pk and not access.visible(locked, actor):
+    if decision.actor_id != actor.pk and not reach.sees(actor, locked):
         raise Decision.DoesNotExist(f"no decision {decision_id} in the scope of {actor}")
     if decision not in permitted.undoable(locked):
         raise Refused("This decision has been answered or undone already.")
@@ -52,11 +52,19 @@ def undo(*, decision_id: UUID, actor: Actor, reason: str) -> Decision:
     if locked.state == ReviewState.DECIDED.value:
         _reopen(locked, actor)
     else:
-        locked.sign_offs.all().delete()
-        given = decision.output if decision.action == Action.HAND_OVER.value else None
-        back = {"agency": given["from"]} if given else {}
-        access.advance(locked, state=ReviewState.OPEN, **back, **NO_CLAIM)
+        _take_back(locked, decision, actor)
     return record
+
+
+def _take_back(item: ReviewItem, decision: Decision, actor: Actor) -> None:
+    if decision.action != Action.HAND_OVER.value or decision.output is None:
+        signing.withdraw(item, actor)
+        access.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        return
+    before = belonging.set_of(decision.output.get("agencies", ()))
+    back = {"agency": decision.output["from"], "agencies": before}
+    access.advance(item, state=waiting_state(item), **back, **NO_CLAIM)
+    belonging.refresh(item.turn_id)
 
 
 def _reopen(item: ReviewItem, actor: Actor) -> None:

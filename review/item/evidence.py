@@ -7,13 +7,14 @@ from typing import Any
 
 from conversations.models import Attempt, Stage, Turn
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import evidence, strict_json
+from ieim.pipeline import strict_json
 from ieim.pipeline.findings import Code, pointer
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.quotes import placed
 from ieim.pipeline.stages.triage import label_elements
 from review.item.hints import Hint, near
 from review.item.marking import Mark, numbered
-from review.item.said import LABEL_WORDS, label_name
+from review.item.said import FOUND_BY, LABEL_WORDS, label_name
 from review.item.triage import KEY_STATUSES
 
 MOST_HINTS = 6
@@ -25,8 +26,8 @@ _KINDS = {
     "entity_types": "fact",
     "key_types": "key",
 }
-Named = tuple[str, str, str, str, list[dict[str, Any]], bool]
-"""``(label set, name, value, confidence, spans, by a rule)``."""
+Named = tuple[str, str, str, str, list[dict[str, Any]], str]
+"""``(label set, name, value, confidence, spans, what found it)``."""
 
 
 def marks(turn: Turn, stages: Mapping[str, Stage], release: Release) -> tuple[Mark, ...]:
@@ -85,12 +86,12 @@ def _rules(turn: Turn, release: Release) -> Iterator[Mark]:
     for risk in turn.risks:
         name = label_name(release, "risk_flags", risk["code"])
         span = {"start": risk["start"], "end": risk["end"]}
-        by_rule = risk["source"] == "rule"
-        yield _mark(turn.text, ("risk_flags", name, "", "", [span], by_rule), span)
+        found_by = FOUND_BY.get(risk["source"], "")
+        yield _mark(turn.text, ("risk_flags", name, "", "", [span], found_by), span)
 
 
 def _mark(text: str, named: Named, span: Mapping[str, Any]) -> Mark:
-    label_set, name, value, sure, _, by_rule = named
+    label_set, name, value, sure, _, found_by = named
     return Mark(
         start=span["start"],
         end=span["end"],
@@ -99,7 +100,7 @@ def _mark(text: str, named: Named, span: Mapping[str, Any]) -> Mark:
         name=f"{name}: {value}" if value else name,
         quote=text[span["start"] : span["end"]],
         sure=sure,
-        by_rule=by_rule,
+        found_by=found_by,
         occurrences=span.get("occurrences", 1),
         sha256=span.get("snippet_sha256", ""),
     )
@@ -113,18 +114,25 @@ def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterato
         for _, label_set, label in label_elements(result):
             name = label_name(release, label_set, label["label"])
             sure = "" if label["confidence"] is None else str(label["confidence"])
-            yield label_set, name, "", sure, label["spans"], label.get("source") == "rule"
+            yield (
+                label_set,
+                name,
+                "",
+                sure,
+                label["spans"],
+                FOUND_BY.get(label.get("source", ""), ""),
+            )
     elif contract == "extract":
         for entity in result["entities"]:
             name = label_name(release, "entity_types", entity["entity_type"])
             sure = str(entity["confidence"])
-            yield "entity_types", name, entity["value_redacted"], sure, entity["spans"], False
+            yield "entity_types", name, entity["value_redacted"], sure, entity["spans"], ""
     elif contract == "identity_assist":
         for key in result["keys"]:
             name = label_name(release, "key_types", key["key_type"])
             status = KEY_STATUSES.get(key.get("status", ""), "").partition(":")[0]
             value = f"{key['key_value']} ({status})" if status else key["key_value"]
-            yield "key_types", name, value, "", key["spans"], False
+            yield "key_types", name, value, "", key["spans"], ""
 
 
 def _unjudged(contract: str, stage: Stage, text: str) -> dict[str, Any] | None:
@@ -132,18 +140,18 @@ def _unjudged(contract: str, stage: Stage, text: str) -> dict[str, Any] | None:
     output = last_answer(stage) if contract in ("classify", "extract", "identity_assist") else None
     if output is None:
         return None
-    spans = {
+    places = {
         claim.path: [
             {"start": s.start, "end": s.end, "occurrences": s.occurrences}
-            for s in evidence.locate_each(text, claim.snippets)
+            for s in spans
             if s is not None
         ]
-        for claim in contracts.load(contract).stage.claims(output)
+        for claim, spans in placed(contracts.load(contract).stage.claims(output), text)
     }
     return {
-        name: [{**each, "spans": spans[pointer(name, i)]} for i, each in enumerate(value)]
+        name: [{**each, "spans": places[pointer(name, i)]} for i, each in enumerate(value)]
         if isinstance(value, list)
-        else {**value, "spans": spans[pointer(name)]}
+        else {**value, "spans": places[pointer(name)]}
         if isinstance(value, dict)
         else value
         for name, value in output.items()

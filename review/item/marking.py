@@ -16,8 +16,9 @@ class Mark:
 
     ``start`` and ``end`` are half-open offsets in code points. ``kind`` is a word for the style
     (``intent``, ``risk``, ...), ``what`` names the kind for people and ``name`` what was read.
-    ``sure`` is the model's confidence with two decimals, empty where there is none. ``number`` and
-    ``lane`` are given by :func:`numbered`.
+    ``sure`` is the model's confidence with two decimals, empty where there is none. ``found_by``
+    says in words what found it, empty for a model. ``number`` and ``lane`` are given by
+    :func:`numbered`.
     """
 
     start: int
@@ -27,7 +28,7 @@ class Mark:
     name: str
     quote: str
     sure: str = ""
-    by_rule: bool = False
+    found_by: str = ""
     occurrences: int = 1
     sha256: str = ""
     number: int = 0

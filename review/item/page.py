@@ -18,8 +18,8 @@ from conversations.states import DONE_STAGE_STATUSES
 from ieim.knowledge.scope import agencies_of
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.topology import ANSWERING
-from review import claims, deciding, second, words
-from review.deciding import Preview, Refused, permitted
+from review import claims, crisis, deciding, second, words
+from review.deciding import Preview, Refused, permitted, signing
 from review.item import previews, wording
 from review.item.forms.actions import Choice, DecisionForm
 from review.item.forms.base import Desk, Problem
@@ -51,11 +51,12 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """An agency's part of a reply: ``by`` is who signed it, empty before."""
+    """An agency's signature: ``by`` is who signed, empty before, ``reason`` why it is right."""
 
     agency: str
     name: str
     by: str
+    reason: str
     may_sign: bool
 
 
@@ -69,8 +70,11 @@ def form(
     wanted = data.get(CORRECT, "") if data is not None else correct
     contract = wanted if wanted in correctable(loaded) else _own(loaded)
     desk = Desk(contract, loaded.item.turn, loaded.stages)
+    in_crisis = bool(crisis.labels(loaded.item.turn))
     chosen = Action.OVERRIDE if correct and contract == correct else None
-    return DecisionForm(desk, data, deciding.may(loaded.item, user), chosen)
+    if in_crisis and chosen is None:
+        chosen = Action.WRITE
+    return DecisionForm(desk, data, deciding.may(loaded.item, user), chosen, in_crisis)
 
 
 def correctable(loaded: Loaded) -> tuple[str, ...]:
@@ -95,7 +99,8 @@ def context(
     standing = _standing(loaded, user)
     decision = form(loaded, user, data, correct=correct)
     proposal = second.proposal_of(loaded.item)
-    signatures = _signatures(loaded, user, waits=proposal is not None)
+    waits = proposal is not None and signing.waits(loaded.item, proposal)
+    signatures = _signatures(loaded, user, waits=waits)
     return {
         "item": item_view(loaded),
         "standing": standing,
@@ -198,19 +203,20 @@ def _undoable(loaded: Loaded, user: AbstractUser) -> list[UUID]:
 def _signatures(loaded: Loaded, user: AbstractUser, *, waits: bool) -> list[Signature]:
     """Return the signatures that a reply of several agencies needs; none for most items."""
     scope = agencies_of(user)
-    signed = {s.agency: person(s.by) for s in loaded.item.sign_offs.all()}
+    signed = {each.agency: each for each in loaded.item.sign_offs.all()}
     release = languages.release_of(loaded.item.turn)
     return [
         Signature(
             agency=agency,
             name=agency_name(release, agency),
-            by=signed.get(agency, ""),
+            by=person(signed[agency].by) if agency in signed else "",
+            reason=signed[agency].reason if agency in signed else "",
             may_sign=waits
             and agency not in signed
             and (scope is None or agency in scope)
             and user.has_perm("review.decide_reviewitem"),
         )
-        for agency in deciding.signing_agencies(loaded.item)
+        for agency in dict.fromkeys([*deciding.signing_agencies(loaded.item), *signed])
     ]
 
 

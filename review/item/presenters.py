@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from conversations import languages
+from conversations.choosing import selectors as choosing
+from conversations.choosing.presenters import OptionView
 from conversations.models import Stage, Turn
 from conversations.services import REPLY
 from ieim.pipeline import reply as replies
@@ -15,6 +16,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.topology import ANSWERING
 from review import words
 from review.item import evidence, said, wording
+from review.item.danger import Danger, danger
 from review.item.hints import Hint
 from review.item.marking import Mark, Segment, segments
 from review.item.offered import Missed, Offered, missed, offered
@@ -61,17 +63,27 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedBack:
+    """What the citizen was offered before a person was called, and what they made of it."""
+
+    options: tuple[OptionView, ...]
+    ended: str
+
+
+@dataclass(frozen=True, slots=True)
 class ItemView:
     """One item with what a caseworker needs to see.
 
     ``reasons`` are (sentence, code); ``wanted`` is what the model said at the stage that stopped,
     last and readable, empty where there is nothing. ``risks`` are the names of the turn's flags.
+    ``danger`` is what makes it a crisis, None where it is none: then the headline names it.
     """
 
     id: UUID
     version: int
     contract: str
     headline: str
+    danger: Danger | None
     reasons: tuple[tuple[str, str], ...]
     stage: str
     lead: str
@@ -100,6 +112,7 @@ class ItemView:
     conversation: tuple[Exchange, ...]
     linked: tuple[Linked, ...]
     decisions: tuple[Decided, ...]
+    asked_back: AskedBack | None
 
     @property
     def overdue(self) -> bool:
@@ -115,18 +128,20 @@ def item_view(loaded: Loaded) -> ItemView:
     attempts = [a for a in stopped.attempts.all() if a.round == stopped.round] if stopped else []
     marks = evidence.marks(turn, stages, release)
     steps = rail(stages, item.stage, release)
+    dangers = danger(turn)
     return ItemView(
         id=item.pk,
         version=item.version,
         contract=item.stage,
-        headline=words.reason(item.reasons[0]) if item.reasons else words.reasons([]),
+        headline=_headline(item, dangers),
+        danger=dangers,
         reasons=tuple((words.reason(code), code) for code in item.reasons),
         stage=words.stage_words(item.stage),
         lead=_lead(item, len(attempts)),
         state=words.STATES[item.state],
         decided=item.state == ReviewState.DECIDED.value,
         reference=turn.session.reference,
-        agencies=agencies(item, stages, release),
+        agencies=words.agencies(item, release),
         due_at=item.due_at,
         opened_at=item.opened_at,
         claimed_by=person(item.claimed_by),
@@ -150,15 +165,8 @@ def item_view(loaded: Loaded) -> ItemView:
         conversation=tuple(_exchange(each) for each in loaded.turns if each.pk != turn.pk),
         linked=tuple(_linked(each, item) for each in loaded.others),
         decisions=_decisions(item),
+        asked_back=_asked_back(turn, release),
     )
-
-
-def agencies(item: ReviewItem, stages: Mapping[str, Stage], release: Release) -> str:
-    """Return the names of the agencies that an item is about, empty before they are known."""
-    found = stages.get("agency_detect_v1")
-    if found is not None and found.state_merge:
-        return ", ".join(a.name for a in said.agencies(found.state_merge, release))
-    return said.agency_name(release, item.agency) if item.agency else ""
 
 
 def person(user: object) -> str:
@@ -167,6 +175,12 @@ def person(user: object) -> str:
         return ""
     name = getattr(user, "get_full_name", str)()
     return name or str(user)
+
+
+def _headline(item: ReviewItem, dangers: Danger | None) -> str:
+    if dangers is not None:
+        return f"In crisis: {dangers.names}"
+    return words.reason(item.reasons[0]) if item.reasons else words.reasons([])
 
 
 def _lead(item: ReviewItem, attempts: int) -> str:
@@ -185,6 +199,13 @@ def _lead(item: ReviewItem, attempts: int) -> str:
 def _wanted(stage: Stage | None, release: Release) -> tuple[Said, ...]:
     output = evidence.last_answer(stage) if stage is not None else None
     return said.said(stage.contract, output, release) if stage is not None else ()
+
+
+def _asked_back(turn: Turn, release: Release) -> AskedBack | None:
+    choice = choosing.choice_of(turn)
+    if choice is None:
+        return None
+    return AskedBack(choosing.options(choice, release), wording.ASKED_BACK[choice.outcome])
 
 
 def _exchange(turn: Turn) -> Exchange:

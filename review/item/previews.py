@@ -25,6 +25,8 @@ from review.item.said import Said, said
 from review.item.selectors import Loaded
 from review.models import Action, Decision
 
+ONCE_MORE = "once-more"
+"""What is posted to come to the step that asks once more before an approval in a crisis."""
 _ORIGINS: Mapping[str, ReplyOrigin] = {
     Action.APPROVE: ReplyOrigin.MODEL_APPROVED,
     Action.OVERRIDE: ReplyOrigin.STAFF_OVERRIDE,
@@ -49,7 +51,7 @@ def preview_context(
     kept = [
         (name, value)
         for name, values in (decision.data or QueryDict()).lists()
-        if name not in ("csrfmiddlewaretoken", "again")
+        if name not in ("csrfmiddlewaretoken", "again", ONCE_MORE)
         for value in values
     ]
     return {
@@ -62,6 +64,7 @@ def preview_context(
         "action": next(c.name for c in decision.choices if c.action == action),
         "says": _says(loaded, decision, payload),
         "reason": decision.reason,
+        "why_confirm": deciding.why_confirm(loaded.item, action),
         "kept": kept,
     }
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from conversations.models import Attempt, Stage
+from conversations.record import asked
 from conversations.states import StageStatus
-from ieim.pipeline import contract as contracts
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.topology import ANSWERING
 from review import words
@@ -53,8 +53,8 @@ class Step:
     """One stage; ``stopped`` is the one that the item is about.
 
     ``mark`` is what stands before it: ``passed``, ``stopped``, ``person`` or ``waiting``.
-    ``instructions`` are what every model is told at this stage before it is given the message;
-    empty where they have changed since.
+    ``instructions`` are what the model was told at this stage before it was given the message, as
+    they were then; empty where they were not kept.
     """
 
     contract: str
@@ -75,16 +75,19 @@ _MARKS: Mapping[str, str] = {
     StageStatus.PASSED: "passed",
     StageStatus.APPROVED: "person",
     StageStatus.OVERRIDDEN: "person",
+    StageStatus.CHOSEN: "person",
     StageStatus.NEEDS_REVIEW: "stopped",
 }
 
 
 def rail(stages: Mapping[str, Stage], stopped_at: str, release: Release) -> tuple[Step, ...]:
     """Return the stages of a turn in the order of the pipeline, triage last."""
-    return tuple(_step(stage, stopped_at, release) for stage in stages.values())
+    attempts = (attempt for stage in stages.values() for attempt in stage.attempts.all())
+    prompts = asked.prompts(attempt.prompt_sha256 for attempt in attempts)
+    return tuple(_step(stage, stopped_at, release, prompts) for stage in stages.values())
 
 
-def _step(stage: Stage, stopped_at: str, release: Release) -> Step:
+def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str, str]) -> Step:
     attempts = list(stage.attempts.all())
     took = sum(attempt.duration_ms for attempt in attempts)
     # What no attempt has: a stage can also stop before the model is asked.
@@ -101,14 +104,8 @@ def _step(stage: Stage, stopped_at: str, release: Release) -> Step:
         tokens=sum(attempt.tokens for attempt in attempts),
         findings=tuple(_found(i, f) for i, f in enumerate(outside, 1)),
         tries=tuple(_try(attempt) for attempt in attempts),
-        instructions=_instructions(stage.contract, attempts),
+        instructions=prompts.get(attempts[-1].prompt_sha256, "") if attempts else "",
     )
-
-
-def _instructions(contract: str, attempts: Sequence[Attempt]) -> str:
-    known = contracts.load(contract)
-    same = all(attempt.prompt_sha256 == known.prompt_sha256 for attempt in attempts)
-    return f"{known.persona}\n{known.directive}" if same else ""
 
 
 def _try(attempt: Attempt) -> Try:

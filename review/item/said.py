@@ -12,6 +12,9 @@ from ieim.pipeline.stages.triage import label_elements
 
 Output = Mapping[str, Any]
 
+FOUND_BY: Mapping[str, str] = {"rule": "found by a rule", "meaning": "found by its meaning"}
+"""What found a label that no model gave."""
+
 LABEL_WORDS: Mapping[str, str] = {
     "intents": "Wants to",
     "product_lines": "About",

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.auth.models import AbstractUser
-from django.db.models import Exists, OuterRef, Prefetch
+from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
 from conversations.models import Stage, Turn
-from review.deciding import access
 from review.models import Decision, ReviewItem
-from review.selectors import visible
+from review.paging import Listing, keys
+from review.reach import visible
+from review.searching import Filters
+from review.selectors import listing
 from review.states import ReviewState
+
+USUAL = Filters()
+"""What is open, without any filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,8 @@ def load(pk: UUID, user: AbstractUser) -> Loaded:
     """Return an item as ``user`` may see it; raises ``ReviewItem.DoesNotExist`` otherwise."""
     decisions = Decision.objects.select_related("actor").order_by("created_at", "id")
     item = (
-        ReviewItem.objects.select_related("turn__session", "turn__reply", "claimed_by")
+        visible(user)
+        .select_related("turn__session", "turn__reply", "turn__choice", "claimed_by", "agencies")
         .prefetch_related(
             "turn__stages__attempts",
             "sign_offs__by",
@@ -42,21 +48,29 @@ def load(pk: UUID, user: AbstractUser) -> Loaded:
         )
         .get(pk=pk)
     )
-    if not access.visible(item, user):
-        raise ReviewItem.DoesNotExist(f"no item {pk} in the scope of {user}")
     session = item.turn.session_id
     turns = Turn.objects.filter(session_id=session).select_related("reply").order_by("number")
     others = visible(user).filter(turn__session_id=session).exclude(pk=pk)
     return Loaded(item, tuple(turns), tuple(others.order_by("opened_at", "id")))
 
 
-def next_item(user: AbstractUser, *, after: ReviewItem) -> ReviewItem | None:
-    """Return what is to be done next: the first free item of the queue but ``after``.
+def next_item(
+    user: AbstractUser, *, after: ReviewItem, filters: Filters = USUAL
+) -> ReviewItem | None:
+    """Return what is to be done next of a list: the first item but ``after`` that is free.
 
-    What the user has decided themselves, and others have not yet agreed to, is not offered again.
+    Of the user's own list it is the first of those that they have. What the user has decided
+    themselves, and others have not yet agreed to, is not offered again. Where there is nothing left
+    to do in the list as such (what is done, one conversation), the usual list goes on.
     """
-    mine = Decision.objects.filter(item=OuterRef("pk"), actor=user.pk)
-    items = visible(user).exclude(pk=after.pk).exclude(Exists(mine)).order_by("due_at", "id")
-    ran_out = items.filter(state=ReviewState.CLAIMED.value, claimed_until__lte=timezone.now())
-    # One after the other: an index leads to each at once, to both together none does.
-    return items.filter(state=ReviewState.OPEN.value).first() or ran_out.first()
+    now = timezone.now()
+    listed = listing(user, filters, now)
+    if listed.done or listed.session is not None:
+        listed = listing(user, USUAL, now)
+    decided = Decision.objects.filter(item=OuterRef("pk"), actor=user.pk)
+    left = [each.exclude(pk=after.pk).exclude(Exists(decided)) for each in listed.branches]
+    if filters.tab != "mine":
+        held = Q(state=ReviewState.CLAIMED.value, claimed_until__gt=now)
+        left = [each.exclude(held) for each in left]
+    first = keys(Listing(tuple(left)), size=1)
+    return ReviewItem.objects.filter(pk=first[0][2]).first() if first else None

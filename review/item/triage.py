@@ -7,7 +7,7 @@ from typing import Any
 
 from conversations.models import Stage
 from ieim.pipeline.knowledge import Release
-from review.item.said import LABEL_WORDS, Said, label_name
+from review.item.said import FOUND_BY, LABEL_WORDS, Said, label_name
 
 KEY_STATUSES: Mapping[str, str] = {
     "valid": "valid",
@@ -37,7 +37,7 @@ def _classify(result: Mapping[str, Any], release: Release) -> Iterator[Said]:
         for element in elements:
             name = label_name(release, label_set, element["label"])
             primary = label_set == "intents" and element["label"] == result["primary_intent"]
-            remark = "found by a rule" if element["source"] == "rule" else ""
+            remark = FOUND_BY.get(element["source"], "")
             if element["confidence"] is not None and not remark:
                 remark = f"confidence {element['confidence']}"
             if primary and len(result["intents"]) > 1:

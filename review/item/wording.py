@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from conversations.choosing.models import ChoiceOutcome
 from conversations.states import TurnState
 from review.models import Action
+
+ASKED_BACK: Mapping[str, str] = {
+    ChoiceOutcome.OPEN: "The citizen is asked to choose one of these.",
+    ChoiceOutcome.CHOSEN: "The citizen chose one of these.",
+    ChoiceOutcome.NONE: "The citizen was offered these, and said: none of them.",
+    ChoiceOutcome.EXPIRED: "The citizen was offered these, and chose none in time.",
+}
 
 TURNS: Mapping[str, str] = {
     TurnState.QUEUED: "Waits for the assistant",
     TurnState.RUNNING: "The assistant is working on it",
     TurnState.ANSWERED: "Answered",
+    TurnState.ASKING: "The citizen is asked to choose",
     TurnState.NEEDS_REVIEW: "Waits for a person",
     TurnState.AWAITING_MODEL: "Waits for the model",
     TurnState.CLOSED: "Closed",
@@ -41,6 +50,13 @@ CHOICES: Mapping[str, tuple[str, str]] = {
     Action.DISMISS: ("Dismiss", "No answer follows. You can say why."),
 }
 """By action: its name and what it leads to, in the order in which they are offered."""
+
+IN_CRISIS: tuple[str, ...] = (
+    Action.WRITE,
+    *(action for action in CHOICES if action not in (Action.WRITE, Action.APPROVE)),
+    Action.APPROVE,
+)
+"""The order where the message shows a danger: a person's own words first."""
 
 TRIAGE_HINT = "Your answer takes the place of the model’s."
 """What a correction leads to where no answer waits for it."""

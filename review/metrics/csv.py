@@ -60,6 +60,13 @@ def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, in
     yield from _each("turns_by_outcome", sums(part.asked, lambda r: r.outcome, lambda r: r.turns))
     yield from _each("stopped_by_stage", sums(part.stopped, lambda r: r.stage, lambda r: r.items))
     yield from _each("stopped_by_reason", sums(part.stopped, lambda r: r.reason, lambda r: r.items))
+    yield from _each(
+        "choices_by_outcome", sums(part.chosen, lambda r: r.outcome or "open", lambda r: r.turns)
+    )
+    yield from _each(
+        "choices_by_place",
+        sums([r for r in part.chosen if r.place], lambda r: str(r.place), lambda r: r.turns),
+    )
     waited = waiting(part.answered)
     if waited.median is not None and waited.ninetieth is not None:
         yield "answers_by_people", "", waited.answers

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from conversations.models import ReplyOrigin
 from review.metrics import queries
-from review.metrics.queries import Answered, Asked, Decided, Period, Rated, Spent, Stopped
+from review.metrics.queries import Answered, Asked, Chosen, Decided, Period, Rated, Spent, Stopped
 from review.models import Action
 
 K = TypeVar("K", bound=Hashable)
@@ -34,6 +34,7 @@ class Figures:
     decided: tuple[Decided, ...] = ()
     spent: tuple[Spent, ...] = ()
     rated: tuple[Rated, ...] = ()
+    chosen: tuple[Chosen, ...] = ()
 
     @property
     def agencies(self) -> frozenset[str]:
@@ -68,6 +69,7 @@ def load(period: Period, agencies: frozenset[str] | None) -> Figures:
         period,
         asked=tuple(queries.asked(period)),
         stopped=tuple(queries.stopped(period)),
+        chosen=tuple(queries.chosen(period)),
         answered=tuple(queries.answered(period)),
         decided=tuple(queries.decided(period)),
         spent=tuple(queries.spent(period)),

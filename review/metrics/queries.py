@@ -7,6 +7,7 @@ several were, or none. What a citizen erased is not counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -31,7 +32,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from conversations.models import Attempt, Rating, Reply, ReplyOrigin, Stage, Turn
+from conversations.models import Attempt, Choice, Rating, Reply, ReplyOrigin, Stage, Turn
 from conversations.services import REPLY
 from ieim.pipeline.topology import ANSWERING
 from review.known import AGENCY_STAGE
@@ -76,6 +77,20 @@ class Stopped(NamedTuple):
     stage: str
     reason: str
     items: int
+
+
+class Chosen(NamedTuple):
+    """Turns whose citizen was asked to choose, by the day of that.
+
+    ``outcome`` is a choice's (empty: not yet); ``place`` is where the chosen service stood among
+    those offered, from 1, and 0 where none was chosen.
+    """
+
+    day: date
+    agency: str
+    outcome: str
+    place: int
+    turns: int
 
 
 class Answered(NamedTuple):
@@ -133,6 +148,18 @@ def stopped(period: Period) -> Iterator[Stopped]:
     return map(Stopped._make, _sums(items, period, Count("pk"), "stage", "reason"))
 
 
+def chosen(period: Period) -> Iterator[Chosen]:
+    """Yield what citizens were asked to choose from, and what came of it."""
+    choices = _within(Choice.objects.all(), period, "asked_at", turn="turn_id")
+    found: Counter[tuple[date, str, str, int]] = Counter()
+    rows = choices.values_list("day_number", "of_agency", "outcome", "offered", "chosen")
+    for number, agency, outcome, offered, service in rows.iterator():
+        place = offered.index(service) + 1 if service else 0
+        found[period.days[number], agency, outcome, place] += 1
+    for key, turns in found.items():
+        yield Chosen(*key, turns)
+
+
 def answered(period: Period) -> Iterator[Answered]:
     """Yield every answer that a person had a hand in."""
     items = ReviewItem.objects.filter(
@@ -140,7 +167,8 @@ def answered(period: Period) -> Iterator[Answered]:
     )
     due = Subquery(items.order_by("-decided_at").values("due_at")[:1])
     replies = _within(Reply.objects.all(), period, "created_at", turn="turn_id")
-    rows = replies.exclude(origin=ReplyOrigin.MODEL.value).values_list(
+    alone = [ReplyOrigin.MODEL.value, ReplyOrigin.CITIZEN_CHOICE.value]
+    rows = replies.exclude(origin__in=alone).values_list(
         "day_number", "of_agency", "turn__created_at", "created_at", due
     )
     days = period.days

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from conversations.choosing.models import ChoiceOutcome
 from conversations.models import ReplyOrigin
 from conversations.states import TurnState
 from ieim.pipeline.topology import ORDER
@@ -17,6 +18,7 @@ from review.metrics.figures import Figures, Waiting, sums, waiting
 
 OUTCOMES: Mapping[str, str] = {
     ReplyOrigin.MODEL.value: "Answered without a person",
+    ReplyOrigin.CITIZEN_CHOICE.value: "Answered after the citizen chose",
     ReplyOrigin.MODEL_APPROVED.value: "Approved by a person",
     ReplyOrigin.STAFF_OVERRIDE.value: "Corrected by a person",
     ReplyOrigin.STAFF.value: "Written by a person",
@@ -24,6 +26,13 @@ OUTCOMES: Mapping[str, str] = {
     TurnState.CLOSED.value: "Closed without an answer",
 }
 """What comes of a question, in the order of the chart; every other state is ``open``."""
+CHOICES: Mapping[str, str] = {
+    ChoiceOutcome.CHOSEN.value: "Chose one",
+    ChoiceOutcome.NONE.value: "Asked for a person",
+    ChoiceOutcome.EXPIRED.value: "Chose nothing in time",
+    "open": "Not yet",
+}
+"""What comes of asking a citizen back, in the order of the chart."""
 HALF, NINETY = "half", "ninety"
 _TOTAL = "In all"
 Named = tuple[str, str, int]
@@ -54,6 +63,7 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
     """Return the sections of the page, in its order."""
     return (
         _outcomes(figures),
+        _chosen(figures),
         _stopped(figures),
         _counted(
             "stages",
@@ -110,6 +120,21 @@ def _outcomes(figures: Figures) -> Section:
         id="questions",
         heading="Questions and what came of them",
         note="By the day of the question. Questions that citizens erased are not counted.",
+    )
+
+
+def _chosen(figures: Figures) -> Section:
+    by = sums(figures.chosen, lambda row: (row.day, row.outcome or "open"), lambda row: row.turns)
+    first = sum(row.turns for row in figures.chosen if row.place == 1)
+    chose = sum(row.turns for row in figures.chosen if row.place)
+    return _by_day(
+        figures,
+        by,
+        CHOICES,
+        id="choices",
+        heading="Asked back",
+        note="Where the assistant did not know, citizens were offered services to choose from."
+        f" {share(first, chose)} of those who chose took the first one.",
     )
 
 

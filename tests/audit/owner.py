@@ -17,23 +17,26 @@ from ieim.audit.verify import ChainReport, reading, verify_all
 
 @contextmanager
 def triggers_lifted() -> Iterator[None]:
-    """Take every trigger off the tables, and put them back."""
+    """Take the triggers of :mod:`ieim.audit.triggers` off their tables, and put them back."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+            cursor.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name GLOB '*_no_*'"
+            )
             triggers = cursor.fetchall()
             off = [f"DROP TRIGGER {name}" for name, _ in triggers]
             on = [sql for _, sql in triggers]
         else:
             cursor.execute(
-                "SELECT tgrelid::regclass, tgname FROM pg_trigger WHERE NOT tgisinternal"
+                "SELECT tgrelid::regclass, tgname FROM pg_trigger "
+                "WHERE NOT tgisinternal AND strpos(tgname, '_no_') > 0"
             )
             triggers = cursor.fetchall()
             off = [f"ALTER TABLE {table} DISABLE TRIGGER {name}" for table, name in triggers]
             on = [f"ALTER TABLE {table} ENABLE TRIGGER {name}" for table, name in triggers]
             # PostgreSQL does not alter a table whose foreign keys are still to be checked.
-            off.insert(0, "SET CONSTRAINTS ALL IMMEDIATE")
-            on.insert(0, "SET CONSTRAINTS ALL IMMEDIATE")
+            checked, later = "SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED"
+            off, on = [checked, *off, later], [checked, *on, later]
         for statement in off:
             cursor.execute(statement)
         try:

@@ -26,7 +26,9 @@ def shown(client: Client, **query: str) -> list[AuditEvent]:
 
 
 def test_it_lists_events_newest_first(root: Client, chain: UUID) -> None:
-    assert [event.seq for event in shown(root)] == [5, 4, 3, 2, 1]
+    *_, login = events = shown(root)
+    assert [event.seq for event in events] == [5, 4, 3, 2, 1, 1]
+    assert login.kind == "people.logged_in"
 
 
 @pytest.mark.parametrize("form", ["{}", " {} ", "{{{}}}"])

@@ -107,6 +107,7 @@ def test_it_falls_with_its_transaction() -> None:
         ({"a": {1, 2}}, "/a is a set"),
         ({"a": "x" * 65_529}, r"65,537 bytes, 65,536 is the limit"),
         (["a"], "the payload is a list"),
+        ({"rows": []}, "rows is the name of what an event vouches for"),
     ],
 )
 def test_it_refuses_a_payload(payload: Any, message: str) -> None:
@@ -179,7 +180,7 @@ JSON = st.recursive(
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(payload=st.dictionaries(TEXT, JSON, max_size=5))
+@given(payload=st.dictionaries(TEXT.filter(lambda key: key != "rows"), JSON, max_size=5))
 @example(payload={"\ue000": 1, "\U00010000": 2})  # sorted by UTF-16, not by code point
 @example(payload={"a": 1e21, "b": 1e-7, "c": -0.0, "d": 5e-324, "e": 1.7976931348623157e308})
 def test_it_stores_any_json_so_that_it_verifies(payload: dict[str, Any]) -> None:
@@ -219,3 +220,17 @@ def test_it_serialises_writers_of_one_chain(
         return list(seqs.values_list("seq", flat=True)), verify(chain).ok
 
     assert in_threads([read]) == [(list(range(1, 81)), True)]
+
+
+@pytest.mark.django_db
+def test_it_vouches_for_more_rows_than_one_event_holds() -> None:
+    rows = [("span", str(number), sha256(b"%d" % number).hexdigest()) for number in range(901)]
+    event = record(chain=SYSTEM_CHAIN, kind="a.b", payload={"n": 1}, actor="system", rows=rows)
+    kinds = AuditEvent.objects.filter(chain=SYSTEM_CHAIN).order_by("seq")
+    assert list(kinds.values_list("kind", flat=True)) == [
+        *("a.b", "audit.continued", "audit.continued")
+    ]
+    assert json.loads(event.payload)["n"] == 1
+    report = verify(SYSTEM_CHAIN)
+    assert report.ok
+    assert report.rows == {(kind, id_): digest for kind, id_, digest in rows}

@@ -6,9 +6,10 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Browser, Page, Response, expect
 
 from tests import live
+from tests.browser.office import Office, opened
 from tests.model_server import scripted_model
 
 expect.set_options(timeout=15_000)
@@ -28,6 +29,22 @@ def quiet_page(page: Page) -> Iterator[Page]:
     page.on("response", failed)
     yield page
     assert problems == []
+
+
+@pytest.fixture(scope="module")
+def office_of_the_file(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Office]:
+    """A site with a scripted model, for the tests of one file."""
+    with opened(browser, tmp_path_factory.mktemp("office")) as office:
+        yield office
+
+
+@pytest.fixture
+def office(office_of_the_file: Office) -> Iterator[Office]:
+    """The file's office; everybody leaves after the test: a page that is open goes on working."""
+    yield office_of_the_file
+    office_of_the_file.leave()
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from tests import live
 from tests.browser.steps import VISA, ask, assert_accessible, assert_fits, connected, expect_answer
@@ -27,6 +28,7 @@ class Office:
     base_url: str
     model: ScriptedServer
     browser: Browser
+    contexts: list[BrowserContext] = field(default_factory=list)
 
     def citizen(self, text: str = VISA, *, held: bool = True, **says: list[Any]) -> Page:
         """Ask a question that goes wrong where ``says`` scripts the model; the page stays open.
@@ -34,7 +36,7 @@ class Office:
         ``held`` says whether the answer has to wait for it.
         """
         self.model.script = {name: list(answers) for name, answers in says.items()}
-        page = self.browser.new_context(base_url=self.base_url).new_page()
+        page = self.visitor()
         page.goto("/")
         connected(page)
         ask(page, text)
@@ -46,13 +48,19 @@ class Office:
 
     def caseworker(self, name: str = "caseworker", **options: Any) -> Page:
         """Log in."""
-        context = self.browser.new_context(base_url=self.base_url, viewport=WIDE, **options)
-        page = context.new_page()
-        page.goto("/staff/login/")
-        page.get_by_label("User name").fill(name)
-        page.get_by_label("Password").fill(f"demo-{name}")
-        page.get_by_role("button", name="Log in").click()
+        page = self.visitor(viewport=WIDE, **options)
+        log_in(page, name)
         return page
+
+    def visitor(self, **options: Any) -> Page:
+        """Open a browser that nobody has used."""
+        self.contexts.append(self.browser.new_context(base_url=self.base_url, **options))
+        return self.contexts[-1].new_page()
+
+    def leave(self) -> None:
+        """Close every browser."""
+        while self.contexts:
+            self.contexts.pop().close()
 
     def open(self, page: Page, citizen: Page, step: str = "") -> None:
         """Open the item of a citizen's question (of a step, where there are several)."""
@@ -69,6 +77,15 @@ def opened(browser: Browser, folder: Path) -> Iterator[Office]:
         model = {"IEIM_MODEL_BASE_URL": server.base_url, "IEIM_MODEL_NAME": "scripted"}
         with live.site(folder, **model) as site:
             yield Office(site.base_url, server, browser)
+
+
+def log_in(page: Page, name: str) -> None:
+    """Log in with a demo account."""
+    page.goto("/staff/login/")
+    page.get_by_label("User name").fill(name)
+    page.get_by_label("Password").fill(f"demo-{name}")
+    page.get_by_role("button", name="Log in").click()
+    expect(page).not_to_have_url(re.compile("/staff/login/"))
 
 
 def reference(citizen: Page) -> str:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.browser.office import BAD, Office, checked_at_both_widths, look, opened, take
+from tests.browser.office import BAD, Office, checked_at_both_widths, look, take
 from tests.browser.steps import VISA, assert_accessible, expect_answer
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    with opened(browser, tmp_path_factory.mktemp("office")) as office:
-        yield office
 
 
 def test_it_shows_what_is_wrong_and_where(office: Office) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.office import (
     BAD,
@@ -13,7 +13,6 @@ from tests.browser.office import (
     Office,
     checked_at_both_widths,
     look,
-    opened,
     reference,
     take,
 )
@@ -24,12 +23,6 @@ pytestmark = pytest.mark.browser
 BABY = "We had a baby. How do we register the birth and claim child benefit?"
 RISKY = "I want to kill myself because my tourist visa runs out. How do I extend my visa?"
 FACTS = "I want to extend my tourist visa before 3 March. My case number is AB-123456."
-
-
-@pytest.fixture(scope="module")
-def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    with opened(browser, tmp_path_factory.mktemp("office")) as office:
-        yield office
 
 
 def queue(page: Page) -> None:
@@ -99,12 +92,16 @@ def test_a_second_person_lets_a_risky_answer_go(office: Office) -> None:
     citizen = office.citizen(RISKY)
     first = office.caseworker()
     office.open(first, citizen)
+    item = first.url
     take(first)
     first.get_by_role("radio", name="Approve it").check()
-    look(first)
+    first.get_by_label("Why?").fill("The answer is right.")
+    first.get_by_role("button", name="See what happens").click()
     expect(first.get_by_text("until a second person has agreed")).to_be_visible()
     checked_at_both_widths(first)
-    first.get_by_role("button", name="Confirm and stay here").click()
+    first.get_by_role("button", name="Go on to the last question").click()
+    first.get_by_role("button", name="Send this answer all the same").click()
+    first.goto(item)
     expect(first.get_by_text("You decided this item yourself.")).to_be_visible()
     expect(first.get_by_role("button", name="Take this item")).to_have_count(0)
     checked_at_both_widths(first)

@@ -175,6 +175,10 @@ def test_it_assigns_to_a_colleague(login: Login) -> None:
     page.get_by_label("Give to").select_option("caseworker")
     page.get_by_role("button", name="Assign chosen").click()
     expect(page.get_by_role("alert")).to_contain_text("1 item given to Carla Case.")
+    expect(row(page)).to_have_count(0)
+    page.locator("summary", has_text="Filters").click()
+    page.get_by_label("Also what colleagues have").check()
+    page.get_by_role("button", name="Apply filters").click()
     expect(row(page)).to_contain_text("Claimed by Carla Case")
     release(login("caseworker"))
 

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
+from ieim.config import checks
 from ieim.config.settings import env
 from tests.checks import PRODUCTION, ROOT, clean_environment
 
@@ -84,6 +85,7 @@ def test_it_lists_everything_that_production_lacks(tmp_path: Path) -> None:
         ("IEIM_MODEL_OVERRIDES", '{"no_such_stage": {}}'),
         ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"top_p": 1}}'),
         ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"max_output_tokens": true}}'),
+        ("IEIM_TRUSTED_PROXIES", "-1"),
         ("PORT", "70000"),
     ],
 )
@@ -104,6 +106,12 @@ def test_it_starts_in_production_with_everything_set(tmp_path: Path) -> None:
     assert shown["CSRF_COOKIE_SECURE"]
     assert shown["SECURE_SSL_REDIRECT"]
     assert shown["DATABASES"]["default"]["OPTIONS"]["pool"]["max_size"] > 1
+
+
+def test_it_believes_no_header_without_a_proxy(tmp_path: Path) -> None:
+    assert values(tmp_path, PRODUCTION)["SECURE_PROXY_SSL_HEADER"] is None
+    behind = values(tmp_path, PRODUCTION | {"IEIM_TRUSTED_PROXIES": "1"})
+    assert behind["SECURE_PROXY_SSL_HEADER"] == ("HTTP_X_FORWARDED_PROTO", "https")
 
 
 def test_it_gives_no_turn_out_twice_while_it_may_still_run(tmp_path: Path) -> None:
@@ -153,3 +161,34 @@ def test_it_reaches_the_database() -> None:
         else:
             cursor.execute("SHOW server_encoding")
             assert cursor.fetchone() == ("UTF8",)
+
+
+def test_it_reads_the_embedder(tmp_path: Path) -> None:
+    assert values(tmp_path, {})["IEIM_EMBEDDINGS"]["KIND"] == "embedded"
+    served = {
+        "IEIM_EMBEDDINGS": "openai",
+        "IEIM_EMBEDDINGS_BASE_URL": "https://models.example/v1",
+        "IEIM_EMBEDDINGS_MODEL": "small",
+        "IEIM_EMBEDDINGS_QUERY_PREFIX": "query: ",
+    }
+    found = values(tmp_path, served)["IEIM_EMBEDDINGS"]
+    assert (found["MODEL"], found["DEADLINE"]) == ("small", 2)
+    assert (found["QUERY_PREFIX"], found["DOCUMENT_PREFIX"]) == ("query: ", "")
+
+
+def test_it_says_what_an_embedding_server_needs(tmp_path: Path) -> None:
+    said = refusal(tmp_path, {"IEIM_EMBEDDINGS": "openai"})
+    assert "IEIM_EMBEDDINGS_BASE_URL is not set" in said
+    assert "IEIM_EMBEDDINGS_MODEL is not set" in said
+    assert "embedded, openai, none" in refusal(tmp_path, {"IEIM_EMBEDDINGS": "best"})
+
+
+def test_it_warns_where_the_embedded_model_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "IEIM_EMBEDDINGS", {"KIND": "embedded"})
+    assert checks.embedder_is_there(None) == []
+    monkeypatch.setattr("ieim.search.embedders.embedded.PACKAGE", "no_such_package")
+    (warning,) = checks.embedder_is_there(None)
+    assert warning.id == "ieim.W002"
+    assert "requirements/base.txt" in str(warning.hint)
+    monkeypatch.setattr(settings, "IEIM_EMBEDDINGS", {"KIND": "none"})
+    assert checks.embedder_is_there(None) == []

@@ -16,6 +16,7 @@ from django.test import Client
 
 from conversations.frames import SUBPROTOCOL
 from conversations.routing import websocket_urlpatterns
+from ieim.config.env import Env
 from ieim.config.origins import StrictOriginValidator
 
 SESSIONS = "/api/v1/sessions/"
@@ -25,13 +26,12 @@ APPLICATION: Any = StrictOriginValidator(
 
 
 def set_rates(monkeypatch: pytest.MonkeyPatch, **rates: str) -> None:
-    """Set the API's rates; those that are not named are no limit."""
+    """Set rates by their scope; those that are not named are no limit."""
     cache.clear()
-    configured: dict[str, Any] = dict(settings.REST_FRAMEWORK)
-    configured["DEFAULT_THROTTLE_RATES"] = {
-        scope: rates.get(scope) for scope in ("sessions", "turns")
-    }
-    monkeypatch.setattr(settings, "REST_FRAMEWORK", configured)
+    read = Env({scope.upper(): rate for scope, rate in rates.items()})
+    monkeypatch.setattr(
+        settings, "IEIM_RATES", {s: read.rate(s.upper(), "none") for s in settings.IEIM_RATES}
+    )
 
 
 @pytest.fixture

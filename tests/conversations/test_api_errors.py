@@ -10,8 +10,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conversations import asking, services
-from conversations.api import throttling
+from conversations import asking, limits, services
 from conversations.models import Session, Turn
 from tests.conversations import integrating
 from tests.conversations.integrating import SESSIONS, Integrator, set_rates
@@ -220,10 +219,10 @@ def test_it_goes_on_without_its_cache(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Away:
-        def get(self, *_arguments: Any) -> None:
+        def get_or_set(self, *_arguments: Any) -> None:
             raise ConnectionError("the cache is away")
 
     set_rates(monkeypatch, sessions="1/hour")
-    monkeypatch.setattr(throttling.NewSessions, "cache", Away())
+    monkeypatch.setattr(limits, "cache", Away())
     assert [Client().post(SESSIONS).status_code for _ in range(2)] == [201, 201]
     assert "nothing is limited" in caplog.text

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 import pytest
+from channels.db import database_sync_to_async
 from django.template.loader import render_to_string
 
-from conversations import consumers, services
+from conversations import consumers, flags, services
 from conversations.models import Turn
 from tests.conversations.tabs import run_newest, tab, texts, view
 from tests.fixtures import VISA
@@ -64,6 +66,26 @@ async def test_it_follows_a_turn_to_its_answer(secret: str) -> None:
         )
         sent = page.parts[f"{chat.turns[0].dom_id}-outcome"].replace(' hx-swap-oob="true"', "")
         assert sent.split() == finished.split()
+
+
+async def test_it_shows_help_at_the_moment_that_a_model_flags_a_danger(secret: str) -> None:
+    async with tab(secret) as page:
+        await page.send({"text": VISA})
+        await page.read_until('data-state="queued"')
+        turn = await Turn.objects.aget()
+        help_lines = f"turn-{turn.pk}-help"
+        assert "Please get help now" not in page.parts["live"]
+        flag = {"label": "violence", "spans": [{"start": 0, "end": 6}]}
+        found = {"risk_flags": [flag], "disagreements": []}
+        await database_sync_to_async(flagged)(turn, found)
+        await page.read_until("Please get help now")
+        assert 'role="alert"' in page.parts[help_lines]
+
+
+def flagged(turn: Turn, classified: dict[str, Any]) -> None:
+    """Be the store of a stage that has passed."""
+    flags.add(turn=turn, classified=classified)
+    services.changed(turn)
 
 
 async def test_it_builds_the_reply_up_only_after_its_gate(secret: str) -> None:
@@ -151,6 +173,23 @@ async def test_it_asks_a_page_without_a_cookie_to_load_again(published: None) ->
     assert await texts() == []
 
 
+async def test_it_raises_no_alarm_when_a_page_goes_away_in_the_middle(
+    secret: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def gone(*args: Any, **kwargs: Any) -> None:
+        raise ConnectionError("the browser has left")
+
+    caplog.set_level(logging.INFO)
+    async with tab(secret) as page:
+        await page.read()
+        with monkeypatch.context() as left:
+            left.setattr(consumers.ChatConsumer, "send", gone)
+            await page.send({"text": VISA})
+            assert await page.socket.receive_nothing(timeout=1)
+    assert "the browser has left" in caplog.text
+    assert not [each for each in caplog.records if each.levelno >= logging.WARNING]
+
+
 async def test_it_goes_on_when_a_question_cannot_be_stored(
     secret: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -166,3 +205,15 @@ async def test_it_goes_on_when_a_question_cannot_be_stored(
         await page.send({"text": VISA})
         await page.read_until('data-state="queued"')
     assert "the database is away" in caplog.text
+
+
+async def test_it_closes_after_twenty_frames_that_it_cannot_read(published: None) -> None:
+    async with tab("s" * 43) as page:
+        for frame in ("no question", {"sync": False}, ["sync"], {"text": 7}) * 5:
+            await page.send(frame)
+        closed = None
+        while closed is None:
+            output = await page.socket.receive_output(5)
+            closed = output if output["type"] == "websocket.close" else None
+        assert closed["code"] == consumers.TOO_MANY_ERRORS
+    assert await texts() == []

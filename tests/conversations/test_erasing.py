@@ -12,6 +12,7 @@ from django.db import connection
 from conversations import asking, erasing, events, running, selectors, services
 from conversations.models import (
     Attempt,
+    Choice,
     ClientTurn,
     Correction,
     EvidenceSpan,
@@ -31,7 +32,7 @@ from tests.model_server import scripted_model
 NAME = "Wilhelmina Oberländer"
 SAID = f"I want to extend my tourist visa. I am {NAME}"
 BAD = ["no json", "no json"]
-HELD = (Stage, Attempt, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction)
+HELD = (Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction)
 
 
 class Call(threading.Event):

@@ -37,7 +37,7 @@ def test_it_runs_cases_through_the_pipeline() -> None:
     assert (visa.told.candidates or ())[0] == VISA
     assert (visa.verdict, visa.rank) == ("right", 1)
     assert hello.told.outcome == "guidance"
-    assert (tiger.told.outcome, tiger.verdict) == ("review", "right")
+    assert (tiger.told.outcome, tiger.verdict) == ("asked", "right")
     assert tiger.told.codes
 
 
@@ -52,7 +52,8 @@ def test_it_gives_the_talk_to_the_pipeline() -> None:
 
 def test_it_knows_a_choice_that_had_too_low_a_score() -> None:
     (found,) = run_cases([case(text="I want to work with wood and learn it properly")], asker())
-    assert found.told.outcome == "review"
+    assert found.told.outcome == "asked"
+    assert found.told.offered
     assert found.told.codes == ("score.minimum",)
     assert found.told.service is not None
     assert found.told.score is not None

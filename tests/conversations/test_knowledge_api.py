@@ -16,7 +16,7 @@ from tests.conversations.editing_api import Editor
 from tests.conversations.trying import keep
 from tests.fixtures import VISA
 from tests.review import desk
-from tests.review.people import person
+from tests.review.people import editor_and_publisher, person
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -26,12 +26,12 @@ ENTRY = "services/entry/"
 
 @pytest.fixture
 def ed(published: None) -> Editor:
-    return Editor(person("ed", Role.EDITOR))
+    return Editor(editor_and_publisher("ed"))
 
 
 @pytest.fixture
 def pia(published: None) -> Editor:
-    return Editor(person("pia", Role.EDITOR))
+    return Editor(editor_and_publisher("pia"))
 
 
 @pytest.fixture
@@ -228,3 +228,14 @@ def test_the_golden_questions_are_asked_before_a_publication(ed: Editor, pia: Ed
     assert ed.send("POST", f"{path}golden-run/").status_code == 202
     assert ed.get(path).json()["golden_run"]["state"] == "queued"
     assert ed.send("POST", f"{path}golden-run/").status_code == 422
+
+
+def test_a_publisher_decides_only_about_their_agencies(ed: Editor, pia: Editor) -> None:
+    change(ed, "70 euros")
+    path = f"proposals/{ed.send('POST', 'proposals/', {'note': 'A new fee'}).json()['id']}/"
+    pam = Editor(person("pam", Role.PUBLISHER, "passports"))
+    for action in ("publish/", "refuse/"):
+        said = pam.send("POST", f"{path}{action}", {"reason": "x"})
+        assert said.status_code == 403
+        assert "works for all of it" in said.json()["detail"]
+    assert pia.send("POST", f"{path}publish/", {}).status_code == 200

@@ -10,11 +10,10 @@ from django.contrib.auth.models import User
 from hypothesis import settings
 from schemathesis.core.parameters import ParameterLocation
 
-from review.roles import Role
 from tests.conversations.editing_api import ROOT, Editor
 from tests.conversations.test_api_schema import EXAMPLES, load
 from tests.conversations.test_knowledge_files_api import XLSX
-from tests.review.people import person
+from tests.review.people import editor_and_publisher
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -34,7 +33,7 @@ documented = load(
 
 @pytest.fixture
 def ed(published: None) -> User:
-    return person("ed", Role.EDITOR)
+    return editor_and_publisher("ed")
 
 
 @documented.parametrize()  # type: ignore[untyped-decorator]

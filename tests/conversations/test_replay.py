@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -11,7 +12,10 @@ from django.core.management import CommandError, call_command
 
 from conversations.models import Attempt, Turn
 from conversations.replay import replay
+from ieim.llm.offline import OfflineModel
 from ieim.pipeline import gate
+from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from tests.audit.owner import triggers_lifted
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
@@ -46,6 +50,24 @@ def test_it_judges_failed_attempts_again(ask: Ask, raw: str) -> None:
     assert replay(turn).same
 
 
+@pytest.mark.parametrize("contract", ["judgement_v1", "classify", "extract", "identity_assist"])
+def test_it_decides_the_same_again_where_an_output_budget_stopped_it(
+    ask: Ask, contract: str
+) -> None:
+    class Wordy(OfflineModel):
+        def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+            answer = super().complete(request, deadline=deadline)
+            long = request.contract == contract
+            return replace(answer, prompt_tokens=10, completion_tokens=9_999 if long else 5)
+
+    turn = ask(VISA, model=Wordy())
+    stage = turn.stages.get(contract=contract)
+    assert [found["code"] for found in stage.findings] == ["budget.output"]
+    result = replay(turn)
+    assert result.changes == ()
+    assert result.same
+
+
 def test_it_knows_the_ids_that_earlier_turns_used(ask: Ask) -> None:
     ask(VISA, secret="a")
     assert replay(ask("and how much does it cost?", secret="a")).same
@@ -63,7 +85,8 @@ def test_it_says_what_has_changed(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_it_says_when_a_prompt_has_changed_though_the_decision_has_not(ask: Ask) -> None:
     turn = ask(VISA)
-    Attempt.objects.filter(stage__contract="judgement_v1").update(prompt_sha256="0" * 64)
+    with triggers_lifted():
+        Attempt.objects.filter(stage__contract="judgement_v1").update(prompt_sha256="0" * 64)
     result = replay(turn)
     assert result.same
     assert result.changes == ("judgement_v1, attempt 1: the prompt has changed since.",)

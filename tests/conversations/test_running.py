@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -10,10 +12,14 @@ from django.db import IntegrityError, transaction
 
 from conversations import running, selectors, services
 from conversations.models import Attempt, Reply, Stage, Turn
+from conversations.replay import replay
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
+from ieim.knowledge import vectors
+from ieim.search.embedders.careful import CarefulEmbedder
 from review.models import ReviewItem
-from tests.fixtures import VISA, Ask
+from tests.embedders import Ideas
+from tests.fixtures import VISA, Ask, demo_bundle
 from tests.model_server import scripted_model
 
 TRIAGE = ["classify", "extract", "identity_assist"]
@@ -139,3 +145,24 @@ def test_it_stores_what_the_gate_made_of_scores_with_two_decimals(ask: Ask) -> N
     assert str(score) == f"{score:.2f}"
     attempt = stage.attempts.get()
     assert json.loads(bytes(attempt.raw))["serviceSelection"]["score"] == float(score)
+
+
+@pytest.mark.parametrize("down", [False, True])
+def test_it_records_what_ranked_the_candidates(
+    published: None, monkeypatch: pytest.MonkeyPatch, down: bool
+) -> None:
+    ideas = Ideas()
+    careful = CarefulEmbedder(ideas, clock=time.monotonic)
+    monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
+    monkeypatch.setattr(vectors, "_slots", OrderedDict())
+    vectors.prepare(demo_bundle().release(1))
+    ideas.down = down
+    turn = services.receive_turn(secret=services.new_secret(), text=VISA, enqueue=False)
+    running.run_turn(turn_id=turn.pk)
+    events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.attempt")
+    payloads = [json.loads(event.payload) for event in events]
+    told = {payload["stage"]: payload["retrieval"] for payload in payloads}
+    ranked = "words" if down else "ideas/1"
+    assert told["judgement_v1"] == ""
+    assert told["agency_detect_v1"] == told["service_select_v1"] == ranked
+    assert replay(turn).same

@@ -27,12 +27,13 @@ def test_it_allows_exactly_what_the_turn_table_says(old: TurnState, new: TurnSta
 
 
 @given(st.lists(st.sampled_from(StageStatus), max_size=12))
-def test_it_leaves_a_done_stage_for_a_persons_correction_only(path: list[StageStatus]) -> None:
+def test_it_leaves_a_done_stage_for_a_correction_or_a_choice_only(path: list[StageStatus]) -> None:
     status = StageStatus.PENDING
     for following in path:
         if states.stage_may(status, following):
             if status in states.DONE_STAGE_STATUSES:
-                assert following in {StageStatus.OVERRIDDEN, StageStatus.PENDING}
+                chosen = {StageStatus.CHOSEN} if status is StageStatus.PASSED else set()
+                assert following in {StageStatus.OVERRIDDEN, StageStatus.PENDING, *chosen}
             status = following
 
 

@@ -6,7 +6,9 @@ import re
 from html import unescape
 
 import pytest
+from django.conf import settings
 from django.template.loader import render_to_string
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,3 +57,12 @@ def test_an_answer_links_its_contact_only() -> None:
     html = render_to_string("conversations/_reply.html", {"reply": reply, "partial": True})
     assert html.count("Desk &lt;1&gt;, ") == 2
     assert len(NUMBERS.findall(html)) == 1
+
+
+@pytest.mark.parametrize("path", ["/", "/help/", "/privacy/", "/accessibility/", "/nowhere/"])
+def test_every_page_has_the_emergency_number(
+    published: None, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "IEIM_EMERGENCY_NUMBER", "9 99")
+    html = Client().get(path).content.decode()
+    assert 'call <a class="govuk-link" href="tel:999">9\u00a099</a>' in html

@@ -17,6 +17,7 @@ from ieim.audit.models import AuditEvent
 from ieim.knowledge.models import Agency, Category, Service
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest
+from review.access import KNOWS
 from review.roles import Role
 from tests.conversations.evaluating import Silent
 from tests.conversations.trying import visa
@@ -79,7 +80,7 @@ def test_it_sees_each_change_of_the_draft_at_once() -> None:
         assert fee not in str(sides[1].asked.outcome)
     Service.objects.filter(pk=visa().pk).update(name="Zebra crossing")
     sentence, sides = compared("How do I apply for a zebra crossing?")
-    assert sentence.startswith("It changes. Now: a person would get the question.")
+    assert sentence.startswith("It changes. Now: the citizen would be asked to choose from")
     assert "Zebra crossing" in str(sides[0].asked.outcome)
 
 
@@ -148,10 +149,10 @@ def test_it_shows_what_the_token_budget_cut(settings: Any) -> None:
     assert cut == sorted(cut)
 
 
-def test_it_says_that_a_person_would_get_it() -> None:
+def test_it_says_that_the_citizen_would_be_asked() -> None:
     dearer()
     sentence, sides = compared("I need a permit to keep a tiger")
-    assert sentence == "Nothing changes: a person would get the question, as now."
+    assert sentence == "Nothing changes: the citizen would be asked to choose, as now."
     view = side_view(sides[0], "x")
     assert view.reply is None
     assert view.findings
@@ -229,6 +230,6 @@ def test_it_asks_nothing_on_a_look(editor: Client, monkeypatch: pytest.MonkeyPat
     assert editor.get(PAGE, {"text": VISA}).status_code == 200
 
 
-@pytest.mark.parametrize("role", [role for role in Role if role is not Role.EDITOR])
-def test_it_is_for_editors(role: Role) -> None:
+@pytest.mark.parametrize("role", [role for role in Role if role not in KNOWS])
+def test_it_is_for_editors_and_publishers(role: Role) -> None:
     assert browser(person("other", role)).post(PAGE, {"text": VISA}).status_code == 403

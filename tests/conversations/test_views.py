@@ -120,7 +120,7 @@ def test_it_shows_the_answer_with_its_source_and_the_words_that_led_to_it(publis
     html = page(client.get("/"))
     assert "What to do first" in html
     assert turn.reply.body["sources"][0]["url"] in html
-    assert "<mark>visa</mark>" in html
+    assert "<mark><bdi>visa</bdi></mark>" in html
     assert "http-equiv" not in html
     assert not re.search(r'id="ask-button"[^>]* disabled', html)
 

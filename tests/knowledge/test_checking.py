@@ -230,7 +230,7 @@ def test_going_back_takes_what_the_checks_said_then(
     checked()
     work()
     first = proposals.propose(note="A note", by=edith)
-    paul = person("paul", Role.EDITOR)
+    paul = person("paul", Role.PUBLISHER)
     release = proposals.publish_proposal(proposal_id=first.pk, by=paul)
     change(edith, fees="1 crown")
     services.publish(note="Another", by=None)

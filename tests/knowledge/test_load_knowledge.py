@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.core.management import CommandError, call_command
 
 from ieim.audit.models import AuditEvent
@@ -20,6 +21,14 @@ from tests.knowledge.bundles import tables, write
 pytestmark = pytest.mark.django_db
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+DEMO = Path(selectors.__file__).parent / "demo"
+
+
+def yaml_tables(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Read the tables of a bundle of YAML files."""
+    return {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in folder.glob("*.yaml")}
 
 
 def load(path: Path, **options: Any) -> tuple[str, str]:
@@ -98,7 +107,7 @@ def test_it_changes_nothing_when_the_bundle_cannot_be_published(tmp_path: Path) 
     bad = write(tmp_path / "bad", content)
     err = StringIO()
     with pytest.raises(CommandError, match="nothing was changed"):
-        call_command("load_knowledge", str(bad), publish=True, stderr=err)
+        call_command("load_knowledge", str(bad), publish=True, remove=True, stderr=err)
     assert "The draft has no services" in err.getvalue()
     assert selectors.draft() == before
 
@@ -112,6 +121,104 @@ def test_it_takes_a_note_only_with_a_release(tmp_path: Path) -> None:
 def test_it_stores_a_note_that_is_not_utf8(tmp_path: Path) -> None:
     load(write(tmp_path, tables()), publish=True, note="caf\udce9")
     assert Release.objects.get().note == "caf?"
+
+
+def fewer(folder: Path, kept: int) -> Path:
+    """A bundle of twenty services, or of the first ``kept`` of them."""
+    content = tables()
+    first = content["services"][0]
+    content["services"] = [first | {"key": f"s{n}", "name": f"Service {n}"} for n in range(kept)]
+    return write(folder, content)
+
+
+def test_it_removes_a_tenth(tmp_path: Path) -> None:
+    load(fewer(tmp_path / "all", 20), publish=True)
+    out, _ = load(fewer(tmp_path / "fewer", 18), publish=True)
+    assert "services: 0 added, 0 changed, 2 removed, 18 unchanged" in out
+    assert "Published as release 2." in out
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize("publish", [False, True])
+def test_it_removes_no_more_unless_told_to(tmp_path: Path, publish: bool, dry_run: bool) -> None:
+    load(fewer(tmp_path / "all", 20), publish=True)
+    before, events = selectors.draft(), AuditEvent.objects.count()
+    less = fewer(tmp_path / "fewer", 17)
+    out, err = StringIO(), StringIO()
+    with pytest.raises(CommandError, match="1 error; nothing was changed"):
+        call_command(
+            *("load_knowledge", str(less)),
+            publish=publish,
+            dry_run=dry_run,
+            stdout=out,
+            stderr=err,
+        )
+    assert "services: 0 added, 0 changed, 3 removed, 17 unchanged" in out.getvalue()
+    assert err.getvalue() == (
+        "services: 3 of 20 would be removed, more than a tenth. Look at the bundle; give --remove "
+        "if it is meant.\n"
+    )
+    assert (selectors.draft(), AuditEvent.objects.count()) == (before, events)
+    assert selectors.current_number() == 1
+
+    load(less, publish=publish, dry_run=dry_run, remove=True)
+    assert Service.objects.count() == (20 if dry_run else 17)
+
+
+def _without_dangling(content: dict[str, list[dict[str, Any]]]) -> None:
+    """Take out what refers to something that the bundle has no more."""
+    there = {row["id"] for row in content["agencies"]}
+    for table in ("dictionary", "services", "translations"):
+        content[table] = [row for row in content[table] if row["agency"] in there]
+    categories = {(row["agency"], row["key"]) for row in content["dictionary"]}
+    for row in content["services"]:
+        named = row.get("categories", [])
+        row["categories"] = [key for key in named if (row["agency"], key) in categories]
+    services = {(row["agency"], row["key"]) for row in content["services"]}
+    content["translations"] = [
+        row
+        for row in content["translations"]
+        if ("category" not in row or (row["agency"], row["category"]) in categories)
+        and ("service" not in row or (row["agency"], row["service"]) in services)
+    ]
+
+
+@pytest.mark.parametrize("table", ["agencies", "dictionary", "services", "labels", "translations"])
+def test_it_guards_every_table(tmp_path: Path, table: str) -> None:
+    load(DEMO, publish=True)
+    content = yaml_tables(DEMO)
+    kept = content[table][: -(len(content[table]) // 8 + 1)]
+    removed = len(content[table]) - len(kept)
+    content[table] = kept
+    _without_dangling(content)
+    out = StringIO()
+    with pytest.raises(CommandError, match="nothing was changed"):
+        call_command(
+            *("load_knowledge", str(write(tmp_path, content)), "--json"),
+            stdout=out,
+            stderr=StringIO(),
+        )
+    told = json.loads(out.getvalue())
+    assert table in told["refused"]
+    assert told["tables"][table]["removed"] == removed
+
+
+def test_a_dry_run_says_the_same_and_changes_nothing(tmp_path: Path) -> None:
+    load(write(tmp_path / "good", tables()), publish=True)
+    before, events = selectors.draft(), AuditEvent.objects.count()
+    content = tables()
+    content["services"][0]["fees"] = "80 euros"
+    content["agencies"].append({"id": "new", "name": "New"})
+    other = write(tmp_path / "other", content)
+    said = load(other, publish=True, dry_run=True)[0]
+    told = json.loads(load(other, publish=True, dry_run=True, json=True)[0])
+    assert (selectors.draft(), AuditEvent.objects.count()) == (before, events)
+    assert (Release.objects.count(), selectors.current_number()) == (1, 1)
+    done = load(other, publish=True)[0]
+    assert said.splitlines()[:-1] == done.splitlines()[:-1]
+    assert "agencies: 1 added, 0 changed, 0 removed, 2 unchanged" in said
+    assert said.splitlines()[-1] == "Nothing was changed: this was a dry run."
+    assert (told["dry_run"], told["published"], told["release"]) == (True, False, 2)
 
 
 def test_it_ends_with_1_and_no_traceback_from_a_shell(tmp_path: Path) -> None:

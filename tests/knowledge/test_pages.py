@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.models import Proposal, Release, Service, Translation
 from review.roles import Role
 from tests.knowledge.proposing import ask_golden, change, proposed
-from tests.review.people import browser, person
+from tests.review.people import browser, editor_and_publisher, person
 
 pytestmark = pytest.mark.django_db
 HOME = "/knowledge/"
@@ -21,10 +22,10 @@ HOME = "/knowledge/"
 
 @pytest.fixture
 def edith(bundle: Bundle, db: None) -> User:
-    """An editor; the small bundle is release 1."""
+    """Somebody who edits and publishes; the small bundle is release 1."""
     services.import_bundle(bundle=bundle, by=None)
     services.publish(note="The first one", by=None)
-    return person("edith", Role.EDITOR, name="Edith Ek")
+    return editor_and_publisher("edith", name="Edith Ek")
 
 
 @pytest.fixture
@@ -35,8 +36,8 @@ def page(edith: User) -> Client:
 
 @pytest.fixture
 def other(edith: User) -> Client:
-    """Another editor's."""
-    return browser(person("paul", Role.EDITOR, name="Paul Peck"))
+    """Of somebody who publishes and edits."""
+    return browser(editor_and_publisher("paul", name="Paul Peck"))
 
 
 def text(response: Any) -> str:
@@ -146,7 +147,7 @@ def test_it_says_why_it_cannot_be_proposed_and_keeps_the_note(edith: User, page:
 
 
 def test_who_comes_second_is_told(edith: User, other: Client) -> None:
-    third = browser(person("ben", Role.EDITOR))
+    third = browser(person("ben", Role.PUBLISHER))
     address = f"/knowledge/proposals/{proposed(edith).pk}/"
     other.post(f"{address}publish/")
     response = third.post(f"{address}refuse/", {"text": "No"})
@@ -183,3 +184,24 @@ def test_golden_questions_must_be_asked_first(edith: User, other: Client) -> Non
 def test_what_is_not_there_is_not_found(page: Client, path: str) -> None:
     assert page.get(f"{HOME}{path}").status_code == 404
     assert page.get(f"{HOME}releases/{10**30}/").status_code == 404
+
+
+def test_a_publisher_decides_only_about_their_agencies(edith: User) -> None:
+    change(edith, "tax", "return", fees="5 crowns")
+    address = f"/knowledge/proposals/{proposed(edith).pk}/"
+    pam = browser(person("pam", Role.PUBLISHER, "passports"))
+    shown = text(pam.get(address))
+    assert "It also touches tax" in shown
+    assert "Publish</button>" not in shown
+    for action in ("publish/", "refuse/"):
+        response = pam.post(f"{address}{action}", {"text": "x"})
+        assert response.status_code == 403
+        assert "somebody who works for all of it" in text(response)
+    assert Proposal.objects.get().state == Proposal.State.OPEN
+
+
+def test_a_publisher_is_led_only_where_they_may_go(edith: User) -> None:
+    pia = browser(person("pia", Role.PUBLISHER))
+    shown = pia.get("/knowledge/").content.decode()
+    for address in set(re.findall(r'href="(/[^"#?]*)"', shown)):
+        assert pia.get(address).status_code < 400, address

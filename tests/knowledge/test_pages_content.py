@@ -24,7 +24,7 @@ def edith(bundle: Bundle, db: None) -> User:
     services.import_bundle(bundle=bundle, by=None)
     services.publish(note="The first one", by=None)
     edith = person("edith", Role.EDITOR, name="Edith Ek")
-    paul = person("paul", Role.EDITOR, name="Paul Peck")
+    paul = person("paul", Role.PUBLISHER, name="Paul Peck")
     proposals.publish_proposal(proposal_id=proposed(edith).pk, by=paul)
     return edith
 

@@ -8,12 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from ieim.audit.models import AuditEvent
-from ieim.knowledge import proposals, selectors, services
+from ieim.knowledge import editing, proposals, selectors, services
 from ieim.knowledge.bundle import Bundle
-from ieim.knowledge.models import GoldenRun, Proposal, Release, Service
+from ieim.knowledge.models import Change, GoldenRun, Proposal, Release, Service
 from review.roles import Role
 from tests.knowledge.proposing import ask_golden, change, events, proposed, reasons, run
-from tests.review.people import person
+from tests.review.people import editor_and_publisher, person
 
 pytestmark = pytest.mark.django_db
 
@@ -28,8 +28,8 @@ def edith(bundle: Bundle, db: None) -> User:
 
 @pytest.fixture
 def paul(db: None) -> User:
-    """Another editor."""
-    return person("paul", Role.EDITOR, name="Paul Peck")
+    """Somebody who publishes and edits."""
+    return editor_and_publisher("paul", name="Paul Peck")
 
 
 def test_it_keeps_a_snapshot_while_editing_goes_on(edith: User) -> None:
@@ -187,3 +187,41 @@ def test_losses_need_a_written_reason(edith: User, paul: User) -> None:
     assert Proposal.objects.get().reason == "The fee did change"
     event = AuditEvent.objects.filter(kind="knowledge.published").latest("seq")
     assert json.loads(event.payload)["losses"] == 2
+
+
+def test_an_editor_proposes_and_a_publisher_decides(edith: User) -> None:
+    proposal = proposed(edith)
+    olga = person("olga", Role.EDITOR)
+    for action in (proposals.publish_proposal, proposals.refuse):
+        said = reasons(action, proposal_id=proposal.pk, by=olga, reason="x")
+        assert said[0].startswith("You may not")
+    pia = person("pia", Role.PUBLISHER)
+    assert "may not propose" in reasons(proposals.propose, note="x", by=pia)[0]
+    assert proposals.publish_proposal(proposal_id=proposal.pk, by=pia).number == 2
+
+
+def test_who_decides_works_for_every_agency_that_it_touches(edith: User) -> None:
+    change(edith, "tax", "return", fees="5 crowns")
+    proposal = proposed(edith)
+    pam = person("pam", Role.PUBLISHER, "passports")
+    for action in (proposals.publish_proposal, proposals.refuse):
+        with pytest.raises(proposals.BeyondScope, match="also touches tax"):
+            action(proposal_id=proposal.pk, by=pam, reason="x")
+    assert Proposal.objects.get().state == Proposal.State.OPEN
+    both = person("both", Role.PUBLISHER, "passports", "tax")
+    assert proposals.publish_proposal(proposal_id=proposal.pk, by=both).number == 2
+
+
+def test_what_all_agencies_share_is_decided_by_who_works_for_all(edith: User) -> None:
+    editing.save(
+        table="labels",
+        values={"set": "intents", "code": "ask", "name": "Asks"},
+        by=edith,
+        seen=None,
+        source=Change.Source.ADMIN,
+    )
+    proposal = proposals.propose(note="A label", by=edith)
+    pam = person("pam", Role.PUBLISHER, "passports", "tax")
+    said = reasons(proposals.refuse, proposal_id=proposal.pk, by=pam, reason="x")
+    assert "what all agencies share" in said[0]
+    proposals.refuse(proposal_id=proposal.pk, by=person("pia", Role.PUBLISHER), reason="x")

@@ -19,13 +19,13 @@ from ieim.knowledge.proposals import ProposalError
 from review.roles import Role
 from tests.fixtures import VISA
 from tests.knowledge.proposing import change, proposed, reasons
-from tests.review.people import person
+from tests.review.people import editor_and_publisher, person
 
 InThreads = Callable[[list[Callable[[], Any]]], list[Any]]
 
 
 def editors() -> tuple[User, User]:
-    return person("edith", Role.EDITOR), person("paul", Role.EDITOR)
+    return editor_and_publisher("edith"), editor_and_publisher("paul")
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_one_of_many_publishes_and_the_others_are_told(
     services.import_bundle(bundle=bundle, by=None)
     services.publish(note="First", by=None)
     edith, paul = editors()
-    ben = person("ben", Role.EDITOR)
+    ben = person("ben", Role.PUBLISHER)
     pk = proposed(edith).pk
 
     def publish(by: User) -> str:

@@ -16,6 +16,7 @@ from ieim.knowledge import selectors, services
 from ieim.knowledge.bundle import Bundle, default_labels, read_bundle
 from ieim.knowledge.models import Agency, Category, Label, Publication, Release, Service
 from ieim.knowledge.services import Counts, import_bundle, publish
+from ieim.knowledge.vouched import PUBLICATION, RELEASE
 from tests.knowledge.bundles import Tables, tables, write
 
 pytestmark = pytest.mark.django_db
@@ -140,6 +141,7 @@ def test_it_publishes_the_draft(bundle: Bundle, editor: User) -> None:
         "release": 1,
         "services": 2,
         "sha256": release.sha256,
+        "rows": [list(RELEASE.row(release)), list(PUBLICATION.row(publication))],
     }
 
 

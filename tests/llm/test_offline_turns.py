@@ -10,7 +10,7 @@ import pytest
 
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import ANSWERING
-from ieim.pipeline.work import Answered, NeedsReview
+from ieim.pipeline.work import Abstained, Answered, NeedsReview
 from tests.llm.asking import client
 from tests.llm.turns import DEMO, ask, talk
 
@@ -143,9 +143,9 @@ def test_it_obeys_nothing_that_stands_in_the_message(text: str, service: str) ->
 @pytest.mark.parametrize(
     "text", ["I need a permit to keep a tiger", "I got a letter from an office"]
 )
-def test_it_fails_closed_when_it_does_not_know(text: str) -> None:
+def test_it_says_so_when_it_does_not_know(text: str) -> None:
     told = ask(text)
-    assert isinstance(told.outcome, NeedsReview)
+    assert isinstance(told.outcome, Abstained | NeedsReview)
     assert {finding.code for finding in told.outcome.findings} <= {
         Code.SCORE_MINIMUM,
         Code.AGENCY_COUNT,

@@ -13,7 +13,7 @@ from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.topology import ANSWERING
-from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Turn
+from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Stopped, Turn
 from ieim.search import index_for
 from tests.pipeline.build import RELEASE, SESSION, TEXT, valid
 
@@ -83,7 +83,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self.records: list[tuple[str, AttemptRecord]] = []
         self.failed: list[str] = []
-        self.stops: dict[str, Sequence[Finding]] = {}
+        self.stops: dict[str, Stopped] = {}
         self.used = Spent()
         self.tries: list[tuple[str, int]] = []
 
@@ -94,14 +94,14 @@ class MemoryStore:
                 return output, merge
         return None
 
-    def stopped(self, stage: str) -> Sequence[Finding] | None:
+    def stopped(self, stage: str) -> Stopped | None:
         return self.stops.get(stage)
 
     def spent(self) -> Spent:
         return self.used
 
     def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
-        self.stops[stage] = findings
+        self.stops[stage] = Stopped(tuple(findings))
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         return [record.judgement.findings for name, record in self.records if name == stage]
@@ -116,11 +116,12 @@ class MemoryStore:
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         self.tries.append((stage, number))
 
-    def record(self, stage: str, attempt: AttemptRecord, *, final: bool) -> None:
+    def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         self.records.append((stage, attempt))
         if final:
             self.failed.append(stage)
-            self.stops[stage] = attempt.judgement.findings
+            said = attempt.judgement.output if abstained else None
+            self.stops[stage] = Stopped(attempt.judgement.findings, said)
 
 
 def run(

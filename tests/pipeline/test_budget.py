@@ -137,5 +137,5 @@ def test_it_takes_a_contracts_own_limit() -> None:
     own = {"extract": {"max_input_tokens": 1}}
     outcome, store = run(ScriptedModel(), options=Options(overrides=own))
     assert isinstance(outcome, Answered)
-    assert [finding.code for finding in store.stops["extract"]] == [Code.BUDGET_INPUT]
+    assert [finding.code for finding in store.stops["extract"].findings] == [Code.BUDGET_INPUT]
     assert set(store.stops) == {"extract"}

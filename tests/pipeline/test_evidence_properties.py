@@ -22,10 +22,11 @@ WORDS = [
         "Vie\u0323\u0302t паспорт гражданин п'ять ビザ ｶﾞｽ 東京 申請 費用 ภาษาไทย 한국 O'Brien",
         "\u1112\u1161\u11ab क़लम वीज़ा جواز ١٬٢٥٠ סרט oﬃce Ĳssel ＶＩＳＡ in\u00adfo snake_case",
         "10\u202f000 “quoted” ‘ok’ «oui» —and x² 1½ 👨\u200d👩\u200d👧 👍🏽 ❤️ (see) e.g. U.S.",
-        "#12 @home +44 &",
+        "#12 @home +44 & wait… well... O′Neill 5′ 6″",
     )
     for word in line.split(" ")
 ]
+VISIBLE = [word for word in WORDS if word[-1] != "\ufe0f"]
 SPACES = [" ", " ", " ", "  ", "\n", "\r\n", "\t", "\u3000", " \u200b", "\u2028"]
 DISGUISES = {
     "'": "’",
@@ -38,11 +39,15 @@ DISGUISES = {
     " ": "\u00a0 ",
 }
 
+QUOTATION = "'‘’‚‛‹›＇\"“”„‟«»＂「」『』｢｣"
+WRAPPINGS = ['""', "''", "“”", "„“", "‘’", "‚‘", "«»", "»«", "‹›", "「」", "『』", "＂＂"]
+
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12)
 wild = st.text(
     st.sampled_from(
-        "aAbBßſİıéeE\u0301\u0323 \n\u00a0\u200b\u00ad'’\"“--−–+.,:/·1２3٣½²£€$%％ﬁĲﾞｶ東ไก\u0e31"
+        "aAbBßſİıéeE\u0301\u0323 \n\u00a0\u200b\u00ad'’\"“--−–+.….,′″「」:/·1２3٣½²£€$%％"
     )
+    | st.sampled_from("ﬁĲﾞｶ東ไก\u0e31")
     | st.sampled_from(
         "한\u1112\u1161\u11abक़\u093c\u202e\U000e0041\ud800\udfff\ufe0f\u20e3👍🏽\u200d_@*\x0b\x85ΣςK"
     ),
@@ -61,11 +66,11 @@ def oracle(text: str, control_spaces: str = "") -> str:
         if not white and (unicodedata.category(c) in {"Cc", "Cf"} or c in invisible):
             continue
         wide = re.match("<(wide|narrow)> ", unicodedata.decomposition(c))
-        ligature = "\ufb00" <= c <= "\ufb17" or c in "Ĳĳ"
+        ligature = "\ufb00" <= c <= "\ufb17" or c in "Ĳĳ…"
         c = unicodedata.normalize("NFKC", c) if ligature else c
         shown.append(unicodedata.decomposition(c).split()[1] if wide else c)
     text = "".join(chr(int(c, 16)) if len(c) == 4 and c.isalnum() else c for c in shown)
-    for plain, fancy in {"'": "‘’‚‛ʼ‹›", '"': "“”„‟«»", "-": "‐‑‒–—―−"}.items():
+    for plain, fancy in {"'": "‘’‚‛ʼ‹›′", '"': "“”„‟«»", "-": "‐‑‒–—―−"}.items():
         text = re.sub(f"[{fancy}]", plain, text)
     text = unicodedata.normalize("NFC", text)
     folded = [c.casefold() if len(c.casefold()) == 1 else c.lower() for c in text]
@@ -91,7 +96,9 @@ def check_span(text: str, quote: str, span: Span) -> None:
     assert span.occurrences >= 1
     piece = text[span.start : span.end]
     controls = "\x0b\x0c\x1c-\x1f\x85"
-    assert oracle(piece) == oracle(quote) or oracle(piece, controls) == oracle(quote, controls)
+    bare = quote.strip()
+    unquoted = bare[1:-1] if bare[:1] in QUOTATION and bare[-1:] in QUOTATION else quote
+    assert any(oracle(piece, c) == oracle(q, c) for c in ("", controls) for q in (quote, unquoted))
 
 
 @settings(cases, max_examples=3000)
@@ -112,6 +119,35 @@ def test_it_finds_every_slice_of_whole_words(
     span = locate(text, quote)
     assert span is not None
     check_span(text, quote, span)
+
+
+@settings(cases, max_examples=2000)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*VISIBLE, "I don{0}t", "wait{1}", "{1}or", "a{1}b", "5{0}"]),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.integers(0, 7),
+    st.integers(1, 8),
+    st.sampled_from(WRAPPINGS),
+)
+def test_it_finds_a_quote_in_other_dots_and_primes_and_between_quotation_marks(
+    words: list[tuple[str, bool]], first: int, count: int, marks: str
+) -> None:
+    here = [word.format(*("′…" if fancy else ("'", "..."))) for word, fancy in words]
+    there = [word.format(*(("'", "...") if fancy else "′…")) for word, fancy in words]
+    first %= len(words)
+    text = " | ".join(("start", " ".join(here[:first]), " ".join(here[first : first + count])))
+    at = len(text) - len(" ".join(here[first : first + count]))
+    quote = " ".join(there[first : first + count])
+    assume(oracle(quote) not in oracle(text[:at]))
+    assert locate(text, quote) == Span(at, len(text), 1)
+    if not (quote[-1].isdigit() or oracle(marks[0] + quote + marks[1]) in oracle(text)):
+        assert locate(text, marks[0] + quote + marks[1]) == Span(at, len(text), 1)
 
 
 @settings(cases, max_examples=3000)
@@ -140,9 +176,14 @@ def test_it_accepts_nothing_that_reads_differently(
 
 
 @settings(cases, max_examples=2500)
-@given(texts, st.integers(0, 200), st.sampled_from("0123456789abcxyzéñßя東£€$¥%‰+-±²½"))
+@given(
+    texts,
+    st.integers(0, 200),
+    st.sampled_from("0123456789abcxyzéñßя東£€$¥%‰+-±²½′″"),
+    st.sampled_from(WRAPPINGS),
+)
 def test_it_never_accepts_a_changed_letter_digit_sign_or_currency(
-    words: list[str], index: int, change: str
+    words: list[str], index: int, change: str, marks: str
 ) -> None:
     text = " ".join(words)
     index %= len(text)
@@ -154,6 +195,7 @@ def test_it_never_accepts_a_changed_letter_digit_sign_or_currency(
     for quote in (changed, changed[start : end if end > 0 else len(changed)]):
         if oracle(quote) not in oracle(text):
             assert locate(text, quote) is None
+            assert locate(text, f"{marks[0]}{quote}{marks[1]}") is None
 
 
 @settings(cases, max_examples=1500)
@@ -198,6 +240,8 @@ def test_it_never_flips_a_negation(
     assume(oracle(part) not in oracle(" ".join([*words, *after])))
     assert locate(text, part) is None
     assert locate(text, positive) is None
+    assert locate(text, f"“{positive}”") is None
+    assert locate(text, f"'{part}'") is None
     assert locate(text.replace(negative, positive), negative) is None
 
 

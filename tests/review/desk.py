@@ -12,7 +12,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations import running, services
-from conversations.models import Turn
+from conversations.choosing import services as choosing
+from conversations.models import Reply, Turn
+from conversations.states import TurnState
+from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import EVERY_AGENCY, AgencyScope
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
@@ -71,8 +74,13 @@ def person(name: str, *permissions: str, agencies: Sequence[str] = (EVERY_AGENCY
 
 
 def run(turn: Turn, model: Scripted | None = None) -> Turn:
-    """Run a turn as a worker would, if there is anything to run."""
+    """Run a turn as a worker would, if there is anything to run.
+
+    A citizen who is asked to choose says none of these, so that a person has it.
+    """
     running.run_turn(turn_id=turn.pk, model=model or Scripted())
+    if Turn.objects.get(pk=turn.pk).state == TurnState.ASKING.value:
+        choosing.choose(session_id=turn.session_id, turn_id=turn.pk, number=None)
     return Turn.objects.select_related("session").get(pk=turn.pk)
 
 
@@ -117,3 +125,28 @@ def decide(
 def taken_and_decided(item: ReviewItem, user: User, action: Action, **payload: Any) -> Decision:
     """Claim an item and decide it."""
     return decide(take(item, user), user, action, **payload)
+
+
+def found(*ids: str) -> dict[str, Any]:
+    """What a person says of the agencies: these."""
+    release, names = knowledge.release(1), ("name", "path", "description")
+    return {
+        "judgements": {
+            "agencyDetected": [*ids],
+            "agencyInfo": [
+                {"agencyId": each} | {name: getattr(release.agencies[each], name) for name in names}
+                for each in ids
+            ],
+            "agencyCount": len(ids),
+            "complexity": "low" if len(ids) == 1 else "high",
+        }
+    }
+
+
+def held(turn: Turn) -> ReviewItem:
+    """The item of a reply that is ready and that somebody has to sign first."""
+    turn = run(turn)
+    item = the_item(turn)
+    assert (turn.state, item.stage, item.reasons) == ("needs_review", "reply", ["policy.unsigned"])
+    assert not Reply.objects.filter(turn=turn).exists()
+    return item

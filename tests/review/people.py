@@ -6,7 +6,10 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from ieim.knowledge.models import EVERY_AGENCY, AgencyScope
-from review.roles import Role, make_roles
+from review import belonging
+from review.models import ReviewItem
+from review.people.services import make_roles
+from review.roles import Role
 
 
 def person(
@@ -23,8 +26,23 @@ def person(
     return user
 
 
+def editor_and_publisher(username: str, *agencies: str, name: str = "") -> User:
+    """Somebody with both roles, who still publishes nothing of their own."""
+    user = person(username, Role.EDITOR, *agencies, name=name)
+    user.groups.add(Group.objects.get(name=Role.PUBLISHER.value))
+    return User.objects.get(pk=user.pk)  # permissions are kept on the object
+
+
 def browser(user: User) -> Client:
     """A browser in which somebody is logged in."""
     client = Client()
     client.force_login(user)
     return client
+
+
+def belong(item: ReviewItem, *agencies: str) -> ReviewItem:
+    """Let an item belong to agencies, as if they had been found for its turn."""
+    ReviewItem.objects.filter(pk=item.pk).update(
+        agency=agencies[0] if len(agencies) == 1 else "", agencies=belonging.set_of(agencies)
+    )
+    return ReviewItem.objects.get(pk=item.pk)

@@ -20,6 +20,7 @@ from tests.conversations.test_api_errors import is_problem
 from tests.review import desk
 from tests.review.conftest import make_turn
 from tests.review.desk import REASON
+from tests.review.people import belong
 from tests.review.reviewing import ITEMS, Reviewer, override, path_of, written
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -98,7 +99,7 @@ def test_a_second_opinion_needs_its_right(client: Reviewer, item: ReviewItem) ->
 
 
 def test_an_item_of_another_agency_is_not_there(item: ReviewItem) -> None:
-    ReviewItem.objects.update(agency="housing")
+    belong(item, "housing")
     client = Reviewer(desk.person("vera", agencies=["vehicles"]))
     assert client.get().json()["items"] == []
     said = [is_problem(client.get(path_of(item)), 404)]

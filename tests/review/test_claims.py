@@ -21,7 +21,7 @@ from review.roles import Role
 from review.services import open_item
 from review.states import ReviewState
 from tests.review.conftest import make_turn
-from tests.review.people import person
+from tests.review.people import belong, person
 
 MINUTE = timedelta(minutes=1)
 
@@ -172,7 +172,7 @@ def test_it_assigns_all_or_none(item: ReviewItem, eva: User, sofia: User) -> Non
 
 
 def test_it_assigns_to_nobody_who_may_not_have_it(item: ReviewItem, sofia: User) -> None:
-    ReviewItem.objects.filter(pk=item.pk).update(agency="housing")
+    belong(item, "housing")
     reader, stranger = person("rita", Role.AUDITOR), person("sid", Role.CASEWORKER, "vehicles")
     with pytest.raises(ClaimRefused, match="Rita may not decide"):
         claims.assign(items=[item.pk], to=reader, actor=sofia)
@@ -212,7 +212,7 @@ def test_a_second_opinion_takes_its_permission(item: ReviewItem, eva: User, ben:
 def test_it_takes_permission_and_scope(item: ReviewItem, attempt: Callable[..., Any]) -> None:
     with pytest.raises(PermissionDenied):
         attempt(item_id=item.pk, actor=person("rita", Role.AUDITOR))
-    ReviewItem.objects.filter(pk=item.pk).update(agency="housing")
+    belong(item, "housing")
     with pytest.raises(ReviewItem.DoesNotExist):
         attempt(item_id=item.pk, actor=person("sid", Role.CASEWORKER, "vehicles"))
     assert as_stored(item) == ("open", None, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 
@@ -11,7 +13,17 @@ from review.deciding import Action, Conflict, Refused
 from review.models import Decision, ReviewItem
 from tests.fixtures import VISA
 from tests.review import desk
-from tests.review.desk import ALL, BAD, REASON, taken_and_decided, the_item
+from tests.review.desk import (
+    ALL,
+    BAD,
+    REASON,
+    Scripted,
+    found,
+    held,
+    run,
+    taken_and_decided,
+    the_item,
+)
 
 pytestmark = pytest.mark.usefixtures("published")
 CRISIS = "I want to extend my tourist visa or I will kill myself"
@@ -20,7 +32,7 @@ CRISIS = "I want to extend my tourist visa or I will kill myself"
 def proposed() -> tuple[Turn, Decision, User]:
     """A crisis whose reply somebody wants to send."""
     turn, eva = desk.ask(CRISIS, {}), desk.person("eva", *ALL)
-    return turn, taken_and_decided(the_item(turn), eva, Action.APPROVE), eva
+    return turn, taken_and_decided(the_item(turn), eva, Action.APPROVE, confirmed=True), eva
 
 
 def test_it_does_nothing_before_a_second_person_agrees() -> None:
@@ -144,3 +156,48 @@ def test_it_says_who_was_faster() -> None:
     deciding.decide(actor=ben, action=Action.RETRY, **stale)  # type: ignore[arg-type]
     with pytest.raises(Conflict, match="ben was faster: ask the model again"):
         deciding.decide(actor=eva, action=Action.RETRY, **stale)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def duty(settings: Any) -> None:
+    """Immigration wants a second person to agree to whatever its people decide."""
+    settings.IEIM_SECOND_OPINION = {"agencies": ["immigration"], "label_sets": []}
+
+
+@pytest.mark.usefixtures("duty")
+def test_a_second_opinion_belongs_to_the_reply() -> None:
+    """The agency was not known when a person corrected the first step."""
+    turn = desk.ask(VISA, {"judgement_v1": BAD})
+    eva, ben = desk.person("eva", *desk.ALL), desk.person("ben", *desk.ALL)
+    yes = {"judgements": {"inquiry": True}, "assistantReply": None}
+    taken_and_decided(the_item(turn), eva, Action.OVERRIDE, output=yes)
+    item = held(turn)
+    assert item.needs_second
+    taken_and_decided(item, eva, Action.APPROVE, confirmed=True)
+    assert the_item(turn).state == "second_opinion"
+    taken_and_decided(the_item(turn), ben, Action.AGREE)
+    assert run(turn).state == "answered"
+
+
+@pytest.mark.usefixtures("duty")
+def test_the_duty_goes_with_an_item_that_is_handed_over() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva", agencies=["immigration", "revenue"])
+    taken_and_decided(the_item(turn), eva, Action.HAND_OVER, agency="revenue")
+    open_again = the_item(turn)
+    taken_and_decided(open_again, eva, Action.WRITE, text="Please call.", sources=[])
+    assert the_item(turn).state == "second_opinion"
+    assert not Reply.objects.exists()
+
+
+@pytest.mark.usefixtures("duty")
+def test_correcting_the_agency_takes_its_second_opinion_along() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva, ben = desk.person("eva", *desk.ALL), desk.person("ben", *desk.ALL)
+    output = found("revenue")
+    taken_and_decided(the_item(turn), eva, Action.OVERRIDE, stage="agency_detect_v1", output=output)
+    assert the_item(turn).state == "second_opinion"
+    taken_and_decided(the_item(turn), ben, Action.AGREE)
+    turn = run(turn, Scripted({"category_select_v1": BAD}))
+    taken_and_decided(the_item(turn), eva, Action.WRITE, text="Please call.", sources=[])
+    assert the_item(turn).state == "second_opinion"

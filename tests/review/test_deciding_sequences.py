@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from conversations.models import Reply, Turn
 from ieim.audit.verify import verify
 from ieim.pipeline.topology import ANSWERING
-from review import deciding
+from review import belonging, deciding
 from review.deciding import Action, Conflict, Refused, flow
-from review.models import Decision, ReviewItem
+from review.models import Decision, ReviewItem, SignOff
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import ALL, BABY, BAD, REASON, Scripted
@@ -48,21 +48,40 @@ payloads: dict[Action, list[dict[str, Any]]] = {
 
 runs = st.tuples(st.just("run"), faults)
 undos = st.tuples(st.just("undo"), st.integers(0, 1))
+signs = st.tuples(st.just("sign"), st.integers(0, 1))
 some = st.integers(0, 10_000)
 decisions = st.tuples(st.just("decide"), st.tuples(some, some, st.integers(0, 1), st.booleans()))
-moves = st.lists(st.one_of(decisions, decisions, decisions, runs, undos), min_size=3, max_size=10)
+moves = st.lists(
+    st.one_of(decisions, decisions, decisions, runs, undos, signs), min_size=3, max_size=10
+)
 
 
 def play(turn: Turn, people: list[User], kind: str, move: Any) -> None:
-    with contextlib.suppress(Refused, Conflict):
+    with contextlib.suppress(Refused, Conflict, ReviewItem.DoesNotExist, Decision.DoesNotExist):
         if kind == "run":
             desk.run(turn, Scripted(move))
         elif kind == "undo":
             decision = Decision.objects.filter(item__turn=turn).order_by("-created_at").first()
             if decision is not None:
                 deciding.undo(decision_id=decision.pk, actor=people[move], reason=REASON)
+        elif kind == "sign":
+            sign(turn, people[move])
         else:
             decide(turn, people, *move)
+
+
+def sign(turn: Turn, actor: User) -> None:
+    """Sign whatever the actor may sign."""
+    for item in ReviewItem.objects.filter(turn=turn).exclude(state="decided"):
+        for agency in deciding.missing_signatures(item):
+            with contextlib.suppress(Refused, Conflict, ReviewItem.DoesNotExist):
+                deciding.sign(
+                    item_id=item.pk,
+                    actor=actor,
+                    version=ReviewItem.objects.get(pk=item.pk).version,
+                    agency=agency,
+                    reason=REASON,
+                )
 
 
 def decide(turn: Turn, people: list[User], which: int, what: int, who: int, anything: bool) -> None:
@@ -107,6 +126,10 @@ def check(turn: Turn) -> None:
         assert reply.body == composed.as_dict()
         held = bool(flow.holds(turn))
         assert turn.hold_waived or not held
+    if reply.origin != "model":
+        signers = belonging.together(turn.pk)
+        signed = SignOff.objects.filter(item__turn=turn, item__state="decided")
+        assert signers <= set(signed.values_list("agency", flat=True)), "it left unsigned"
     agreed = Decision.objects.filter(item__turn=turn, action="agree")
     if "kill" in turn.text:
         assert agreed.exists(), "nobody else looked at a crisis"
@@ -114,7 +137,12 @@ def check(turn: Turn) -> None:
 
 @pytest.mark.usefixtures("published")
 def test_it_keeps_its_promises_whatever_people_do(db: None) -> None:
-    people = [desk.person("eva", *ALL), desk.person("ben", *ALL)]
+    # What several agencies answer, the two have to sign for each other.
+    mine, theirs = ["immigration", "civil-registry"], ["immigration", "social-support", "revenue"]
+    people = [
+        desk.person("eva", *ALL, "triage", agencies=mine),
+        desk.person("ben", *ALL, "triage", agencies=theirs),
+    ]
 
     @settings(
         max_examples=50,

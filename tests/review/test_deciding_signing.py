@@ -42,7 +42,7 @@ def test_it_waits_for_the_signature_of_each_agency() -> None:
 
     taken_and_decided(item, eva, Action.WRITE, text="Please come to both offices.", sources=[])
     waiting = ReviewItem.objects.get(pk=item.pk)
-    assert (waiting.state, waiting.claimed_by_id) == ("open", None)
+    assert (waiting.state, waiting.claimed_by_id) == ("second_opinion", None)
     assert deciding.missing_signatures(waiting) == agencies[1:]
     assert not Reply.objects.exists()
     for actor, agency, told in (
@@ -104,7 +104,7 @@ def test_it_wants_both_all_signatures_and_a_second_opinion() -> None:
     item = the_item(turn, "reply")
     agencies = deciding.signing_agencies(item)
     eva = desk.person("eva", agencies=agencies[:1])
-    taken_and_decided(item, eva, Action.APPROVE)
+    taken_and_decided(item, eva, Action.APPROVE, confirmed=True)
     ben = desk.person("ben", *desk.ALL, agencies=agencies[1:])
     sign(item, ben, agencies[1])
     assert ReviewItem.objects.get(pk=item.pk).state == "second_opinion"

@@ -13,7 +13,7 @@ from review.models import Action, ReviewItem
 from review.roles import Role
 from tests.fixtures import VISA
 from tests.review import desk
-from tests.review.people import browser, person
+from tests.review.people import belong, browser, person
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -65,7 +65,7 @@ def test_it_says_why_a_decision_makes_none() -> None:
 
 def test_it_keeps_nothing_of_another_agencys_item() -> None:
     item = decided(Action.WRITE, text="Please write to us.")
-    ReviewItem.objects.update(agency="passports")
+    belong(item, "passports")
     other = browser(person("other", Role.CASEWORKER, "immigration"))
     assert other.post(f"/review/{item.pk}/golden/").status_code == 404
     assert not GoldenQuestion.objects.exists()

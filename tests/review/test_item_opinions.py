@@ -61,7 +61,8 @@ def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
     first = Desk(the_item(turn, "reply"), eva)
     shown = words(first.said("preview", "approve"))
     assert "until a second person has agreed. After that, the citizen gets this reply" in shown
-    assert first.send("decide", "approve").status_code == 303
+    confirmed = {"approve-confirmed": "yes"}
+    assert first.send("decide", "approve", confirmed).status_code == 303
     assert not Reply.objects.exists()
     address = reverse("review:item", args=[first.item.pk])
     waiting = words(first.client.get(address).content.decode())

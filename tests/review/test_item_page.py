@@ -17,8 +17,11 @@ from django.utils.html import escape
 from conversations.models import Attempt, Turn
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
+from ieim.pipeline.bidi import CONTROLS
 from ieim.pipeline.topology import STAGES
 from review.models import Action, ReviewItem
+from tests.audit.owner import triggers_lifted
+from tests.conversations.test_shown import SIGN
 from tests.review import desk
 from tests.review.desk import BAD, the_item
 
@@ -81,11 +84,32 @@ def test_it_shows_the_citizens_words_and_not_their_markup(eva: User) -> None:
     assert "<script>alert" not in html
 
 
+def test_it_shows_what_would_turn_a_text_as_signs_and_keeps_marks_in_place(eva: User) -> None:
+    def overrides(answer: dict[str, Any]) -> None:
+        answer["intents"][0]["evidence_snippets"] = ["extend \u202eher tourist visa", "extend my"]
+
+    text = "Can I ext\u202eend my\u2066 tourist visa?"
+    turn = desk.ask(text, {"classify": [overrides, overrides]})
+    item = the_item(turn, "classify")
+    html = page(item, eva)
+    assert not set(CONTROLS) & set(html)
+    message = html.split('id="message"')[1].split("</p>")[0].partition(">")[2]
+    marked = re.findall(r"<mark[^>]*><bdi>(.*?)</bdi></mark>", SIGN.sub("", message))
+    assert "extend my" in marked
+    assert "<td>6–16</td>" in html
+    without = re.sub(r"<sup.*?</sup>", "", SIGN.sub("", message))
+    assert re.sub(r"<[^>]+>", "", without) == "Can I extend my tourist visa?"
+    assert 'The model quotes “<bdi>extend <bdi class="sign"' in html
+    row = browser(eva).get("/review/").content.decode().split(f'id="row-{item.pk}"')[1]
+    assert 'Can I ext<bdi class="sign" dir="ltr" title="Right-to-left override (U+202E)"' in row
+
+
 def test_it_points_into_the_formatted_answer(eva: User) -> None:
-    turn = desk.ask(TEXT, {"service_select_v1": [desk.unsure, desk.unsure]})
+    turn = desk.ask(TEXT, {"service_select_v1": [desk.unsure]})
     html = page(the_item(turn, "service_select_v1"), eva)
     wrong = re.findall(r'json__line--wrong"><code>(.*?)</code>', html)
-    assert [line.strip() for line in wrong] == ["&quot;score&quot;: 0.41"] * 2
+    # Once: an honest low score is not asked again.
+    assert [line.strip() for line in wrong] == ["&quot;score&quot;: 0.41"]
     assert "<code>score.minimum</code> at <code>/serviceSelection/score</code>" in html
     assert "The model said" in words(html)
 
@@ -100,11 +124,12 @@ def test_it_shows_what_the_model_was_told_without_personal_data(eva: User) -> No
     assert not any("jane.roe" in each for each in given)
     told = contracts.load("service_select_v1").directive.splitlines()[0]
     assert escape(told) in html
-    assert "They have changed since" not in html
-    Attempt.objects.update(prompt_sha256="0" * 64)
+    assert "They were not kept" not in html
+    with triggers_lifted():
+        Attempt.objects.update(prompt_sha256="0" * 64)
     changed = page(item, eva)
     assert escape(told) not in changed
-    assert "They have changed since" in changed
+    assert "They were not kept" in changed
 
 
 def test_it_asks_what_a_wrong_quote_meant(eva: User) -> None:
@@ -115,6 +140,17 @@ def test_it_asks_what_a_wrong_quote_meant(eva: User) -> None:
     text = words(page(the_item(turn, "classify"), eva))
     assert "“ extend her tourist visa ”, which is not in the message." in text
     assert "Did it mean “ extend my tourist visa" in text
+
+
+def test_it_marks_successive_places_for_a_failed_answers_equal_quotes(eva: User) -> None:
+    def repeat(answer: dict[str, Any]) -> None:
+        fact = {"entity_type": "date", "value_redacted": "3 May", "confidence": 0.999}
+        answer["entities"] = [{**fact, "evidence_snippets": ["3 May"]}] * 2
+
+    text = "Can I extend my tourist visa of 3 May from 3 May on?"
+    html = page(the_item(desk.ask(text, {"extract": [repeat, repeat]}), "extract"), eva)
+    assert "<td>32–37</td>" in html
+    assert "<td>43–48</td>" in html
 
 
 def test_it_says_what_was_never_offered(eva: User) -> None:
@@ -224,6 +260,6 @@ def test_it_opens_an_earlier_step_to_correct(eva: User) -> None:
 
 def test_it_shows_a_turn_that_no_model_has_seen(eva: User) -> None:
     turn = Turn.objects.get(pk=the_item(desk.ask(TEXT, {"judgement_v1": BAD})).turn_id)
-    Attempt.objects.all().delete()
-    turn.stages.all().delete()
+    with triggers_lifted():
+        turn.stages.all().delete()
     assert "The assistant had not begun." in page(the_item(turn), eva)

@@ -14,7 +14,7 @@ from review.metrics import charts, csv, figures, wanted
 from review.metrics.csv import BOM, HEADER, Measure
 from review.metrics.figures import Deciding, Figures, quantile
 from review.metrics.page import build
-from review.metrics.queries import Answered, Asked, Decided, Period, Rated, Spent, Stopped
+from review.metrics.queries import Answered, Asked, Chosen, Decided, Period, Rated, Spent, Stopped
 
 TODAY = date(2026, 3, 31)
 PERIOD = Period(date(2026, 3, 25), TODAY)
@@ -33,9 +33,17 @@ decided = st.builds(
 )
 spent = st.builds(Spent, days, agencies, st.sampled_from(["classify", "extract"]), counts)
 rated = st.builds(Rated, days, agencies, st.booleans(), counts)
+places = st.sampled_from([("", 0), ("none", 0), ("expired", 0), ("chosen", 1), ("chosen", 4)])
+chosen = st.builds(
+    lambda day, agency, ended, turns: Chosen(day, agency, ended[0], ended[1], turns),
+    *(days, agencies, places, counts),
+)
 some = st.builds(
     lambda *rows: Figures(PERIOD, *map(tuple, rows)),
-    *(st.lists(each, max_size=8) for each in (asked, stopped, answered, decided, spent, rated)),
+    *(
+        st.lists(each, max_size=8)
+        for each in (asked, stopped, answered, decided, spent, rated, chosen)
+    ),
 )
 
 
@@ -50,6 +58,8 @@ def of(shown: Figures) -> dict[str, int]:
         "decisions": sum(row.decisions for row in shown.decided),
         "decisions_of_person": sum(row.decisions for row in shown.decided),
         "tokens": sum(row.tokens for row in shown.spent),
+        "choices_by_outcome": sum(row.turns for row in shown.chosen),
+        "choices_by_place": sum(row.turns for row in shown.chosen if row.place),
         "answers_rated": sum(row.answers for row in shown.rated),
         "answers_rated_useful": sum(row.answers for row in shown.rated if row.useful),
     }
@@ -67,9 +77,14 @@ def test_it_sums_by_day_and_agency_to_the_totals(shown: Figures) -> None:
 @given(some)
 def test_it_shows_the_same_numbers_in_charts_and_tables(shown: Figures) -> None:
     page = build(ALL, shown, {}, None, None)
-    questions, stopped, stages, reasons, times, tokens, by_stage = page.sections
+    questions, choices, stopped, stages, reasons, times, tokens, by_stage = page.sections
     wants = of(shown)
-    for section, total in ((questions, "turns"), (stopped, "stopped_by_stage"), (tokens, "tokens")):
+    for section, total in (
+        (questions, "turns"),
+        (choices, "choices_by_outcome"),
+        (stopped, "stopped_by_stage"),
+        (tokens, "tokens"),
+    ):
         column = [number(row[1]) for row in section.table.rows]
         assert sum(column) == number(section.table.total[1]) == wants[total]
         drawn = [column.words for column in section.chart.columns if "none" not in column.words]

@@ -21,7 +21,7 @@ from review.selectors import PAGE_SIZE
 from review.services import open_item
 from review.states import ReviewState
 from tests.review.conftest import make_turn
-from tests.review.people import browser, person
+from tests.review.people import belong, browser, person
 
 QUEUE = reverse("review:queue")
 NOON = datetime(2026, 11, 18, 12, tzinfo=timezone.get_default_timezone())
@@ -37,14 +37,16 @@ def client(eva: User) -> Client:
     return browser(eva)
 
 
-def make(text: str = "Where?", *, flag: str = "", late: int = 0, **columns: Any) -> ReviewItem:
+def make(
+    text: str = "Where?", *agencies: str, flag: str = "", late: int = 0, **columns: Any
+) -> ReviewItem:
     """An open item that is due ``late`` minutes after the others."""
     item = open_item(turn_id=make_turn(text).pk, stage="reply", codes=["schema"])
     values = {"due_at": NOON + timedelta(minutes=late), **columns}
     ReviewItem.objects.filter(pk=item.pk).update(**values)
     if flag:
         ItemFlag.objects.create(item=item, code=flag)
-    return ReviewItem.objects.get(pk=item.pk)
+    return belong(item, *agencies)
 
 
 def shown(client: Client, query: str = "") -> list[ReviewItem]:
@@ -113,15 +115,17 @@ def test_each_list_has_its_items(client: Client, eva: User) -> None:
     older = make(state="decided", decided_at=NOON - timedelta(days=1))
     newer = make(late=9, state="decided", decided_at=NOON)
 
-    assert shown(client) == [free, mine, theirs, run_out, handed, doubted]
+    # What colleagues have at the moment is left out, unless one asks for it.
+    assert shown(client) == [free, mine, run_out]
+    assert shown(client, "held=1") == [free, mine, theirs, run_out, handed, doubted]
     assert shown(client, "tab=mine") == [mine]
     assert shown(client, "tab=second") == [second, looked_at]
     assert shown(client, "tab=done") == [newer, older]
-    text = text_of(client)
+    text = text_of(client, f"{QUEUE}?held=1")
     assert "Claimed by Ben" in text
     assert "Yours" in text
     assert text.count("data-claim>Go on<") == 1
-    assert re.findall(r'queue-tabs__count">(\d+\+?)<', text) == ["6", "1", "2"]
+    assert re.findall(r'queue-tabs__count">(\d+\+?)<', text) == ["3", "1", "2"]
 
 
 def test_it_counts_no_further_than_anybody_needs(
@@ -136,7 +140,9 @@ def test_it_counts_no_further_than_anybody_needs(
 @pytest.mark.parametrize(
     ("query", "columns"),
     [
-        ("agency=housing", {"agency": "housing"}),
+        ("agency=housing", {"agencies": ["housing"]}),
+        ("agency=housing", {"agencies": ["housing", "vehicles"]}),
+        ("agency=housing&tab=second", {"agencies": ["a", "housing"], "state": "second_opinion"}),
         ("stage=classify", {"stage": "classify"}),
         ("reason=reply.empty", {"reason": "reply.empty"}),
         ("urgency=high", {"urgency": "high"}),
@@ -145,13 +151,14 @@ def test_it_counts_no_further_than_anybody_needs(
         ("age=3-days", {"opened_at": NOON - timedelta(days=900)}),
         ("overdue=1", {"due_at": NOON - timedelta(days=900)}),
         ("q=harbour", {"text": "a shop in the harbour"}),
-        ("q=harbour&agency=housing&overdue=", {"text": "the Harbour", "agency": "housing"}),
+        ("q=harbour&agency=housing&overdue=", {"text": "the Harbour", "agencies": ["housing"]}),
     ],
 )
 def test_it_filters(client: Client, query: str, columns: dict[str, Any]) -> None:
     later = timezone.now() + timedelta(days=2)
-    make(due_at=later)
-    wanted = make(**({"due_at": later} | columns))
+    make("Where?", "vehicles", due_at=later)
+    columns = {"text": "Where?", "due_at": later, **columns}
+    wanted = make(columns.pop("text"), *columns.pop("agencies", []), **columns)
     assert shown(client, query) == [wanted]
 
 
@@ -217,13 +224,15 @@ def test_it_asks_as_often_for_a_full_page_as_for_one_item(
     assert max(one) <= 25
 
 
-def test_staff_of_an_agency_see_theirs_and_what_is_nobodys_yet(eva: User) -> None:
-    nobodys, theirs = make(), make(late=1, agency="housing")
-    make(late=2, agency="vehicles")
+def test_staff_of_an_agency_see_theirs_and_some_what_is_nobodys_yet(eva: User) -> None:
+    nobodys, theirs = make(), make("Where?", "housing", late=1)
+    shared = make("Where?", "housing", "vehicles", late=2)
+    make("Where?", "vehicles", late=3)
     client = browser(person("ben", Role.CASEWORKER, "housing"))
-    assert shown(client) == [nobodys, theirs]
-    assert shown(client, "agency=vehicles") == []
+    assert shown(client) == [theirs, shared]
+    assert shown(client, "agency=vehicles") == [shared]
     assert 'queue-tabs__count">2<' in text_of(client)
+    assert shown(browser(person("sofia", Role.SUPERVISOR, "housing"))) == [nobodys, theirs, shared]
 
 
 def test_an_auditor_reads_and_changes_nothing(db: None) -> None:

@@ -53,7 +53,7 @@ def test_the_demo_accounts_have_their_roles_and_agencies() -> None:
         "colleague": ["caseworker"],
         "supervisor": ["supervisor"],
         "editor": ["knowledge editor"],
-        "publisher": ["knowledge editor"],
+        "publisher": ["knowledge publisher"],
     }
     assert agencies_of(User.objects.get(username="admin")) is None
     assert agencies_of(User.objects.get(username="supervisor")) is None

@@ -13,6 +13,7 @@ from conversations.models import Turn
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from review.models import Priority, ReviewItem
+from review.record import ITEM
 from review.services import open_item
 from review.states import ReviewState
 from tests.review.conftest import make_turn
@@ -34,6 +35,7 @@ def test_it_opens_an_item_with_its_audit_event(turn: Turn) -> None:
         "stage": "agency_detect_v1",
         "codes": ["schema", "agency.count"],
         "priority": 2,
+        "rows": [list(ITEM.row(item))],
     }
     assert verify(turn.session_id).ok
 

@@ -13,6 +13,8 @@ ALLOWED = {
     ("claimed", "decided"),
     ("claimed", "second_opinion"),
     ("second_opinion", "claimed"),
+    ("second_opinion", "open"),
+    ("second_opinion", "decided"),
 }
 
 

@@ -22,7 +22,7 @@ from conversations.api.knowledge.serializers import (
 from conversations.api.staff import StaffView, may
 from ieim.knowledge import proposals, selectors
 from ieim.knowledge.models import Proposal, Release
-from ieim.knowledge.proposals import ProposalError
+from ieim.knowledge.proposals import BeyondScope, ProposalError
 
 NEWEST = 50
 """Proposals that are listed."""
@@ -32,12 +32,15 @@ MayPublish = may(proposals.MAY_PUBLISH)
 
 
 class NotDone(APIException):
-    """422: a proposal that cannot be made or decided like this."""
+    """422: a proposal that cannot be made or decided like this. 403: it touches agencies that are
+    not theirs."""
 
     status_code = 422
 
     def __init__(self, error: ProposalError) -> None:
         super().__init__(" ".join(error.reasons))
+        if isinstance(error, BeyondScope):
+            self.status_code = 403
 
 
 class Releases(StaffView):

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from conversations.api.knowledge import schema
-from conversations.api.knowledge.releases import MayPropose, find
+from conversations.api.knowledge.releases import find
 from conversations.api.knowledge.serializers import (
     GoldenRunSerializer,
     TrialsSerializer,
@@ -38,7 +38,7 @@ class ModelAway(APIException):
 class Try(StaffView):
     """One question, asked of the draft and of the published release. Nothing of it is stored."""
 
-    permission_classes = [may("knowledge.change_service")]
+    permission_classes = [may(golden.MAY_TRY)]
 
     @schema.trial
     def post(self, request: Request) -> Response:
@@ -62,7 +62,7 @@ class Try(StaffView):
 class StartGoldenRun(StaffView):
     """The golden questions of a proposal."""
 
-    permission_classes = [MayPropose]
+    permission_classes = [may(golden.MAY_TRY)]
 
     @schema.golden_run
     def post(self, request: Request, pk: int) -> Response:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations import running, services
+from conversations.choosing import selectors as choosing_reads
+from conversations.choosing import services as choosing
 from conversations.models import Session, Turn
 from conversations.states import TurnState
+from ieim.knowledge import crisis
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import reply as replies
+from ieim.pipeline.bidi import spelled
 
-FINISHED = {TurnState.ANSWERED.value, TurnState.NEEDS_REVIEW.value}
+FINISHED = {TurnState.ANSWERED.value, TurnState.NEEDS_REVIEW.value, TurnState.ASKING.value}
 
 
 class Command(BaseCommand):
@@ -23,8 +29,9 @@ class Command(BaseCommand):
 
     help = (
         "Run one turn in the terminal: its stages, findings, reply and sources. The exit code is 0 "
-        "when the turn was answered or waits for a person, 1 when the message was refused or the "
-        'model could not be reached. Write a text that begins with a dash after "--".'
+        "when the turn was answered, asks back or waits for a person, 1 when the message was "
+        "refused or the model could not be reached. Write a text that begins with a dash after "
+        '"--".'
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,6 +42,11 @@ class Command(BaseCommand):
             metavar="ID",
             help="go on with this session: the id or the reference that an earlier turn printed",
         )
+        parser.add_argument(
+            "--choose",
+            metavar="N",
+            help="where the turn asks back: the number of the service to choose, or none",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, text: str, **options: Any) -> None:
@@ -44,6 +56,7 @@ class Command(BaseCommand):
                 "Nothing is published yet. Load a bundle first, for instance: "
                 "manage.py load_knowledge ieim/knowledge/demo --publish"
             )
+        crisis.prepare()  # no thread of this process does
         try:
             if options["session"]:
                 session_id = _session_id(options["session"])
@@ -54,10 +67,36 @@ class Command(BaseCommand):
         except services.Refused as error:
             raise CommandError(error.message) from error
         running.run_turn(turn_id=turn.pk)
+        given = options["choose"] or ("" if options["json"] else _asked(turn))
+        if given:
+            _choose(turn, given)
         result = describe(Turn.objects.select_related("session", "reply").get(pk=turn.pk))
-        self.stdout.write(json.dumps(result, indent=2) if options["json"] else as_text(result))
+        self.stdout.write(
+            json.dumps(result, indent=2) if options["json"] else spelled(as_text(result))
+        )
         if result["state"] not in FINISHED:
             raise CommandError("The model could not be reached. The turn is kept and tried again.")
+
+
+def _asked(turn: Turn) -> str:
+    """Return what somebody at a terminal chooses, empty where there is nobody or nothing to."""
+    offered = _choice(Turn.objects.get(pk=turn.pk))
+    if not offered or not sys.stdin.isatty():
+        return ""
+    print("\n".join(_options(offered)))  # noqa: T201  # a prompt, not the command's output
+    return input(f"Which of these do you mean? 1 to {len(offered)}, or none: ").strip()
+
+
+def _choose(turn: Turn, given: str) -> None:
+    """Take the choice where the turn asks for one, and run it to its end."""
+    try:
+        number = choosing.number_of(given)
+        choosing.choose(session_id=turn.session_id, turn_id=turn.pk, number=number)
+    except choosing.NothingToChoose:
+        return  # it was answered, or a person has it: there is nothing to choose
+    except choosing.ChoiceRefused as error:
+        raise CommandError(error.message) from error
+    running.run_turn(turn_id=turn.pk)
 
 
 def _session_id(value: str) -> UUID:
@@ -93,8 +132,22 @@ def describe(turn: Turn) -> dict[str, Any]:
         "state": turn.state,
         "release": turn.release_number,
         "stages": stages,
+        "choice": _choice(turn),
         "reply": turn.reply.body if hasattr(turn, "reply") else None,
     }
+
+
+def _choice(turn: Turn) -> list[dict[str, Any]] | None:
+    choice = choosing_reads.choice_view(turn)
+    return None if choice is None else [asdict(option) for option in choice.options]
+
+
+def _options(offered: list[dict[str, Any]]) -> list[str]:
+    lines = []
+    for option in offered:
+        lines.append(f"  {option['number']}. {option['name']} ({option['agency_name']})")
+        lines += [f"     {option['line']}"] if option["line"] else []
+    return lines
 
 
 def as_text(result: dict[str, Any]) -> str:
@@ -114,6 +167,9 @@ def as_text(result: dict[str, Any]) -> str:
         reply = replies.Reply.from_dict(result["reply"])
         lines.append(reply.as_text())
         lines += [f"Source: {s.service_name} ({s.agency_name}) {s.url}" for s in reply.sources]
+    elif result["choice"]:
+        lines.append("Which of these do you mean? Ask again with --choose and its number, or none.")
+        lines += _options(result["choice"])
     elif result["state"] == TurnState.NEEDS_REVIEW.value:
         lines.append(f"No safe answer: a person will look at it. Reference {result['reference']}.")
     return "\n".join(lines)

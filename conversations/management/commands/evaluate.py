@@ -17,9 +17,9 @@ from conversations.evaluation.outcomes import CaseResult
 from conversations.evaluation.result import Result, describe
 from conversations.evaluation.run import Asker, run_cases, turns
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge import vectors
 from ieim.knowledge.bundle import BundleError, read_bundle
 from ieim.pipeline.knowledge import Release
-from ieim.search import index_for
 
 _HELP = """\
 Runs each case through the pipeline with the configured model and counts what came of it. Nothing is
@@ -144,7 +144,8 @@ class Command(BaseCommand):
         self, file: CaseFile, release: Release, options: dict[str, Any]
     ) -> tuple[list[CaseResult], str]:
         model = running.configured_model()
-        asker = Asker(model, release, index_for(release), running.options())
+        search = vectors.unkept_for if options["bundle"] else vectors.made_for
+        asker = Asker(model, release, search(release), running.options(), search=search)
         cases = file.cases[: options["limit"]]
         # None: shown on a terminal only. It goes to stderr.
         hidden = True if options["verbosity"] == 0 else None

@@ -11,6 +11,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -119,6 +120,16 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         context = page.context_data or {}
         if "confirm_form" in context:
             context["confirm_form"].initial["seen"] = context["result"].seen
+        return page
+
+    def export_action(self, request: HttpRequest) -> HttpResponse:
+        """Ask for a format, or send the file; with filters that there are not, go to the list."""
+        try:
+            page: HttpResponse = super().export_action(request)
+        except IncorrectLookupParameters:
+            messages.error(request, "There are no such filters. Choose what to export here.")
+            name = f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"
+            return HttpResponseRedirect(reverse(name))
         return page
 
     def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:

@@ -1,23 +1,24 @@
-"""What can only be looked at, golden questions, and who works for which agency."""
+"""What can only be looked at, and golden questions."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from django.contrib import admin
 from django.http import HttpRequest
 
 from ieim.audit.admin import ReadOnly
-from ieim.knowledge.models import AgencyScope, GoldenQuestion, Publication, Release
+from ieim.knowledge.models import GoldenQuestion, Publication, Release
 from ieim.knowledge.selectors import current_number
+from ieim.pipeline.bidi import spelled
 
 if TYPE_CHECKING:
     OfRelease = admin.ModelAdmin[Release]
     OfPublication = admin.ModelAdmin[Publication]
     OfGolden = admin.ModelAdmin[GoldenQuestion]
-    OfScope = admin.ModelAdmin[AgencyScope]
 else:
-    OfRelease = OfPublication = OfGolden = OfScope = admin.ModelAdmin
+    OfRelease = OfPublication = OfGolden = admin.ModelAdmin
 
 
 @admin.register(Release)
@@ -50,7 +51,13 @@ class GoldenQuestionAdmin(OfGolden):
     list_display = ["name", "created_at", "created_by"]
     date_hierarchy = "created_at"
     search_fields = ["name", "case"]
-    readonly_fields = ["name", "case", "created_at", "created_by"]
+    fields = ["name", "case_as_text", "created_at", "created_by"]
+    readonly_fields = ["name", "case_as_text", "created_at", "created_by"]
+
+    @admin.display(description="case")
+    def case_as_text(self, question: GoldenQuestion) -> str:
+        """Return the case as JSON; what would turn the direction of its words is spelled out."""
+        return spelled(json.dumps(question.case, ensure_ascii=False, indent=2))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Not here."""
@@ -61,13 +68,3 @@ class GoldenQuestionAdmin(OfGolden):
     ) -> bool:
         """Not here."""
         return False
-
-
-@admin.register(AgencyScope)
-class AgencyScopeAdmin(OfScope):
-    """Which agencies a member of staff works for."""
-
-    list_display = ["user", "agency"]
-    list_filter = ["agency"]
-    search_fields = ["user__username", "agency"]
-    autocomplete_fields = ["user"]

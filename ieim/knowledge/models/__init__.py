@@ -16,6 +16,7 @@ from ieim.knowledge.models.staff import (
     Directive,
     GoldenQuestion,
 )
+from ieim.knowledge.models.vectors import Vector
 
 __all__ = [
     "EVERY_AGENCY",
@@ -35,4 +36,5 @@ __all__ = [
     "Run",
     "Service",
     "Translation",
+    "Vector",
 ]

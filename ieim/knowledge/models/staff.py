@@ -15,8 +15,8 @@ EVERY_AGENCY = "*"
 class AgencyScope(models.Model):
     """An agency that a member of staff works for: what they may see and change.
 
-    ``agency`` is an agency's id, or :data:`EVERY_AGENCY`. Staff without a row see what belongs to
-    no agency yet, and nothing else.
+    ``agency`` is an agency's id, or :data:`EVERY_AGENCY`. Staff without a row see nothing of any
+    agency.
     """
 
     user = models.ForeignKey(

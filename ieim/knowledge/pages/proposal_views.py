@@ -20,10 +20,11 @@ from ieim.knowledge.examining import Remark, Severity
 from ieim.knowledge.models import Proposal, Release
 from ieim.knowledge.pages import presenters, selectors
 from ieim.knowledge.pages.views import may_see
-from ieim.knowledge.proposals import MAY_PROPOSE, MAY_PUBLISH, ProposalError
+from ieim.knowledge.proposals import MAY_PROPOSE, MAY_PUBLISH, BeyondScope, ProposalError
 from ieim.knowledge.scope import agencies_of
 from ieim.knowledge.selectors import current_number
 from ieim.knowledge.selectors import release as stored_release
+from ieim.knowledge.touching import beyond
 
 may_propose = permission_required(MAY_PROPOSE, raise_exception=True)
 may_publish = permission_required(MAY_PUBLISH, raise_exception=True)
@@ -147,17 +148,24 @@ def withdraw(request: HttpRequest, proposal: int) -> HttpResponse:
 def _decided(
     request: HttpRequest, proposal: int, action: str, act: Callable[[str], str]
 ) -> HttpResponse:
-    """Act and show the proposal again: by a redirect, or at once with the reasons and 422."""
+    """Act and show the proposal again: by a redirect, or at once with the reasons and 422; 403
+    where it touches agencies that are not theirs."""
     get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
     try:
         messages.success(request, act(_text(request)))
     except ProposalError as error:
-        return _page(request, proposal, problems=error.reasons, action=action)
+        status = 403 if isinstance(error, BeyondScope) else 422
+        return _page(request, proposal, problems=error.reasons, action=action, status=status)
     return redirect("knowledge:proposal", proposal)
 
 
 def _page(
-    request: HttpRequest, pk: int, *, problems: Sequence[str] = (), action: str = ""
+    request: HttpRequest,
+    pk: int,
+    *,
+    problems: Sequence[str] = (),
+    action: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     found = get_object_or_404(selectors.proposals(), pk=pk)
     before = None if found.base_id is None else stored_release(found.base_id)
@@ -170,6 +178,7 @@ def _page(
         "open": found.state == Proposal.State.OPEN,
         "own": found.proposed_by_id == request.user.pk,
         "may_publish": request.user.has_perm(MAY_PUBLISH),
+        "beyond": beyond(found, request.user) if found.state == Proposal.State.OPEN else "",
         "differences": presenters.difference_list(
             differences(before, after),
             request.GET,
@@ -186,7 +195,6 @@ def _page(
         "action": action,
         "text": _text(request) if problems else "",
     }
-    status = 422 if problems else 200
     return render(request, "knowledge/proposal.html", context, status=status)
 
 

@@ -32,6 +32,13 @@ few services stand beside it, being ahead says little, and what is missing most.
 fitted on the development half of labelled questions, on the demo's and, with less weight, on those
 that were made from other catalogues; then the bias was lowered: docs/evaluating.md."""
 
+_FUSED_BIAS, _FUSED_NAMED, _FUSED_CLEAR = -4.15, 0.79, 1.23
+_AHEAD, _MEANT, _FUSED_IN_A_TALK = 2.22, 1.99, 1.14
+"""The curve where meaning had a say: how far ahead of every other candidate words and meaning
+together found it, and how near in meaning it is, stand for the lead and the share. Every catalogue
+counts alike, each was left out once, the slopes are fitted on the development halves, and then the
+bias was lowered until at most 0.05 of what is answered is wrong over `us` when that is left out."""
+
 _STRANGE, _MOST_STRANGE = -1.6, 3
 """What each word of its subject costs a message that goes on about the same service, when that does
 not speak of it: the message may have turned to something else. Chosen for talks of which one
@@ -99,16 +106,26 @@ def choose(
     rivals = sorted((other.get("score", 0.0) for other, _ in ordered[1:]), reverse=True)
     best = max(retrieved, *rivals[:1], 0.0) or 1.0
     doubt = sum(math.exp(_SHARPNESS * (other.covered - found.covered)) for _, other in ordered)
-    z = (
-        _BIAS
-        + _NAMED * found.named
-        + same(slot) * (_SAME + _STRANGE * min(_MOST_STRANGE, found.strange))
-        + _CLEAR / doubt
-        + _FOUND_LEAD * min(_MOST_LEAD, (retrieved - sum(rivals[1:2])) / best)
-        + _SHARE * math.log(_LEAST_SHARE + parts * retrieved)
-        + _IN_A_TALK * question.talk
-    )
-    score = 1 / (1 + math.exp(-z)) if found.covered else 0.0
+    z = same(slot) * (_SAME + _STRANGE * min(_MOST_STRANGE, found.strange))
+    if "meaning" in slot:
+        z += (
+            _FUSED_BIAS
+            + _FUSED_NAMED * found.named
+            + _FUSED_CLEAR / doubt
+            + _AHEAD * max(-1.0, min(1.0, retrieved - sum(rivals[:1])))
+            + _MEANT * slot["meaning"]
+            + _FUSED_IN_A_TALK * question.talk
+        )
+    else:
+        z += (
+            _BIAS
+            + _NAMED * found.named
+            + _CLEAR / doubt
+            + _FOUND_LEAD * min(_MOST_LEAD, (retrieved - sum(rivals[1:2])) / best)
+            + _SHARE * math.log(_LEAST_SHARE + parts * retrieved)
+            + _IN_A_TALK * question.talk
+        )
+    score = 1 / (1 + math.exp(-z)) if found.covered or "meaning" in slot else 0.0
     return Choice(slot, found.field, round(min(score, 0.99), 2))
 
 

@@ -129,7 +129,7 @@ def _flags(
             {
                 "label": risk.code,
                 "confidence": seen["confidence"] if seen else None,
-                "source": RULE,
+                "source": risk.source,
                 "spans": ruled + (seen["spans"] if seen else []),
             }
         )

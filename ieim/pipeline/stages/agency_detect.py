@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, mismatch, unknown
+from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, mismatch, retrieved, unknown
 
 EXAMPLE_SERVICES = 3
 
@@ -29,8 +29,7 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
                 "name": r.item.name,
                 "path": r.item.path,
                 "description": r.item.description,
-                "rank": r.rank,
-                "score": round(r.score, 3),
+                **retrieved(r),
                 "services": best.get(r.item.id, []),
             }
             for r in ranked
@@ -89,7 +88,8 @@ def _semantics(output: Output, _context: Context) -> Iterable[Finding]:
             f"The count does not fit the list: {len(detected)} listed.",
         )
     low = judgements["complexity"] == "low"
-    if (len(detected) != 1) if low else (len(detected) < 2):
+    # Where no agency was found there is no branch yet to be wrong about.
+    if detected and ((len(detected) != 1) if low else (len(detected) < 2)):
         yield Finding(
             Code.ROUTE_BRANCH,
             "/judgements/complexity",

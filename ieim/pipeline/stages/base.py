@@ -139,6 +139,8 @@ class Score:
 class Claim:
     """An element of the answer that must stand in the citizen's own words.
 
+    With a ``value`` it is a fact (an entity, a key): one place in the text. Without one it is a
+    label, which says something of the whole text: see :mod:`ieim.pipeline.quotes`.
     ``may_be_masked`` says whether the value may hide characters, of which nothing is then asked.
     """
 
@@ -243,8 +245,7 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
             "key": r.item.key,
             "value": r.item.value,
             "keywords": list(r.item.keywords),
-            "rank": r.rank,
-            "score": round(r.score, 3),
+            **retrieved(r),
         }
         for r in ranked
     ]
@@ -272,9 +273,13 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
     slot["categories"] = list(service.categories)
     if not detail:
         slot["fields"] = [n for n in SUMMARY_FIELDS + DETAIL_FIELDS if getattr(service, n)]
-    slot["rank"] = ranked.rank
-    slot["score"] = round(ranked.score, 3)
-    return slot
+    return slot | retrieved(ranked)
+
+
+def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:
+    """Return what a candidate carries of its retrieval; ``meaning`` where it had a say."""
+    found = {"rank": ranked.rank, "score": round(ranked.score, 3)}
+    return found if ranked.meaning is None else found | {"meaning": round(ranked.meaning, 3)}
 
 
 def agency_names(context: Context) -> list[dict[str, str]]:

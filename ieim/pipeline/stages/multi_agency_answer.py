@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ieim.pipeline import grounding
@@ -41,7 +42,7 @@ def _selected_first(ranked: list[Ranked[Service]], context: Context) -> list[Ran
     if chosen is None:
         return ranked
     others = [r for r in ranked if r.item.key != chosen.key]
-    return [Ranked(chosen, 1, 0.0), *(Ranked(r.item, i, r.score) for i, r in enumerate(others, 2))]
+    return [Ranked(chosen, 1, 0.0), *(replace(r, rank=i) for i, r in enumerate(others, 2))]
 
 
 def _branch(context: Context) -> bool:

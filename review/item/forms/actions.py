@@ -18,6 +18,8 @@ from review.item.forms.services import chosen_services, services
 from review.models import Action
 
 REASON_ID = "reason"
+CONFIRMED = "approve-confirmed"
+"""What the step posts that asks once more."""
 
 
 class PlainForm(Form):
@@ -25,6 +27,13 @@ class PlainForm(Form):
 
     def payload(self) -> Output:
         return {}
+
+
+class ApproveForm(Form):
+    """What the assistant has; in a crisis with a second yes."""
+
+    def payload(self) -> Output:
+        return {"confirmed": True} if self.data.get(CONFIRMED) == "yes" else {}
 
 
 class WriteForm(Form):
@@ -140,6 +149,7 @@ OVERRIDES: Mapping[str, type[Form]] = {
 }
 
 FORMS: Mapping[str, type[Form]] = {
+    Action.APPROVE: ApproveForm,
     Action.WRITE: WriteForm,
     Action.ASK: AskForm,
     Action.HAND_OVER: HandOverForm,
@@ -168,18 +178,21 @@ class Choice:
 class DecisionForm:
     """All actions with their forms over the same posted data.
 
-    ``desk`` is of the stage that a correction would be of: the item's own, or an earlier one.
+    ``desk`` is of the stage that a correction would be of: the item's own, or an earlier one. In a
+    ``crisis`` writing the reply comes first and approving last.
     """
 
     desk: Desk
     data: QueryDict | None
     allowed: Mapping[Action, str]
     chosen: Action | None = None
+    crisis: bool = False
 
     @property
     def choices(self) -> list[Choice]:
         """What can be done now, in the order of the page."""
-        return [self._choice(Action(a)) for a in wording.CHOICES if self._offered(Action(a))]
+        order = wording.IN_CRISIS if self.crisis else tuple(wording.CHOICES)
+        return [self._choice(Action(a)) for a in order if self._offered(Action(a))]
 
     @property
     def refused(self) -> list[tuple[str, str]]:

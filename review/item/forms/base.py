@@ -13,10 +13,11 @@ from django.http import QueryDict
 from conversations import languages
 from conversations.models import Attempt, Stage, Turn
 from conversations.selectors import HEADINGS
+from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Category, Release, Service
-from ieim.search import ReleaseIndex, index_for
+from ieim.pipeline.ports import Shortlist
 from review.item import evidence, said
 from review.item.offered import asked
 
@@ -75,9 +76,9 @@ class Desk:
         object.__setattr__(self, "release", languages.release_of(self.turn))
 
     @cached_property
-    def index(self) -> ReleaseIndex:
-        """The search index of the turn's release."""
-        return index_for(self.release)
+    def index(self) -> Shortlist:
+        """The search over the turn's release."""
+        return shortlist_for(self.release)
 
     @cached_property
     def attempts(self) -> list[Attempt]:

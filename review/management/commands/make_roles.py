@@ -6,14 +6,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from review.roles import PERMISSIONS, make_roles
+from review.people.services import make_roles
+from review.roles import PERMISSIONS
 
 
 class Command(BaseCommand):
     """The command."""
 
     help = (
-        "Create the groups caseworker, supervisor, knowledge editor, auditor and administrator, "
+        "Create the groups caseworker, supervisor, knowledge editor, knowledge publisher, auditor "
+        "and administrator, "
         "each with its permissions. What else such a group may is taken away."
     )
 

@@ -59,10 +59,16 @@ function reveal(turn) {
   if (document.activeElement === document.body) turn.focus({ preventScroll: true });
 }
 
+// Whether a turn is of this text. The page has signs in place of the characters that turn it.
+function shows(turn, text) {
+  const words = turn.querySelector(".message__text").cloneNode(true);
+  for (const sign of words.querySelectorAll("[data-skip]")) sign.remove();
+  return words.textContent === text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+
 function settle() {
   const newest = [...turns()].at(-1);
-  const text = newest?.querySelector(".message__text").textContent;
-  if (sent && turns().length > sent.turns && text === sent.text) {
+  if (sent && turns().length > sent.turns && shows(newest, sent.text)) {
     if (question.value === sent.text) {
       question.value = "";
       question.dispatchEvent(new Event("input"));

@@ -1,14 +1,11 @@
-// What the item page does beyond plain forms: it keeps the claim while it is open, takes selected
-// words of the message into a field, and listens to a few keys. Everything works without it, too.
-
-const RENEW_EVERY = 60_000;
+// What the item page does beyond plain forms: it takes selected words of the message into a field,
+// and listens to a few keys. Everything works without it, too.
 
 const page = document.querySelector(".item, .preview");
 const form = document.querySelector("#decide-form, #confirm-form");
 const go = document.querySelector("[data-go]");
 const message = document.getElementById("message");
 const shortcuts = document.getElementById("shortcuts");
-const claim = document.getElementById("claim");
 
 document.documentElement.classList.add("item-live");
 for (const hidden of document.querySelectorAll("[data-live]")) hidden.hidden = false;
@@ -22,42 +19,6 @@ function begin() {
   if (problems || first === null || document.activeElement !== document.body) return;
   const { top, bottom } = first.getBoundingClientRect();
   if (top >= 0 && bottom <= innerHeight) first.focus({ preventScroll: true });
-}
-
-// ---- the claim
-
-let lost = false;
-
-function lose(words) {
-  lost = true;
-  claim.classList.add("claim--lost");
-  claim.textContent = `${words} What you have typed is still here: copy what you need.`;
-}
-
-async function renew() {
-  if (lost || document.visibilityState !== "visible") return;
-  const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
-  const headers = { "X-CSRFToken": token, "HX-Request": "true" };
-  let answer;
-  try {
-    answer = await fetch(form.dataset.renew, { method: "POST", headers, redirect: "manual" });
-  } catch {
-    claim.textContent = "The connection is lost. Trying again…";
-    return;
-  }
-  if (answer.ok) {
-    claim.textContent = "This item stays yours while this page is open.";
-  } else if (answer.status === 409) {
-    const said = new DOMParser().parseFromString(await answer.text(), "text/html");
-    lose(said.body.textContent.replace(/\s+/g, " ").trim());
-  } else {
-    lose("You do not have this item any more, or you are logged out.");
-  }
-}
-
-if (form?.dataset.renew) {
-  setInterval(renew, RENEW_EVERY);
-  document.addEventListener("visibilitychange", renew);
 }
 
 // ---- words of the message
@@ -97,6 +58,18 @@ for (const field of document.querySelectorAll("[data-quote]")) {
   button.addEventListener("click", () => take(field));
   field.after(button);
   field.addEventListener("focus", () => (quote = field));
+}
+
+// ---- help lines, into what is being written
+
+for (const button of document.querySelectorAll("[data-put]")) {
+  button.addEventListener("click", () => {
+    const field = document.getElementById(button.dataset.put);
+    const before = field.value.trimEnd();
+    field.value = before ? `${before}\n\n${button.dataset.words}` : button.dataset.words;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.focus();
+  });
 }
 
 // ---- keys

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -11,9 +14,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from tqdm import tqdm
 
-from ieim.audit.checkpoints import faults, summary
+from ieim.audit.checkpoints import expected, faults, summary
+from ieim.audit.comparing import Comparison, second_look
 from ieim.audit.models import AuditCheckpoint, AuditEvent
 from ieim.audit.verify import ChainReport, reading, verify, verify_all
+from ieim.audit.vouching import Discrepancy
 
 
 class Command(BaseCommand):
@@ -21,10 +26,12 @@ class Command(BaseCommand):
 
     help = (
         "Verify the audit record: recompute every event's hash from what is stored, follow each "
-        "chain from its first event to its head, and check that everything that a checkpoint "
-        "saw (see checkpoint_audit) is still there. Changes nothing; may run beside a live "
-        "system. Prints one line a broken chain, with its first break. Exits 0 only when "
-        "everything holds."
+        "chain from its first event to its head, check that everything that a checkpoint "
+        "saw (see checkpoint_audit) is still there, and compare every row that the events vouch "
+        "for with what is stored: messages, stages, attempts, spans, replies, decisions, "
+        "signatures, releases, prompts. Changes nothing; may run beside a live system. Prints a "
+        "line a broken chain, with its first break, and a line a row that does not hold. Exits 0 "
+        "only when everything holds."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -33,16 +40,35 @@ class Command(BaseCommand):
             "--session", type=UUID, metavar="UUID", help="verify only the chain of this session"
         )
         parser.add_argument(
+            "--expect",
+            type=_digest,
+            metavar="DIGEST",
+            help="a digest that checkpoint_audit printed and that was kept elsewhere: the record "
+            "must still begin with all that was in it then",
+        )
+        parser.add_argument(
+            "--nothing-since",
+            action="store_true",
+            help="with --expect: nothing may have been added since either (a system at rest, a "
+            "restored backup)",
+        )
+        parser.add_argument(
             "--json",
             action="store_true",
             help="print one JSON object: ok, chains, events, broken (chain, seq, break, message), "
-            "faults (of the checkpoints), checkpoint (the newest, or null)",
+            "rows (how many are vouched for), differing (chain, kind, id, fault, message), faults "
+            "(of the checkpoints), since (events after the expected checkpoint, or null), "
+            "checkpoint (the newest, or null)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Verify, print, and raise :class:`CommandError` unless everything holds."""
+        if options["session"] and options["expect"]:
+            raise CommandError("--expect is about all chains: leave --session out")
+        if options["nothing_since"] and not options["expect"]:
+            raise CommandError("--nothing-since needs --expect with the digest that you kept")
         try:
-            result = _verify(options["session"])
+            result = _verify(options["session"], options["expect"], options["nothing_since"])
         except (DatabaseError, ValueError) as error:
             raise CommandError(f"the audit record cannot be read: {error}") from error
         if options["json"]:
@@ -55,12 +81,19 @@ class Command(BaseCommand):
     def _print(self, result: dict[str, Any], session: UUID | None) -> None:
         for broken in result["broken"]:
             self.stdout.write(f"{broken['chain']}: {broken['message']}")
+        for differing in result["differing"]:
+            self.stdout.write(differing["message"])
         for fault in result["faults"]:
             self.stdout.write(fault)
         self.stdout.write(
             f"{result['events']:,} events in {result['chains']:,} chains, "
             f"{len(result['broken']):,} of them broken"
         )
+        self.stdout.write(
+            f"{result['rows']:,} rows vouched for, {len(result['differing']):,} differ"
+        )
+        if result["since"] is not None:
+            self.stdout.write(f"{result['since']:,} events since the checkpoint that was expected")
         if result["checkpoint"]:
             line = "checkpoint {number} at {at} over {chains} chains: {digest}"
             self.stdout.write(line.format(**result["checkpoint"]))
@@ -68,48 +101,70 @@ class Command(BaseCommand):
             self.stdout.write("no checkpoint yet: manage.py checkpoint_audit takes one")
 
 
-def _verify(session: UUID | None) -> dict[str, Any]:
+def _verify(session: UUID | None, expect: str | None, nothing_since: bool) -> dict[str, Any]:
     if session is not None:
-        return _result([verify(session)])
+        report = verify(session)
+        return _result([report], len(report.rows), second_look(session))
+    comparison = Comparison()
     with (
         reading(),
         # disable=None: no bar unless stderr is a terminal.
         tqdm(total=AuditEvent.objects.count(), unit=" events", disable=None) as bar,
     ):
-        result = _result(_counted(verify_all(), bar))
-        result["faults"] = faults()
+        broken = list(_broken(verify_all(), comparison, bar))
+        found = faults()
+    result = _result(broken, comparison.rows, comparison.finish())
+    result |= {"chains": comparison.chains, "events": comparison.events, "faults": found}
+    if expect is not None:
+        kept = expected(expect)
+        result["since"] = kept.since
+        found += kept.faults
+        if nothing_since and kept.since:
+            found.append(f"{kept.since:,} events were added since the checkpoint that was expected")
     newest = AuditCheckpoint.objects.first()
     result["checkpoint"] = summary(newest) if newest else None
-    result["ok"] = not (result["broken"] or result["faults"])
+    result["ok"] = not (result["broken"] or result["differing"] or found)
     return result
 
 
-def _counted(reports: Iterator[ChainReport], bar: tqdm[NoReturn]) -> Iterator[ChainReport]:
+def _broken(
+    reports: Iterator[ChainReport], comparison: Comparison, bar: tqdm[NoReturn]
+) -> Iterator[ChainReport]:
     for report in reports:
         bar.update(report.events)
-        yield report
+        comparison.add(report)
+        if not report.ok:
+            yield replace(report, rows={})
 
 
-def _result(reports: Iterable[ChainReport]) -> dict[str, Any]:
-    chains = events = 0
-    broken = []
-    for report in reports:
-        chains += 1
-        events += report.events
-        if report.problem is not None:
-            broken.append(
-                {
-                    "chain": report.chain,
-                    "seq": report.problem.seq,
-                    "break": report.problem.code.value,
-                    "message": report.problem.message,
-                }
-            )
+def _result(
+    reports: Sequence[ChainReport], rows: int, differing: Iterable[Discrepancy]
+) -> dict[str, Any]:
+    broken = [
+        {
+            "chain": report.chain,
+            "seq": report.problem.seq,
+            "break": report.problem.code.value,
+            "message": report.problem.message,
+        }
+        for report in reports
+        if report.problem is not None
+    ]
+    found = [asdict(each) for each in differing]
     return {
-        "ok": not broken,
-        "chains": chains,
-        "events": events,
+        "ok": not (broken or found),
+        "chains": len(reports),
+        "events": sum(report.events for report in reports),
         "broken": broken,
+        "rows": rows,
+        "differing": found,
         "faults": [],
+        "since": None,
         "checkpoint": None,
     }
+
+
+def _digest(text: str) -> str:
+    if not re.fullmatch("[0-9a-fA-F]{64}", text):
+        raise ArgumentTypeError("a digest is 64 characters of 0-9 and a-f")
+    return text.lower()

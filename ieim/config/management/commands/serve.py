@@ -19,6 +19,7 @@ from django.db import connections
 
 from ieim.config import demo
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.models import Service
 
 HOST = "127.0.0.1"
 DEMO_KNOWLEDGE = Path(knowledge.__file__).parent / "demo"
@@ -55,7 +56,8 @@ class Command(BaseCommand):
             )
         listener = self._listen(options["port"])
         call_command("migrate", verbosity=0, interactive=False)
-        if knowledge.current_number() is None:
+        # A draft that nobody has published yet is somebody's work.
+        if knowledge.current_number() is None and not Service.objects.exists():
             self.stdout.write("Publishing the demo knowledge ...")
             call_command("load_knowledge", str(DEMO_KNOWLEDGE), publish=True, verbosity=0)
         demo.create_accounts()
@@ -100,6 +102,8 @@ class Command(BaseCommand):
             ws="websockets-sansio",
             ws_max_size=FRAME_BYTES,
             ws_per_message_deflate=False,
+            # What a proxy says is for the settings to believe (IEIM_TRUSTED_PROXIES).
+            proxy_headers=False,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=1,

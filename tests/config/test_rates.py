@@ -1,25 +1,25 @@
-"""The API's settings."""
+"""How often one may come, as the settings say it."""
 
 from __future__ import annotations
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from ieim.config import api, parts
+from ieim.config import parts
 from ieim.config.env import Env
 
 
 def test_it_reads_rates() -> None:
-    assert api.rates(Env({})) == {"sessions": "60/hour", "turns": "20/minute"}
+    assert parts.rates(Env({})) == {"sessions": (60, 3600), "turns": (20, 60), "address": (60, 60)}
     env = Env({"IEIM_API_SESSIONS_RATE": "none", "IEIM_API_TURNS_RATE": "5/second"})
-    assert api.rates(env) == {"sessions": None, "turns": "5/second"}
+    assert parts.rates(env) == {"sessions": None, "turns": (5, 1), "address": (60, 60)}
     env.check()
 
 
 @pytest.mark.parametrize("rate", ["60", "0/hour", "-1/hour", "1/fortnight", "1 / hour", "１/hour"])
 def test_it_says_how_a_rate_is_written(rate: str) -> None:
     env = Env({"IEIM_API_TURNS_RATE": rate})
-    assert api.rates(env)["turns"] == "20/minute"
+    assert parts.rates(env)["turns"] == (20, 60)
     with pytest.raises(ImproperlyConfigured, match=r"IEIM_API_TURNS_RATE .*20/minute"):
         env.check()
 

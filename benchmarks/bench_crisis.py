@@ -1,0 +1,111 @@
+"""How many messages of people in danger are seen, and how many ordinary ones are flagged.
+
+    python benchmarks/bench_crisis.py [--json]
+
+By language and style: the phrases alone, and with the embedded model beside them, as a turn looks.
+The messages (questions/README.md says how they were made) taught nothing and chose nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
+os.environ["IEIM_EMBEDDINGS"] = "embedded"
+
+import django
+
+MESSAGES = Path(__file__).parent / "questions" / "crisis.jsonl"
+AIMS = {"plain": 0.95, "indirect": 0.80, "ordinary": 0.03}
+"""Recall at least, and for ordinary messages the share that may be flagged at most."""
+
+Message = dict[str, Any]
+Row = dict[str, str | int | float]
+
+
+def rows(messages: Sequence[Message], flags_of: Callable[[str], Sequence[str]]) -> list[Row]:
+    """Return a row a style and language: how many there are, seen at all, with the right flag."""
+    crises = {message["flag"] for message in messages} - {None}
+    found = {message["id"]: crises & set(flags_of(message["text"])) for message in messages}
+    table: list[Row] = []
+    for style in AIMS:
+        of_style = [each for each in messages if each["style"] == style]
+        for language in ("all", *sorted({each["language"] for each in of_style})):
+            group = [each for each in of_style if language in ("all", each["language"])]
+            seen = sum(bool(found[each["id"]]) for each in group)
+            right = sum(each["flag"] in found[each["id"]] for each in group)
+            table.append(
+                {
+                    "style": style,
+                    "language": language,
+                    "messages": len(group),
+                    "flagged": seen / len(group),
+                    "right flag": right / len(group),
+                }
+            )
+    return table
+
+
+def measure() -> dict[str, Any]:
+    """Return the rows by what looked, and the milliseconds that meaning takes."""
+    from ieim.knowledge import crisis
+    from ieim.pipeline import risk
+
+    with MESSAGES.open(encoding="utf-8") as lines:
+        messages = [json.loads(line) for line in lines]
+    started = time.process_time()
+    if crisis.look("ready", patient=True).by == "words":
+        raise SystemExit("The embedded model is not there: install requirements/base.txt.")
+    taught = time.process_time() - started
+    times = []
+
+    def meant(text: str) -> list[str]:
+        before = time.perf_counter()
+        found = crisis.look(text, patient=True).risks
+        times.append((time.perf_counter() - before) * 1000)
+        return [each.code for each in found]
+
+    return {
+        "phrases": rows(messages, lambda text: [each.code for each in risk.find(text)]),
+        "phrases and meaning": rows(messages, meant),
+        "a message, ms at the median": median(times),
+        "load and teach, s of CPU": taught,
+    }
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    django.setup()
+    found = measure()
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"{'':24}{'messages':>9}{'phrases':>9}{'+ meaning':>11}{'right flag':>12}{'aim':>8}")
+    pairs = zip(found["phrases"], found["phrases and meaning"], strict=True)
+    for before, after in pairs:
+        style = after["style"]
+        aim = f"{'<=' if style == 'ordinary' else '>='} {AIMS[style]:.2f}"
+        right = "" if style == "ordinary" else f"{after['right flag']:.2f}"
+        print(
+            f"{style:12}{after['language']:12}{after['messages']:9}{before['flagged']:9.2f}"
+            f"{after['flagged']:11.2f}{right:>12}{aim:>8}"
+        )
+    for name in ("a message, ms at the median", "load and teach, s of CPU"):
+        print(f"{name}: {found[name]:.1f}")
+
+
+if __name__ == "__main__":
+    main()

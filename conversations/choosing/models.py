@@ -1,0 +1,43 @@
+"""What citizens were asked to choose from, and what they chose."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class ChoiceOutcome(models.TextChoices):
+    """How asking back ended."""
+
+    OPEN = "", "not yet"
+    CHOSEN = "chosen", "one was chosen"
+    NONE = "none", "none of these"
+    EXPIRED = "expired", "nothing was chosen in time"
+
+
+class Choice(models.Model):
+    """What a turn's citizen is asked, once a turn: ``stage`` does not know, for ``codes``.
+
+    ``offered`` are ``[agency, key]`` of services of the turn's release, best first; ``chosen`` is
+    one of them. Without an answer until ``until`` a person gets the turn.
+    """
+
+    turn = models.OneToOneField(
+        "conversations.Turn", on_delete=models.CASCADE, related_name="choice"
+    )
+    stage = models.CharField(max_length=64)
+    codes = models.JSONField(default=list)
+    offered = models.JSONField()
+    asked_at = models.DateTimeField()
+    until = models.DateTimeField()
+    outcome = models.CharField(max_length=8, choices=ChoiceOutcome.choices, blank=True)
+    chosen = models.JSONField(null=True)
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["outcome", "until"], name="choice_until"),
+            models.Index(fields=["asked_at"], name="choice_day"),
+        ]
+
+    def __str__(self) -> str:
+        return f"choice of {self.turn_id}: {self.outcome or 'open'}"

@@ -1,0 +1,31 @@
+"""What the citizen is asked to choose from, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OptionView:
+    """A service that the citizen may choose; ``number`` counts from 1, ``line`` may be empty."""
+
+    number: int
+    agency: str
+    service: str
+    name: str
+    agency_name: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceView:
+    """What the citizen is asked to choose from, and until when.
+
+    ``language`` is that of the options, ``notice`` says so where it is not the citizen's.
+    """
+
+    options: tuple[OptionView, ...]
+    until: datetime
+    language: str
+    notice: str = ""

@@ -1,0 +1,206 @@
+"""Writes of asking back: putting the question, taking the answer, giving up waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from conversations import erasing, resuming, services, states
+from conversations.choosing.models import Choice, ChoiceOutcome
+from conversations.models import Attempt, Session, Stage, Turn
+from conversations.record.vouched import CHOICE, STAGE
+from conversations.replay import context_of
+from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
+from ieim.audit import services as audit
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import choosing
+from ieim.pipeline.choosing import Chosen, Key
+from ieim.pipeline.stages.base import Context
+from ieim.pipeline.topology import ANSWERING, ORDER
+from ieim.pipeline.work import Abstained
+
+NOT_OFFERED = "This was not one of the choices. Please choose one of those that are shown."
+TOO_LATE = (
+    "There is nothing to choose here any more. Look at your question to see what became of it."
+)
+
+
+class NothingToChoose(Exception):
+    """The turn is not this session's, or its citizen was never asked."""
+
+
+class ChoiceRefused(Exception):
+    """The choice cannot be taken; nothing was changed. ``message`` is the sentence for the citizen.
+
+    ``late`` says that the question has been answered or passed on meanwhile.
+    """
+
+    def __init__(self, message: str, *, late: bool) -> None:
+        super().__init__(message)
+        self.message = message
+        self.late = late
+
+
+@transaction.atomic
+def ask(*, turn: Turn, outcome: Abstained) -> None:
+    """Ask the citizen of a running turn that this worker holds, or give it to a person.
+
+    Once a turn: where they were asked before, a person gets it. Raises ``LeaseLost``.
+    """
+    codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
+    if Choice.objects.filter(turn=turn).exists():
+        services.give_to_person(turn=turn, stage=outcome.stage, codes=codes)
+        return
+    services.move_turn(turn, TurnState.ASKING, unavailable_since=None)
+    now = timezone.now()
+    choice = Choice.objects.create(
+        turn=turn,
+        stage=outcome.stage,
+        codes=codes,
+        offered=[[service.agency, service.key] for service in outcome.offered],
+        asked_at=now,
+        until=now + timedelta(minutes=settings.IEIM_CHOICE_MINUTES),
+    )
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.asking",
+        actor="system",
+        payload={
+            "turn": str(turn.pk),
+            "stage": choice.stage,
+            "codes": choice.codes,
+            "offered": [f"{agency}/{key}" for agency, key in choice.offered],
+        },
+        rows=[CHOICE.row(choice)],
+    )
+
+
+@transaction.atomic
+def choose(*, session_id: UUID, turn_id: UUID, number: int | None) -> None:
+    """Take a citizen's choice: the turn goes on with it, or to a person for None of these.
+
+    ``number`` is an option's, from 1; None is "None of these".
+
+    The same choice again changes nothing. Raises :class:`NothingToChoose`, :class:`ChoiceRefused`,
+    and ``Session.DoesNotExist`` also for a session that was erased.
+    """
+    session = Session.objects.select_for_update().get(pk=session_id)
+    if erasing.is_erased(session):
+        raise Session.DoesNotExist(str(session_id))
+    turn = Turn.objects.select_for_update().filter(pk=turn_id, session=session).first()
+    choice = None if turn is None else Choice.objects.filter(turn=turn).first()
+    if turn is None or choice is None:
+        raise NothingToChoose(str(turn_id))
+    if number is not None and not 1 <= number <= len(choice.offered):
+        raise ChoiceRefused(NOT_OFFERED, late=False)
+    wanted = None if number is None else choice.offered[number - 1]
+    if turn.state != TurnState.ASKING.value:
+        same = choice.outcome in (ChoiceOutcome.CHOSEN, ChoiceOutcome.NONE)
+        if same and choice.chosen == wanted:
+            return
+        raise ChoiceRefused(TOO_LATE, late=True)
+    if wanted is None:
+        _refused(turn, choice, ChoiceOutcome.NONE, by="citizen")
+    else:
+        _chosen(turn, choice, (wanted[0], wanted[1]))
+
+
+def number_of(given: str) -> int | None:
+    """Return the option that a form's value names: its number, or None for ``none``.
+
+    Raises :class:`ChoiceRefused`.
+    """
+    if given == "none":
+        return None
+    if len(given) == 1 and given in "123456789":
+        return int(given)
+    raise ChoiceRefused(NOT_OFFERED, late=False)
+
+
+def expire(*, now: datetime) -> int:
+    """Give the turns to a person whose citizen has not chosen in time; returns how many."""
+    waiting = Choice.objects.filter(outcome=ChoiceOutcome.OPEN, until__lte=now)
+    count = 0
+    for turn_id in list(waiting.values_list("turn_id", flat=True)):
+        with transaction.atomic():
+            turn = Turn.objects.select_for_update().get(pk=turn_id)
+            # Another sweeper, the citizen, or an erasure may have been here meanwhile.
+            choice = waiting.filter(turn=turn).first()
+            if choice is not None and turn.state == TurnState.ASKING.value:
+                _refused(turn, choice, ChoiceOutcome.EXPIRED, by="system")
+                count += 1
+    return count
+
+
+def _refused(turn: Turn, choice: Choice, outcome: ChoiceOutcome, *, by: str) -> None:
+    _decide(choice, outcome)
+    resuming.stop_asking(turn=turn)
+    _record(turn, choice, by=by)
+    services.open_review(turn=turn, stage=choice.stage, codes=choice.codes)
+
+
+def _chosen(turn: Turn, choice: Choice, service: Key) -> None:
+    release = knowledge.release(turn.release_number)
+    results = choosing.results(
+        release.services[service], _context(turn), lambda: f"citizen-{uuid4()}"
+    )
+    # What the choice leads past was asked on other grounds.
+    made = [result.contract for result in results]
+    void = resuming.void(turn, after=ORDER[made[0]] - 1, but=made)
+    stages = [_put(turn, result) for result in results]
+    _decide(choice, ChoiceOutcome.CHOSEN, service)
+    _record(turn, choice, by="citizen", stages=[*stages, *void])
+    resuming.resume(turn=turn, since=TurnState.ASKING)
+
+
+def _context(turn: Turn) -> Context:
+    """Return what a choice is judged against: the stages that are done, as they are."""
+    state = {"session_id": str(turn.session_id)}
+    for stage in turn.stages.filter(contract__in=ANSWERING).order_by("order"):
+        if StageStatus(stage.status) in DONE_STAGE_STATUSES and stage.state_merge is not None:
+            state |= stage.state_merge
+    ids = Attempt.objects.filter(stage__turn__session_id=turn.session_id).exclude(response_id="")
+    return context_of(turn, state, used=ids.values_list("response_id", flat=True))
+
+
+def _put(turn: Turn, result: Chosen) -> Stage:
+    stage, _ = Stage.objects.get_or_create(
+        turn=turn, contract=result.contract, defaults={"order": ORDER[result.contract]}
+    )
+    states.require_stage(StageStatus(stage.status), StageStatus.CHOSEN)
+    now = timezone.now()
+    stage.status = StageStatus.CHOSEN.value
+    stage.output, stage.state_merge = dict(result.output), dict(result.state_merge)
+    stage.findings = []
+    stage.started_at = stage.started_at or now
+    stage.finished_at = now
+    stage.save()
+    return stage
+
+
+def _decide(choice: Choice, outcome: ChoiceOutcome, service: Key | None = None) -> None:
+    choice.outcome = outcome.value
+    choice.chosen = None if service is None else list(service)
+    choice.decided_at = timezone.now()
+    choice.save(update_fields=["outcome", "chosen", "decided_at"])
+
+
+def _record(turn: Turn, choice: Choice, *, by: str, stages: Sequence[Stage] = ()) -> None:
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.chosen",
+        actor=by,
+        payload={
+            "turn": str(turn.pk),
+            "stage": choice.stage,
+            "outcome": choice.outcome,
+            "chosen": None if choice.chosen is None else "/".join(choice.chosen),
+            "stages": [stage.contract for stage in stages],
+        },
+        rows=[CHOICE.row(choice), *map(STAGE.row, stages)],
+    )

@@ -1,0 +1,50 @@
+"""How often one may come: sessions and messages, by session and by address.
+
+Counted in the cache: for all processes together where there is Redis, and in the one process where
+there is none. A restart of Redis or of that process forgets a window's count and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from time import time
+from typing import Literal
+
+from django.conf import settings
+from django.core.cache import cache
+from django.utils.crypto import salted_hmac
+
+logger = logging.getLogger(__name__)
+
+Scope = Literal["sessions", "turns", "address"]
+"""What is counted: new sessions of an address, messages of a session, messages of an address."""
+
+
+def take(scope: Scope, who: str) -> int | None:
+    """Count one more of ``who``; returns None, or the seconds to wait when it is too much.
+
+    A window begins with the first one and is over after the rate's time. The cache is told a digest
+    of ``who`` only. A cache that cannot be reached allows everything, and is logged: the limit
+    guards against too much, and an outage of the cache must not be an outage.
+    """
+    rate: tuple[int, int] | None = settings.IEIM_RATES[scope]
+    if rate is None:
+        return None
+    most, seconds = rate
+    now = time()
+    key = f"ieim.rate.{scope}.{salted_hmac('ieim.limits', who, algorithm='sha256').hexdigest()}"
+    try:
+        since: int = cache.get_or_set(f"{key}.since", math.ceil(now), seconds) or 0
+        cache.add(f"{key}.{since}", 0, seconds + 1)
+        count = cache.incr(f"{key}.{since}")
+    except Exception:
+        logger.exception("The cache cannot be reached: nothing is limited")
+        return None
+    return None if count <= most else min(seconds, max(1, math.ceil(since + seconds - now)))
+
+
+def take_message(*, session: str, address: str) -> int | None:
+    """Count a message, as :func:`take` does; ``session`` is the digest of the session's secret."""
+    # The address first: who is over its limit can make up sessions without end.
+    return take("address", address) or take("turns", session)

@@ -1,0 +1,120 @@
+"""The rows of conversations that audit events vouch for (see :mod:`ieim.audit.vouching`).
+
+``columns`` are what is hashed. A column that is neither there nor in :data:`MAY_CHANGE` has not
+been thought about, and a test says so. A kind whose columns change needs a new name: what older
+events vouch for stays as it was hashed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conversations.models import (
+    Attempt,
+    Choice,
+    Correction,
+    CorrectionNotice,
+    EvidenceSpan,
+    Rating,
+    Reply,
+    Stage,
+    Turn,
+)
+from conversations.states import DONE_STAGE_STATUSES, StageStatus
+from ieim.audit.vouching import Vouched
+
+_ENDED = {status.value for status in (*DONE_STAGE_STATUSES, StageStatus.NEEDS_REVIEW)}
+_ANSWER = ("output", "state_merge", "result")
+
+
+def _of_stage(stage: Stage) -> dict[str, Any]:
+    return {
+        # Whether a worker is at it is no part of what came of it.
+        "status": stage.status if stage.status in _ENDED else None,
+        "spans": sorted(span.pk for span in stage.spans.all()),
+    }
+
+
+def _is_blank(stage: Stage) -> bool:
+    left = any(getattr(stage, name) is not None for name in _ANSWER) or stage.findings
+    return not left and stage.status not in _ENDED
+
+
+def _of_reply(reply: Reply) -> dict[str, Any]:
+    cited = ([c.agency, c.service, c.service_sha256] for c in reply.citations.all())
+    return {"citations": sorted(cited)}
+
+
+def _is_erased(turn: Turn) -> bool:
+    return not (turn.text or turn.risks or turn.language)
+
+
+TURN = Vouched(
+    "turn",
+    Turn.objects.all,
+    (
+        *("id", "session_id", "number", "text", "release_number"),
+        *("language", "risks", "created_at"),
+    ),
+    chain="session_id",
+    tombstone=_is_erased,
+)
+STAGE = Vouched(
+    "stage",
+    lambda: Stage.objects.prefetch_related("spans"),
+    ("turn_id", "contract", "order", "round", "findings", *_ANSWER),
+    chain="turn__session_id",
+    more=_of_stage,
+    blank=_is_blank,
+)
+ATTEMPT = Vouched(
+    "attempt",
+    Attempt.objects.all,
+    (
+        *("stage_id", "round", "number", "model", "temperature", "request_sha256"),
+        *("contract_sha256", "prompt_sha256", "request_bytes", "asked", "raw", "finish_reason"),
+        *("refusal", "prompt_tokens", "completion_tokens", "tokens", "duration_ms", "findings"),
+        *("response_id", "created_at"),
+    ),
+    chain="stage__turn__session_id",
+)
+SPAN = Vouched(
+    "span",
+    EvidenceSpan.recorded.all,
+    ("stage_id", "path", "source", "start", "end", "quote", "snippet_sha256", "occurrences"),
+    chain="stage__turn__session_id",
+)
+CHOICE = Vouched(
+    "choice",
+    Choice.objects.all,
+    (
+        *("turn_id", "stage", "codes", "offered", "asked_at", "until"),
+        *("outcome", "chosen", "decided_at"),
+    ),
+    chain="turn__session_id",
+)
+REPLY = Vouched(
+    "reply",
+    lambda: Reply.objects.prefetch_related("citations"),
+    ("turn_id", "origin", "body", "marked", "model", "created_at"),
+    chain="turn__session_id",
+    more=_of_reply,
+)
+RATING = Vouched(
+    "rating", Rating.objects.all, ("reply_id", "useful", "at"), chain="reply__turn__session_id"
+)
+CORRECTION = Vouched(
+    "correction",
+    Correction.objects.all,
+    ("session_id", "turn_id", "notice_id", "text_sha256", "created_at"),
+    chain="session_id",
+)
+NOTICE = Vouched(
+    "correction_notice",
+    CorrectionNotice.objects.all,
+    (
+        *("id", "agency", "service", "service_sha256", "other_than_sha256", "turns", "text"),
+        *("text_sha256", "total", "created_at", "created_by_id"),
+    ),
+)
+KINDS = (TURN, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, CORRECTION, NOTICE)

@@ -1,0 +1,32 @@
+"""Example questions for a first visit."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import ieim.knowledge
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.following import follower
+
+
+def suggestions() -> tuple[str, ...]:
+    """Return example questions whose answer is in the release that new turns get."""
+    number = follower.number()
+    if number is None:
+        return ()
+    release = knowledge.release(number)
+    services = {key for _, key in release.services}
+    return tuple(text for text, wanted in _demo_suggestions() if wanted and wanted <= services)
+
+
+@cache
+def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
+    path = Path(ieim.knowledge.__file__).parent / "demo" / "questions.jsonl"
+    with path.open(encoding="utf-8") as lines:
+        return tuple(
+            (case["text"], frozenset(case["expected"]["acceptable_services"]))
+            for case in map(json.loads, lines)
+            if "suggestion" in case["tags"]
+        )

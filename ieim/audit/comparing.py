@@ -1,0 +1,158 @@
+"""Comparing what is stored with what the events vouch for, some chains at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from uuid import UUID
+
+from django.db import DatabaseError, transaction
+from django.db.models import Exists, Model, OuterRef
+
+from ieim.audit import verify
+from ieim.audit.models import AuditEvent, AuditHead
+from ieim.audit.verify import ChainReport
+from ieim.audit.vouching import Discrepancy, Expected, Fault, Key, Vouched, checks, registered
+
+CHAINS, ROWS = 200, 4000
+"""Chains, and rows that they vouch for, that are compared at once."""
+_SAYS = {
+    Fault.CHANGED: "{} {} was changed: its content is not what was recorded",
+    Fault.MISSING: "{} {} is not there, though it was recorded",
+    Fault.UNVOUCHED: "{} {} is not vouched for: no event says that it should be there",
+    Fault.UNREADABLE: "{} {} cannot be read",
+}
+# What a driver, a column's converter or the digest raises over a value that is none.
+_UNREADABLE = (ValueError, TypeError, ArithmeticError, DatabaseError)
+
+
+class Comparison:
+    """Takes the reports of all chains, and says at the end what does not hold.
+
+    Beside a live system a row may be written between its chain's events and the look at it. What
+    looks wrong is therefore only noted, and looked at once more with the chain's head locked:
+    whoever writes such a row records an event in the same transaction, and waits.
+    """
+
+    def __init__(self) -> None:
+        self.chains = self.events = self.rows = 0
+        """How many there were; rows are those that the events vouch for."""
+        self._suspects: set[UUID] = set()
+        self._waiting: list[ChainReport] = []
+
+    def add(self, report: ChainReport) -> None:
+        """Take the next report."""
+        self.chains += 1
+        self.events += report.events
+        self.rows += len(report.rows)
+        self._waiting.append(report)
+        if len(self._waiting) >= CHAINS or sum(len(r.rows) for r in self._waiting) >= ROWS:
+            self._compare()
+
+    def finish(self) -> Iterator[Discrepancy]:
+        """Yield what does not hold, by chain; call it outside :func:`verify.reading`."""
+        self._compare()
+        self._suspects.update(_without_events())
+        for chain in sorted(self._suspects):
+            yield from second_look(chain)
+        for check in checks():
+            yield from check()
+
+    def _compare(self) -> None:
+        self._suspects.update(UUID(found.chain) for found in compare(self._waiting))
+        self._waiting = []
+
+
+@transaction.atomic
+def second_look(chain: UUID) -> list[Discrepancy]:
+    """Return what does not hold of one chain while nobody writes to it."""
+    list(AuditHead.objects.select_for_update().filter(pk=chain))
+    return list(compare([verify.verify(chain)]))
+
+
+def compare(reports: Sequence[ChainReport]) -> Iterator[Discrepancy]:
+    """Yield how the rows of some chains differ from what their events vouch for."""
+    left: dict[UUID, Expected] = {}
+    for report in reports:
+        try:
+            left[UUID(report.chain)] = dict(report.rows)
+        except ValueError:
+            continue  # A chain's id that is none: its report says so.
+    for vouched in registered():
+        try:
+            yield from _of_kind(vouched, left)
+        except _UNREADABLE:
+            for chain in left:
+                yield from _of_one_chain(vouched, chain, left[chain])
+    for chain, expected in left.items():
+        for kind, id_ in expected:
+            yield _found(chain, kind, id_, Fault.MISSING)
+
+
+def _of_kind(vouched: Vouched, left: dict[UUID, Expected]) -> list[Discrepancy]:
+    """Compare all rows of a kind, and strike out of ``left`` what was there."""
+    found = []
+    seen: set[tuple[UUID, Key]] = set()
+    for chain, row in vouched.of_chains(list(left)):
+        key = (vouched.kind, str(row.pk))
+        # SQLite can hold one UUID in two spellings: the second row is not the one recorded.
+        if key not in left[chain] or (chain, key) in seen:
+            fault = None if vouched.blank(row) else Fault.UNVOUCHED
+        else:
+            fault = _fault(vouched, row, left[chain][key])
+        seen.add((chain, key))
+        if fault is not None:
+            found.append(_found(chain, *key, fault))
+    for chain, key in seen:
+        left[chain].pop(key, None)
+    return found
+
+
+def _fault(vouched: Vouched, row: Model, recorded: str | None) -> Fault | None:
+    if recorded is None:
+        assert vouched.tombstone is not None  # noqa: S101 - only such rows are left
+        return None if vouched.tombstone(row) else Fault.UNVOUCHED
+    return None if vouched.row(row)[2] == recorded else Fault.CHANGED
+
+
+def _of_one_chain(vouched: Vouched, chain: UUID, left: Expected) -> list[Discrepancy]:
+    """Compare a kind of which something cannot be read: row by row in the chain that has it."""
+    try:
+        return _of_kind(vouched, {chain: left})
+    except _UNREADABLE:
+        found = [*_one_by_one(vouched, chain, left)]
+        unreadable = any(each.fault is Fault.UNREADABLE for each in found)
+        return found if unreadable else [*found, _found(chain, vouched.kind, "?", Fault.UNREADABLE)]
+
+
+def _one_by_one(vouched: Vouched, chain: UUID, left: Expected) -> Iterator[Discrepancy]:
+    for kind, id_ in [key for key in left if key[0] == vouched.kind]:
+        try:
+            row = vouched.rows().filter(pk=id_).first()
+            if row is None:
+                continue
+            fault = _fault(vouched, row, left[(kind, id_)])
+        except _UNREADABLE:
+            fault = Fault.UNREADABLE
+        del left[(kind, id_)]
+        if fault is not None:
+            yield _found(chain, kind, id_, fault)
+
+
+def _without_events() -> Iterator[UUID]:
+    """Yield the ids of sessions whose rows no chain tells of."""
+    for vouched in registered():
+        # What hangs on a row of another kind is found with that one's session.
+        if vouched.chain and "__" not in vouched.chain:
+            told = AuditEvent.objects.filter(chain=OuterRef(vouched.chain))
+            bare = vouched.rows().order_by().filter(~Exists(told))
+            yield from bare.values_list(vouched.chain, flat=True).distinct()
+
+
+def _found(chain: UUID, kind: str, id_: str, fault: Fault) -> Discrepancy:
+    return Discrepancy(str(chain), kind, id_, fault, _SAYS[fault].format(kind, id_))
+
+
+def of_store(kind: str, ids: Iterable[str], fault: Fault) -> Iterator[Discrepancy]:
+    """Yield faults of a store that belongs to no chain."""
+    for id_ in ids:
+        yield Discrepancy("", kind, id_, fault, _SAYS[fault].format(kind, id_))

@@ -1,0 +1,27 @@
+"""The rows of the knowledge that audit events vouch for (see :mod:`ieim.audit.vouching`)."""
+
+from __future__ import annotations
+
+from ieim.audit.types import Row
+from ieim.audit.vouching import Vouched
+from ieim.knowledge.models import Publication, Release
+from ieim.pipeline.canonical import digest
+
+RELEASE = Vouched(
+    "release",
+    Release.objects.all,
+    ("number", "sha256", "note", "created_at", "created_by_id"),
+    more=lambda release: {"content_sha256": digest(release.content)},
+    chunk=1,
+)
+PUBLICATION = Vouched(
+    "publication",
+    Publication.objects.all,
+    ("id", "release_id", "published_at", "published_by_id"),
+)
+KINDS = (RELEASE, PUBLICATION)
+
+
+def published(release: Release, publication: Publication) -> list[Row]:
+    """Return the rows of a publication, whose release's digest is known to be its content's."""
+    return [RELEASE.row(release, content_sha256=release.sha256), PUBLICATION.row(publication)]

@@ -1,0 +1,164 @@
+"""The shortlist by words and meaning together; by words alone while the embedder gives nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ieim.pipeline.knowledge import Agency, Category, Release, Service
+from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Matrix, Ranked
+from ieim.pipeline.stages.base import APART
+from ieim.search.asking import clauses
+from ieim.search.engine import Near
+from ieim.search.index import ReleaseIndex
+
+LONGEST_TEXT = 1_500
+"""Characters of an entry that its vector is made of; it begins with what it is about."""
+
+_LONGEST_QUESTION = 600
+"""Characters of a question, and of what was said before it."""
+
+_BEFORE = 0.5
+"""What the earlier questions and the answers each weigh beside the message in a talk."""
+
+_REMEMBERED = 64
+"""Questions whose vector is remembered, by digest: a turn searches with the same one several
+times."""
+
+logger = logging.getLogger(__name__)
+
+
+def texts_of(release: Release) -> list[str]:
+    """Return the text of every service and then of every category, in the order of ``release``.
+
+    What a vector is made of: an entry whose text is the same needs no new one.
+    """
+    words = {
+        key: ", ".join((entry.value, *entry.keywords)) for key, entry in release.categories.items()
+    }
+
+    def of_service(service: Service) -> str:
+        agency = release.agencies.get(service.agency)
+        categories = "; ".join(words.get((service.agency, key), "") for key in service.categories)
+        parts = (categories, service.overview, service.applicability_summary)
+        said = " ".join(part for part in (f"{service.name}.", *parts) if part)
+        return f"{agency.name}: {said}" if agency else said
+
+    texts = [*map(of_service, release.services.values()), *words.values()]
+    return [text[:LONGEST_TEXT] for text in texts]
+
+
+def fuse(release: Release, embedder: Embedder) -> FusedIndex:
+    """Return the index of ``release`` with vectors made here and kept nowhere.
+
+    Raises :class:`EmbedderUnavailable`.
+    """
+    return FusedIndex(
+        ReleaseIndex(release), release, embedder.documents(texts_of(release)), embedder
+    )
+
+
+class FusedIndex:
+    """The :class:`~ieim.pipeline.ports.Shortlist` of one release by words and meaning.
+
+    ``vectors`` are those of :func:`texts_of`. An agency counts by its best service. No method
+    raises for any text, nor when the embedder is gone: then words answer, and no candidate has a
+    meaning. Safe for threads.
+    """
+
+    def __init__(
+        self, words: ReleaseIndex, release: Release, vectors: Matrix, embedder: Embedder
+    ) -> None:
+        services = len(release.services)
+        if len(vectors) != services + len(release.categories):
+            raise ValueError("There is one vector for each text of the release.")
+        self.words = words
+        self._services = vectors[:services]
+        self._categories = vectors[services:]
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._known: OrderedDict[bytes, Matrix] = OrderedDict()
+
+    @property
+    def embedder(self) -> str:
+        """The embedder's id."""
+        return self._embedder.id
+
+    def turns_away(self, query: str) -> bool:
+        """Whether the message of ``query`` has left the talk, by its words."""
+        return self.words.turns_away(query)
+
+    def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
+        """Rank agencies by their best service."""
+        near = self._near(query, self._services)
+        if near is None:
+            return self.words.agencies(query, limit=limit)
+        best = self.words.service_index.best_by_owner(query, near)
+        places = self.words.agency_places
+        hits = [(place, best[name][0]) for name, place in places.items() if name in best]
+        hits.sort(key=lambda hit: (-hit[1], hit[0]))
+        ranked = self.words.agency_index.ranked(hits, limit)
+        return [replace(each, meaning=best.get(each.item.id, (0.0, 0.0))[1]) for each in ranked]
+
+    def categories(
+        self, query: str, *, agencies: Sequence[str], limit: int
+    ) -> Sequence[Ranked[Category]]:
+        """Rank dictionary entries of ``agencies``; ids that the release has not are ignored."""
+        near = self._near(query, self._categories)
+        if near is None:
+            return self.words.categories(query, agencies=agencies, limit=limit)
+        return self.words.category_index.fused(query, near, agencies, limit)
+
+    def services(
+        self, query: str, *, agencies: Sequence[str] | None, limit: int
+    ) -> Sequence[Ranked[Service]]:
+        """Rank services of ``agencies`` (None: of all); unknown ids are ignored."""
+        near = self._near(query, self._services)
+        if near is None:
+            return self.words.services(query, agencies=agencies, limit=limit)
+        return self.words.service_index.fused(query, near, agencies, limit)
+
+    def _near(self, query: str, entries: Matrix) -> Near | None:
+        """Return how much nearer each of ``entries`` is than the average; None without meaning."""
+        asked = self._asked(query) if len(entries) else None
+        if asked is None:
+            return None
+        cosines = entries @ asked[0]
+        near: Near = cosines - cosines.mean()
+        return near
+
+    def _asked(self, query: str) -> Matrix | None:
+        """Return the one vector of a query, None where it says nothing or none could be had."""
+        key = hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest()
+        with self._lock:
+            known = self._known.get(key)
+        if known is not None:
+            return known
+        parts = [" ".join(clauses(part))[:_LONGEST_QUESTION] for part in query.split(APART, 2)]
+        said = [(part, 1.0 if not place else _BEFORE) for place, part in enumerate(parts) if part]
+        if not said:
+            return None
+        try:
+            vectors = self._embedder.queries([part for part, _ in said])
+        except EmbedderUnavailable:
+            return None
+        if vectors.shape[1] != self._services.shape[1]:
+            logger.error("Vectors of %s have changed their width; words rank", self.embedder)
+            return None
+        weights = np.array([[weight for _, weight in said]], dtype=np.float32)
+        asked: Matrix = weights @ vectors
+        length = float(np.linalg.norm(asked))
+        if not length:
+            return None
+        asked /= length
+        with self._lock:
+            self._known[key] = asked
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return asked

@@ -1,0 +1,25 @@
+"""Items in crisis: a risk flag of the message escalates, so that a life may be at stake."""
+
+from __future__ import annotations
+
+from conversations.models import Turn
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline.knowledge import Label
+from review.models import CRISIS, ReviewItem
+
+
+def is_crisis(item: ReviewItem) -> bool:
+    """Whether an item is one: then every agency's caseworkers see it, and it comes first."""
+    return item.rank == CRISIS
+
+
+def labels(turn: Turn) -> tuple[Label, ...]:
+    """Return the labels of a turn's flags that escalate, each once, in the order of the message.
+
+    Their descriptions are the help lines that the citizen was shown at once.
+    """
+    if not turn.risks:
+        return ()
+    known = knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    codes = dict.fromkeys(risk["code"] for risk in turn.risks)
+    return tuple(known[code] for code in codes if code in known and known[code].escalates)

@@ -1,0 +1,81 @@
+// Keeps the claim while the page is open, seen or not, and says within seconds when it is lost.
+
+const LOOK_EVERY = 3_000;
+// A browser lets a hidden page act once a minute only; the shortest claim holds for two.
+const RENEW_EVERY = 30_000;
+const PATIENCE = 10_000;
+
+const KEPT = "This item stays yours while this page is open.";
+const NO_ANSWER = "The connection is lost. Trying again… What you type is kept in this browser.";
+const LOGGED_OUT =
+  "You are logged out. What you have typed is kept in this browser: log in again in another tab.";
+
+const form = document.querySelector("[data-renew]");
+const claim = document.getElementById("claim");
+const title = document.title;
+let said = false; // whether something is wrong that may still pass
+let lost = false;
+let looking = false;
+
+function say(words, { wrong = false } = {}) {
+  said = wrong;
+  claim.classList.toggle("claim--lost", wrong);
+  if (claim.textContent !== words) claim.textContent = words;
+}
+
+function lose(words) {
+  lost = true;
+  document.title = `Not yours any more: ${title}`;
+  say(`${words} What you have typed is still here: copy what you need.`, { wrong: true });
+}
+
+// The answer, or null where there is none to go by: that is said, and asked again later.
+async function ask(address, options = {}) {
+  let answer = null;
+  try {
+    const signal = AbortSignal.timeout(PATIENCE);
+    answer = await fetch(address, { redirect: "manual", signal, ...options });
+  } catch {
+    // No server: like one that fails.
+  }
+  if (lost) return null;
+  if (answer?.type === "opaqueredirect") say(LOGGED_OUT, { wrong: true });
+  else if (answer === null || answer.status >= 500) say(NO_ANSWER, { wrong: true });
+  else return answer;
+  return null;
+}
+
+async function renew() {
+  if (lost) return;
+  const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
+  const headers = { "X-CSRFToken": token, "HX-Request": "true" };
+  const answer = await ask(form.dataset.renew, { method: "POST", headers });
+  if (answer === null) return;
+  if (answer.ok) {
+    say(KEPT);
+  } else if (answer.status === 409) {
+    const fragment = new DOMParser().parseFromString(await answer.text(), "text/html");
+    lose(fragment.body.textContent.replace(/\s+/g, " ").trim());
+  } else {
+    lose("You do not have this item any more, or somebody else is logged in here.");
+  }
+}
+
+async function look() {
+  if (lost || looking) return;
+  looking = true;
+  const answer = await ask(form.dataset.held);
+  looking = false;
+  if (answer === null) return;
+  // A claim that ran out comes back while nobody has the item; the refusal says who has it.
+  if (!answer.ok) await renew();
+  else if (said) say(KEPT);
+}
+
+if (form) {
+  setInterval(look, LOOK_EVERY);
+  setInterval(renew, RENEW_EVERY);
+  // A page that slept has missed its turns.
+  document.addEventListener("visibilitychange", look);
+  addEventListener("pageshow", look);
+}

@@ -1,0 +1,110 @@
+// Keeps what a person types on an item's page in this browser, by person and item: over a reload,
+// a log-out and a lost claim, until the server has taken the decision, and for a day at most.
+
+const PREFIX = "ieim-draft:";
+const DECIDED = "ieim-decided-"; // the server's word that a decision was taken: a cookie
+const LONGEST = 24 * 60 * 60 * 1000;
+const TYPED = "textarea[id], input[id]:not([type]), input[id][type=text]";
+
+const page = document.querySelector("[data-item]");
+const kept = document.getElementById("kept");
+const key = page && draftKey(page.dataset.user, page.dataset.item);
+
+function draftKey(user, item) {
+  return `${PREFIX}${user}:${item}`;
+}
+
+function read(name) {
+  try {
+    const draft = JSON.parse(localStorage.getItem(name));
+    return draft && Date.now() - draft.at < LONGEST ? draft : null;
+  } catch {
+    return null; // storage is blocked, or what is there is none of ours
+  }
+}
+
+function write(draft) {
+  try {
+    if (Object.keys(draft.fields).length === 0) localStorage.removeItem(key);
+    else localStorage.setItem(key, JSON.stringify({ ...draft, at: Date.now() }));
+  } catch {
+    // Storage is blocked or full: the page works without.
+  }
+}
+
+function change(edit) {
+  const draft = read(key) ?? { fields: {} };
+  edit(draft);
+  write(draft);
+}
+
+// ---- what is to be forgotten: what is old, and what was decided
+
+function tidy() {
+  for (const cookie of document.cookie.split("; ")) {
+    const [name, user] = cookie.split("=");
+    if (!name.startsWith(DECIDED)) continue;
+    localStorage.removeItem(draftKey(user, name.slice(DECIDED.length)));
+    document.cookie = `${name}=; path=/; max-age=0`;
+  }
+  for (const name of Object.keys(localStorage)) {
+    if (name.startsWith(PREFIX) && read(name) === null) localStorage.removeItem(name);
+  }
+}
+
+// ---- what was typed goes back where it was; what has no place here can be copied
+
+function restore() {
+  const draft = read(key);
+  if (draft === null) return;
+  const homeless = [];
+  for (const [id, field] of Object.entries(draft.fields)) {
+    const box = document.getElementById(id);
+    if (box?.matches(TYPED)) box.value = field.value;
+    else homeless.push([id, field]);
+  }
+  const action = document.getElementById(draft.action);
+  if (action?.matches("[name=action]")) action.checked = true;
+  if (homeless.length > 0) show(homeless);
+}
+
+function show(homeless) {
+  for (const [, { name, value }] of homeless) {
+    const heading = document.createElement("p");
+    heading.className = "draft__name";
+    heading.textContent = name;
+    const text = document.createElement("p");
+    text.className = "draft";
+    text.dir = "auto";
+    text.textContent = value;
+    kept.querySelector("button").before(heading, text);
+  }
+  kept.hidden = false;
+  kept.querySelector("button").addEventListener("click", () => {
+    change((draft) => homeless.forEach(([id]) => delete draft.fields[id]));
+    kept.hidden = true;
+  });
+}
+
+// ---- and is kept with every key
+
+function typed({ target }) {
+  if (!target.matches(TYPED)) return;
+  const name = target.labels[0]?.textContent.trim() ?? "";
+  change((draft) => {
+    if (target.value.trim()) draft.fields[target.id] = { name, value: target.value };
+    else delete draft.fields[target.id];
+    draft.action = page.querySelector("[name=action]:checked")?.id;
+  });
+}
+
+try {
+  tidy();
+} catch {
+  // Storage is blocked.
+}
+if (page) {
+  // A page that came back with what was sent has it already.
+  if ("fresh" in page.dataset) restore();
+  page.addEventListener("input", typed);
+}

@@ -1,0 +1,56 @@
+"""`make test` itself: what it says of its steps."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import checks, processes
+from tests.checks import Step
+
+
+def python(title: str, code: str, **env: str) -> Step:
+    return Step(title, (sys.executable, "-c", code), env)
+
+
+def test_it_runs_steps_at_once_and_tells_of_them_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "LANES", 2)
+    # Each waits for the other.
+    meet = "import pathlib as p; a, b = map(p.Path, {}); a.touch()\nwhile not b.exists(): pass"
+    files = [str(tmp_path / name) for name in ("one", "two")]
+    steps = [
+        python("first", f"{meet.format(files)}\nprint('hello')"),
+        python("second", f"{meet.format(files[::-1])}\nraise SystemExit(3)"),
+    ]
+    done = list(checks.run_all(steps, {}))
+    assert [(each.step.title, each.said, each.failed) for each in done] == [
+        ("first", "hello\n", False),
+        ("second", "", True),
+    ]
+
+
+def test_it_names_what_failed_and_each_steps_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    leaves = "import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True)"
+    steps = (python("Good", leaves), python("Bad", "raise SystemExit(1)"))
+    monkeypatch.setattr(checks, "STEPS", steps)
+    monkeypatch.setattr(checks, "lacking", list)
+    monkeypatch.setattr(processes, "PATIENCE", 0.0)
+    monkeypatch.setenv(processes.MARK, "checks")
+    ours = signal.getsignal(signal.SIGTERM)
+    try:
+        assert checks.main() == 1
+    finally:
+        signal.signal(signal.SIGTERM, ours)
+    said = capsys.readouterr().out
+    assert re.search(r"^\d+ min +\d+ s  Good$", said, flags=re.MULTILINE)
+    assert "FAILED  Bad" in said
+    assert "had not ended" in said
+    assert "sleep 600" in said

@@ -1,0 +1,109 @@
+"""A small administration's whole record, made by the real services, to tamper with.
+
+22 questions that one person answered and a second one agreed to, six that the pipeline answered
+over two releases with ratings and a correction, stages that a person approved, dismissed or asked
+again, a reply that two agencies signed, and an erased conversation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from conversations import erasing, running
+from conversations.models import Turn
+from conversations.rating.services import rate
+from conversations.recall import sending
+from ieim.knowledge import services as knowledge
+from ieim.pipeline.runner import afterwards
+from review import deciding
+from review.models import Action
+from tests.fixtures import VISA, demo_bundle
+from tests.review import desk
+from tests.review.desk import BABY, BAD, REASON, taken_and_decided, the_item
+
+HELD = 22
+ANSWERED = 6
+
+
+def build() -> None:
+    """Make all of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "beside", afterwards)
+        knowledge.import_bundle(bundle=demo_bundle(), by=None)
+        knowledge.publish(note="first", by=None)
+        eva, zoe = desk.person("eva", *desk.ALL), desk.person("zoe", *desk.ALL)
+        turns = [desk.ask(VISA, {}) for _ in range(ANSWERED - 1)]
+        _publish_again()
+        turns.append(desk.ask(VISA, {}))
+        _rated_and_corrected(turns)
+        for number in range(HELD):
+            held = desk.ask(f"I want to kill myself. It is day {number}.", {"judgement_v1": BAD})
+            item = the_item(held)
+            taken_and_decided(item, eva, Action.WRITE, text=f"Call us, {number}.", sources=[])
+            taken_and_decided(item, zoe, Action.AGREE)
+        _stopped(eva)
+        _signed()
+        _erased(eva)
+
+
+def _publish_again() -> None:
+    bundle = demo_bundle()
+    first, *others = bundle.services
+    changed = (replace(first, fees="45 EUR"), *others)
+    knowledge.import_bundle(bundle=replace(bundle, services=changed), by=None)
+    knowledge.publish(note="another fee", by=None)
+
+
+def _rated_and_corrected(turns: list[Turn]) -> None:
+    for useful, turn in enumerate(turns[:2]):
+        rate(session_id=turn.session_id, turn_id=turn.pk, useful=not useful)
+        rate(session_id=turn.session_id, turn_id=turn.pk, useful=bool(useful))
+    source = turns[0].reply.body["sources"][0]
+    service = {"agency": source["agency_id"], "service": source["service_key"]}
+    notice = sending.confirm(**service, text="The fee is 45 euros.", by=desk.person("eve"))
+    sending.deliver(notice_id=notice.pk)
+
+
+def _stopped(eva: User) -> None:
+    """Correct a stage, ask one again, and correct what triage read."""
+    turn = desk.ask(VISA, {"service_select_v1": [desk.unsure, desk.unsure]})
+    taken_and_decided(the_item(turn), eva, Action.APPROVE)
+    desk.run(turn)
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    taken_and_decided(the_item(turn), eva, Action.RETRY)
+    desk.run(turn)
+    turn = desk.ask(VISA, {"classify": [_misquote, _misquote]})
+    taken_and_decided(the_item(turn, "classify"), eva, Action.DISMISS)
+    turn = desk.ask(VISA, {"judgement_v1": BAD})
+    dismissed = taken_and_decided(the_item(turn, "judgement_v1"), eva, Action.DISMISS)
+    deciding.undo(decision_id=dismissed.pk, actor=eva, reason=REASON)
+
+
+def _misquote(answer: dict[str, Any]) -> None:
+    answer["intents"][0]["evidence_snippets"] = ["extend her tourist visa"]
+
+
+def _signed() -> None:
+    """Let two agencies sign, one of them twice, because the first text was withdrawn."""
+    stage = "multi_agency_service_answer_v1"
+    turn = desk.ask(BABY, {stage: BAD})
+    item = the_item(turn, stage)
+    mine, other = deciding.signing_agencies(item)
+    ada, ben = desk.person("ada", agencies=[mine]), desk.person("ben", agencies=[other])
+    first = taken_and_decided(item, ada, Action.WRITE, text="Come on Monday.", sources=[])
+    deciding.undo(decision_id=first.pk, actor=ada, reason=REASON)
+    taken_and_decided(item, ada, Action.WRITE, text="Come on Tuesday.", sources=[])
+    version = the_item(turn, stage).version
+    deciding.sign(item_id=item.pk, actor=ben, version=version, agency=other, reason=REASON)
+
+
+def _erased(eva: User) -> None:
+    turn = desk.ask("I want to kill myself. I am Wilhelmina.", {}, secret="w")
+    item = the_item(turn)
+    taken_and_decided(item, eva, Action.WRITE, text="Call us, Wilhelmina.", sources=[])
+    desk.ask(VISA, {}, secret="w")
+    erasing.erase_session(session_id=turn.session_id)

@@ -1,0 +1,195 @@
+# ruff: noqa: S608 - the names put into statements are our own tables'
+"""Fourteen ways to tamper with what is stored, as a database's owner can, at any position.
+
+Each takes the number of a position (a deletion: the row's key) and returns the kind and the id of
+what was tampered with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+POSITIONS = 20
+Tampered = tuple[str, str]
+
+
+def rows(query: str, *params: Any) -> list[tuple[Any, ...]]:
+    """What a statement returns, as the database holds it."""
+    with connection.cursor() as cursor:
+        cursor.execute(query, params)
+        return list(cursor.fetchall())
+
+
+def do(statement: str, *params: Any) -> None:
+    """Run a statement that must hit one row at least."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        assert cursor.rowcount, statement
+
+
+def at(position: int, table: str, where: str = "1 = 1", columns: str = "id") -> tuple[Any, ...]:
+    """One of the rows of a table: a different one for each position."""
+    found = rows(f"SELECT {columns} FROM {table} WHERE {where} ORDER BY id")
+    assert len(found) >= POSITIONS, (table, len(found))
+    return found[position * len(found) // POSITIONS]
+
+
+def name(value: Any) -> str:
+    """An id as it is reported: SQLite has UUIDs without hyphens."""
+    return str(UUID(value)) if isinstance(value, str) else str(value)
+
+
+def flipped(data: Any, position: int) -> bytes:
+    """Bytes with one of them changed."""
+    changed = bytearray(bytes(data) or b"\0")
+    changed[position * len(changed) // POSITIONS] ^= 1
+    return bytes(changed)
+
+
+def _changed_json(table: str, column: str, where: str, change: Callable[[Any, int], Any]) -> Any:
+    def tamper(position: int) -> Any:
+        key, text = at(position, table, where, f"id, CAST({column} AS text)")
+        value = json.dumps(change(json.loads(text), position))
+        do(f"UPDATE {table} SET {column} = %s WHERE id = %s", value, key)
+        return key
+
+    return tamper
+
+
+def change_text(position: int) -> Tampered:
+    key, text = at(position, "conversations_turn", "text <> ''", "id, text")
+    place = position * len(text) // POSITIONS
+    other = text[:place] + ("x" if text[place] != "x" else "y") + text[place + 1 :]
+    do("UPDATE conversations_turn SET text = %s WHERE id = %s", other, key)
+    return "turn", name(key)
+
+
+def delete_turn(key: Any) -> Tampered:
+    for table, column in (
+        ("conversations_rating", "reply_id"),
+        ("conversations_citation", "reply_id"),
+        ("conversations_reply", "turn_id"),
+        ("conversations_correction", "turn_id"),
+        ("conversations_attempt", "stage_id"),
+        ("conversations_evidencespan", "stage_id"),
+        ("conversations_stage", "turn_id"),
+        ("conversations_choice", "turn_id"),
+        ("review_signoff", "item_id"),
+        ("review_decision", "item_id"),
+        ("review_itemflag", "item_id"),
+        ("review_searchtext", "item_id"),
+        ("review_reviewitem", "turn_id"),
+    ):
+        parent = {
+            "reply_id": "SELECT id FROM conversations_reply WHERE turn_id = %s",
+            "stage_id": "SELECT id FROM conversations_stage WHERE turn_id = %s",
+            "item_id": "SELECT id FROM review_reviewitem WHERE turn_id = %s",
+            "turn_id": "%s",
+        }[column]
+        with connection.cursor() as cursor:
+            cursor.execute(f"DELETE FROM {table} WHERE {column} IN ({parent})", [key])
+    do("DELETE FROM conversations_turn WHERE id = %s", key)
+    return "turn", name(key)
+
+
+def change_answer(position: int) -> Tampered:
+    key, raw = at(position, "conversations_attempt", columns="id, raw")
+    do("UPDATE conversations_attempt SET raw = %s WHERE id = %s", flipped(raw, position), key)
+    return "attempt", name(key)
+
+
+def change_question(position: int) -> Tampered:
+    key, asked = at(position, "conversations_attempt", columns="id, asked")
+    do("UPDATE conversations_attempt SET asked = %s WHERE id = %s", flipped(asked, position), key)
+    return "attempt", name(key)
+
+
+def clear_findings(position: int) -> Tampered:
+    (key,) = at(position, "conversations_attempt", "CAST(findings AS text) <> '[]'")
+    do("UPDATE conversations_attempt SET findings = '[]' WHERE id = %s", key)
+    return "attempt", name(key)
+
+
+def delete_attempt(key: Any) -> Tampered:
+    do("DELETE FROM conversations_attempt WHERE id = %s", key)
+    return "attempt", name(key)
+
+
+def add_attempt(position: int) -> Tampered:
+    described = connection.introspection.get_table_description(
+        connection.cursor(), "conversations_attempt"
+    )
+    columns = [column.name for column in described if column.name != "id"]
+    values = ", ".join("number + 50" if column == "number" else column for column in columns)
+    (key,) = at(position, "conversations_attempt", "number < 50")
+    do(
+        f"INSERT INTO conversations_attempt ({', '.join(columns)}) "
+        f"SELECT {values} FROM conversations_attempt WHERE id = %s",
+        key,
+    )
+    return "attempt", name(rows("SELECT max(id) FROM conversations_attempt")[0][0])
+
+
+def move_span(position: int) -> Tampered:
+    (key,) = at(position, "conversations_evidencespan")
+    do('UPDATE conversations_evidencespan SET "end" = "end" + 1 WHERE id = %s', key)
+    return "span", name(key)
+
+
+def delete_span(key: Any) -> Tampered:
+    do("DELETE FROM conversations_evidencespan WHERE id = %s", key)
+    return "span", name(key)
+
+
+def change_stage(position: int) -> Tampered:
+    def other(answer: dict[str, Any], position: int) -> dict[str, Any]:
+        return {**answer, "response_id": f"forged-{position}"}
+
+    where = "output IS NOT NULL AND result IS NULL"
+    return "stage", name(_changed_json("conversations_stage", "output", where, other)(position))
+
+
+def change_triage(position: int) -> Tampered:
+    def other(result: dict[str, Any], position: int) -> dict[str, Any]:
+        return {**result, "forged": position}
+
+    where = "result IS NOT NULL AND CAST(result AS text) <> 'null'"
+    return "stage", name(_changed_json("conversations_stage", "result", where, other)(position))
+
+
+def change_reply(position: int) -> Tampered:
+    def other(body: dict[str, Any], position: int) -> dict[str, Any]:
+        return {**body, "title": f"Forged {position}"}
+
+    return "reply", name(_changed_json("conversations_reply", "body", "1 = 1", other)(position))
+
+
+def change_decision(position: int) -> Tampered:
+    (key,) = at(position, "review_decision")
+    column = ("reason", "action")[position % 2]
+    do(f"UPDATE review_decision SET {column} = 'forged' WHERE id = %s", key)
+    return "decision", name(key)
+
+
+def delete_decision(key: Any) -> Tampered:
+    do("DELETE FROM review_decision WHERE id = %s", key)
+    return "decision", name(key)
+
+
+CHANGES = (
+    *(change_text, change_answer, change_question, clear_findings, move_span, change_stage),
+    *(change_triage, change_reply, change_decision),
+)
+DELETIONS = (
+    (delete_turn, "conversations_turn", "text <> ''"),
+    (delete_attempt, "conversations_attempt", "1 = 1"),
+    (delete_span, "conversations_evidencespan", "1 = 1"),
+    (delete_decision, "review_decision", "action = 'agree'"),
+)
+"""With the rows that each of them can delete."""
+ADDITIONS = (add_attempt,)

@@ -1,0 +1,48 @@
+"""A citizen chooses, in a real browser, where the assistant does not know."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
+
+pytestmark = pytest.mark.browser
+
+TITLE = "Which of these do you mean?"
+
+
+@pytest.mark.parametrize("width", [1440, 390, 320])
+def test_a_tap_leads_to_the_answer_on_the_same_page(quiet_page: Page, width: int) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto("/")
+    connected(page)
+    ask(page, "passport")
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
+    options = page.locator(".offer__option")
+    for box in [each.bounding_box() for each in options.all()]:
+        assert box is not None
+        assert box["height"] >= 44
+    assert_fits(page)
+    assert_accessible(page)
+    page.evaluate("window.sameDocument = true")
+    name = page.locator(".offer__name").nth(1).inner_text()
+    options.nth(1).press("Enter")
+    expect_answer(page)
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page.get_by_text("You chose this")).to_be_visible()
+    assert page.evaluate("window.sameDocument") is True
+    assert_accessible(page)
+
+
+def test_none_of_these_works_without_javascript(browser: Browser, live_site: str) -> None:
+    context = browser.new_context(base_url=live_site, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    ask(page, "passport")
+    # The page looks again by itself.
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="None of these").click()
+    expect(page.get_by_role("heading", name="A person will answer this question")).to_be_visible()
+    context.close()

@@ -1,0 +1,181 @@
+"""What a caseworker has typed is not lost, and who loses a claim is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.office import BAD, Office, checked_at_both_widths, log_in, take
+from tests.browser.steps import assert_accessible
+
+pytestmark = pytest.mark.browser
+
+REPLY = "Come to the office with your passport."
+REASON = "The topic is plain."
+HIDDEN = "Object.defineProperty(document, 'visibilityState', {get: () => 'hidden'})"
+KEPT = "#kept"
+
+
+def taken_item(office: Office, *, prepare: Callable[[Page], None] = lambda page: None) -> Page:
+    """An item that a caseworker has taken."""
+    page = office.caseworker()
+    prepare(page)
+    office.open(page, office.citizen(category_select_v1=BAD))
+    take(page)
+    return page
+
+
+def begin(page: Page) -> None:
+    """Type half a decision."""
+    page.get_by_role("radio", name="Write the reply yourself").check()
+    page.get_by_label("The reply", exact=True).fill(REPLY)
+    page.get_by_label("Why?").fill(REASON)
+
+
+def expect_draft(page: Page) -> None:
+    expect(page.get_by_label("The reply", exact=True)).to_have_value(REPLY)
+    expect(page.get_by_label("Why?")).to_have_value(REASON)
+
+
+def drafts(page: Page) -> list[str]:
+    """The names under which the browser keeps drafts."""
+    found = page.evaluate("Object.keys(localStorage).filter((n) => n.startsWith('ieim-draft:'))")
+    return list(found)
+
+
+def take_over(office: Office, address: str) -> Page:
+    boss = office.caseworker("supervisor")
+    boss.goto(address)
+    boss.get_by_role("button", name=re.compile("Take over from")).click()
+    expect(boss.get_by_role("heading", name="What do you want to do?")).to_be_visible()
+    return boss
+
+
+def test_a_draft_outlives_a_reload_and_a_log_out(office: Office) -> None:
+    page = taken_item(office)
+    address = page.url
+    begin(page)
+    page.reload()
+    expect_draft(page)
+    page.get_by_role("button", name="Log out").click()
+    log_in(page, "caseworker")
+    page.goto(address)
+    expect_draft(page)
+
+
+def test_nobody_else_sees_a_draft_in_the_same_browser(office: Office) -> None:
+    page = taken_item(office)
+    address = page.url
+    begin(page)
+    page.get_by_role("button", name="Log out").click()
+    log_in(page, "supervisor")
+    page.goto(address)
+    expect(page.get_by_text(REASON)).to_have_count(0)
+    page.get_by_role("button", name=re.compile("Take over from")).click()
+    expect(page.get_by_label("Why?")).to_have_value("")
+    expect(page.get_by_label("The reply", exact=True)).to_have_value("")
+    page.get_by_label("Why?").fill("Mine")
+    page.get_by_role("button", name="Log out").click()
+    log_in(page, "caseworker")
+    page.goto(address)
+    kept = page.locator(KEPT)
+    expect(kept).to_contain_text(REPLY)
+    expect(kept).not_to_contain_text("Mine")
+    checked_at_both_widths(page)
+
+
+@pytest.mark.parametrize("button", ["Confirm and stay here", "Confirm and open the next item"])
+def test_a_draft_is_gone_once_the_decision_is_taken(office: Office, button: str) -> None:
+    page = taken_item(office)
+    address = page.url
+    begin(page)
+    page.get_by_role("button", name="See what happens").click()
+    assert len(drafts(page)) == 1
+    page.get_by_role("button", name=button).click()
+    expect(page).not_to_have_url(re.compile("/(decide|preview)/"))
+    assert drafts(page) == []
+    page.goto(address)
+    expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
+    expect(page.locator(KEPT)).not_to_be_visible()
+
+
+def test_a_draft_stays_where_the_decision_was_not_taken(office: Office) -> None:
+    page = taken_item(office)
+    address = page.url
+    begin(page)
+    page.get_by_role("button", name="See what happens").click()
+    take_over(office, address)
+    page.get_by_role("button", name="Confirm and stay here").click()
+    expect(page.get_by_role("heading", name="Your decision was not taken")).to_be_visible()
+    page.goto(address)
+    expect(page.locator(KEPT)).to_contain_text(REPLY)
+
+
+def test_a_draft_is_dropped_after_a_day(office: Office) -> None:
+    page = taken_item(office)
+    begin(page)
+    page.evaluate(
+        """() => {
+          const [name] = Object.keys(localStorage).filter((n) => n.startsWith('ieim-draft:'));
+          const draft = JSON.parse(localStorage.getItem(name));
+          draft.at -= 24 * 60 * 60 * 1000;
+          localStorage.setItem(name, JSON.stringify(draft));
+        }"""
+    )
+    page.goto("/review/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Items for a person")
+    assert drafts(page) == []
+
+
+def test_who_loses_a_claim_is_told_within_five_seconds(office: Office) -> None:
+    page = taken_item(office, prepare=lambda page: page.clock.install())
+    begin(page)
+    take_over(office, page.url)
+    page.clock.run_for(5_000)
+    expect(page.locator("#claim")).to_contain_text("has this item until")
+    expect(page).to_have_title(re.compile("^Not yours any more: "))
+    expect_draft(page)
+    assert_accessible(page)
+    page.reload()
+    expect(page.locator(KEPT)).to_contain_text(REPLY)
+    page.get_by_role("button", name="Throw it away").click()
+    expect(page.locator(KEPT)).not_to_be_visible()
+    assert drafts(page) == []
+
+
+def test_who_loses_a_claim_to_a_decision_is_told(office: Office) -> None:
+    page = taken_item(office, prepare=lambda page: page.clock.install())
+    elsewhere = page.context.new_page()
+    elsewhere.goto(page.url)
+    begin(elsewhere)
+    elsewhere.get_by_role("button", name="See what happens").click()
+    elsewhere.get_by_role("button", name="Confirm and stay here").click()
+    expect(elsewhere.get_by_role("heading", name="This item is decided")).to_be_visible()
+    page.clock.run_for(5_000)
+    expect(page.locator("#claim")).to_contain_text("This item has been decided already.")
+
+
+def test_a_hidden_page_keeps_the_claim(office: Office) -> None:
+    page = taken_item(office, prepare=lambda page: page.clock.install())
+    page.evaluate(HIDDEN)
+    with page.expect_response("**/renew/") as renewed:
+        page.clock.run_for(60_000)
+    assert renewed.value.ok
+
+
+def test_it_says_that_somebody_is_logged_out_and_goes_on_after(office: Office) -> None:
+    page = taken_item(office, prepare=lambda page: page.clock.install())
+    begin(page)
+    elsewhere = page.context.new_page()
+    elsewhere.goto("/review/")
+    elsewhere.get_by_role("button", name="Log out").click()
+    page.clock.run_for(5_000)
+    expect(page.locator("#claim")).to_contain_text("You are logged out")
+    log_in(elsewhere, "caseworker")
+    page.clock.run_for(5_000)
+    expect(page.locator("#claim")).to_have_text("This item stays yours while this page is open.")
+    page.reload()
+    expect_draft(page)

@@ -1,0 +1,273 @@
+"""Asking back: the question, the choice, and giving up waiting (decisions 19 and 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from celery import current_app
+from django.db import transaction
+
+from conversations import erasing, resuming, running, selectors, services, sweeper
+from conversations.choosing import services as choosing
+from conversations.choosing.models import Choice
+from conversations.choosing.services import (
+    ChoiceRefused,
+    NothingToChoose,
+    choose,
+    number_of,
+)
+from conversations.models import Reply, Session, Turn
+from conversations.replay import replay
+from ieim.audit.models import AuditEvent
+from ieim.audit.verify import verify
+from ieim.pipeline.topology import ANSWERING
+from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
+
+WIDE = "passport"
+SECRET = "a"
+
+
+@pytest.fixture
+def asking(ask: Ask) -> Turn:
+    """A turn whose citizen has to choose."""
+    turn = ask(WIDE, secret=SECRET)
+    assert turn.state == "asking"
+    return turn
+
+
+def pick(turn: Turn, number: int | None) -> None:
+    choose(session_id=turn.session_id, turn_id=turn.pk, number=number)
+
+
+def again(turn: Turn) -> Turn:
+    return Turn.objects.select_related("session", "choice").get(pk=turn.pk)
+
+
+def flow_items(turn: Turn) -> Any:
+    return turn.review_items.filter(stage__in=[*ANSWERING, "reply"])
+
+
+def kinds(turn: Turn) -> list[str]:
+    found = AuditEvent.objects.filter(chain=turn.session_id).order_by("seq")
+    return [event.kind for event in found]
+
+
+def test_a_wide_word_gets_its_services_and_no_person(asking: Turn) -> None:
+    view = selectors.turn_view(asking.pk)
+    assert view.choice is not None
+    options = view.choice.options
+    assert 2 <= len(options) <= 4
+    assert all("passport" in option.name.lower() for option in options)
+    assert all(option.agency_name and option.line for option in options)
+    assert not flow_items(asking).exists()
+    assert not Reply.objects.exists()
+    assert kinds(asking)[-1] == "turn.asking"
+    attempts = asking.stages.get(contract=asking.choice.stage).attempts.count()
+    assert attempts == 1
+
+
+def test_a_choice_goes_on_in_the_same_turn(
+    asking: Turn, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    monkeypatch.setattr(current_app, "send_task", lambda name, args, **_: sent.append(args[0]))
+    agency, key = asking.choice.offered[1]
+    with django_capture_on_commit_callbacks(execute=True):
+        pick(asking, 2)
+    assert sent == [str(asking.pk)]
+    running.run_turn(turn_id=asking.pk)
+    turn = again(asking)
+    assert turn.state == "answered"
+    source = turn.reply.body["sources"][0]
+    assert (source["agency_id"], source["service_key"]) == (agency, key)
+    assert turn.reply.origin == "citizen_choice"
+    assert turn.reply.body["kind"] == "service"
+    assert turn.stages.get(contract="service_select_v1").status == "chosen"
+    assert turn.choice.outcome == "chosen"
+    assert "turn.chosen" in kinds(turn)
+    assert verify(turn.session_id).ok
+    assert replay(turn).same
+    assert not flow_items(turn).exists()
+
+
+def test_every_option_can_be_chosen(ask: Ask) -> None:
+    for number in (1, 2, 3, 4):
+        turn = ask(WIDE, secret=str(uuid4()))
+        if number > len(turn.choice.offered):
+            break
+        pick(turn, number)
+        running.run_turn(turn_id=turn.pk)
+        assert again(turn).state == "answered"
+
+
+def test_none_of_these_is_a_persons_with_what_was_offered(asking: Turn) -> None:
+    pick(asking, None)
+    turn = again(asking)
+    assert turn.state == "needs_review"
+    item = flow_items(turn).get()
+    assert (item.stage, item.reasons) == (turn.choice.stage, turn.choice.codes)
+    assert turn.choice.outcome == "none"
+    assert verify(turn.session_id).ok
+
+
+def test_a_choice_that_nobody_makes_goes_to_a_person(asking: Turn) -> None:
+    sweeper.sweep(now=asking.choice.until - timedelta(seconds=1))
+    assert again(asking).state == "asking"
+    sweeper.sweep(now=asking.choice.until)
+    sweeper.sweep(now=asking.choice.until)
+    turn = again(asking)
+    assert (turn.state, turn.choice.outcome) == ("needs_review", "expired")
+    assert flow_items(turn).count() == 1
+
+
+def test_the_same_choice_again_changes_nothing(asking: Turn) -> None:
+    pick(asking, 1)
+    before = kinds(asking)
+    pick(asking, 1)
+    assert kinds(asking) == before
+    with pytest.raises(ChoiceRefused) as late:
+        pick(asking, 2)
+    assert late.value.late
+    with pytest.raises(ChoiceRefused):
+        pick(asking, None)
+    running.run_turn(turn_id=asking.pk)
+    pick(asking, 1)
+    assert Reply.objects.count() == 1
+
+
+@pytest.mark.parametrize("number", [0, 5, -1, 10**30])
+def test_what_was_not_offered_cannot_be_chosen(asking: Turn, number: int) -> None:
+    with pytest.raises(ChoiceRefused) as refused:
+        pick(asking, number)
+    assert not refused.value.late
+    assert again(asking).state == "asking"
+
+
+@pytest.mark.parametrize(
+    "given", ["", "0", "10", "²", "-1", "1 ", "None", "none of these", "9" * 99]
+)
+def test_a_form_names_an_option_by_its_number(given: str) -> None:
+    with pytest.raises(ChoiceRefused):
+        number_of(given)
+    assert number_of("none") is None
+    assert number_of("3") == 3
+
+
+def test_nobody_else_can_choose(asking: Turn, ask: Ask) -> None:
+    other = ask(VISA, secret="b")
+    with pytest.raises(NothingToChoose):
+        choose(session_id=other.session_id, turn_id=asking.pk, number=1)
+    with pytest.raises(NothingToChoose):
+        choose(session_id=other.session_id, turn_id=other.pk, number=1)
+    erasing.erase_session(session_id=asking.session_id)
+    with pytest.raises(Session.DoesNotExist):
+        pick(asking, 1)
+    assert not Choice.objects.exists()
+
+
+def test_the_next_question_does_not_wait_for_a_choice(asking: Turn, ask: Ask) -> None:
+    after = ask(VISA, secret=SECRET)
+    assert after.state == "answered"
+    pick(asking, 1)
+    running.run_turn(turn_id=asking.pk)
+    assert again(asking).state == "answered"
+
+
+def test_somebody_in_danger_is_never_asked(ask: Ask) -> None:
+    turn = ask("passport, I want to kill myself")
+    assert turn.state == "needs_review"
+    assert not Choice.objects.exists()
+
+
+def test_a_citizen_is_asked_once_a_turn(asking: Turn) -> None:
+    pick(asking, None)
+    item = flow_items(asking).get()
+    resuming.ask_again(stage=asking.stages.get(contract=item.stage))
+    resuming.resume(turn=again(asking))
+    running.run_turn(turn_id=asking.pk)
+    assert again(asking).state == "needs_review"
+
+
+def test_an_erasure_meanwhile_stops_no_sweep(
+    asking: Turn, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = ask(WIDE, secret="b")
+    late = max(asking.choice.until, other.choice.until)
+    opened = transaction.atomic
+    erased: list[bool] = []
+
+    def erasing_first(*args: Any, **options: Any) -> Any:
+        if not erased:
+            erased.append(True)
+            erasing.erase_session(session_id=asking.session_id)
+        return opened(*args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(transaction, "atomic", erasing_first)
+        assert choosing.expire(now=late) == 1
+    assert again(other).state == "needs_review"
+
+
+def test_a_choice_in_an_unsupported_language_leads_to_its_answer(ask: Ask) -> None:
+    turn = ask("Здравствуйте, мне нужен паспорт. Passport?", secret=SECRET)
+    assert turn.state == "asking"
+    pick(turn, 1)
+    running.run_turn(turn_id=turn.pk)
+    assert again(turn).state == "answered"
+
+
+def test_two_choices_at_once_are_one(
+    published: None, in_threads: Callable[[list[Callable[[], Any]]], list[Any]]
+) -> None:
+    turn = services.receive_turn(secret=SECRET, text=WIDE, enqueue=False)
+    running.run_turn(turn_id=turn.pk)
+
+    def attempt(number: int | None) -> str:
+        try:
+            pick(turn, number)
+        except ChoiceRefused:
+            return "late"
+        return "taken"
+
+    told = in_threads([lambda n=n: attempt(n) for n in (1, 2, None)])  # type: ignore[misc]  # mypy cannot type a default
+    assert sorted(told) == ["late", "late", "taken"]
+    assert [event.kind for event in AuditEvent.objects.filter(kind="turn.chosen")] == [
+        "turn.chosen"
+    ]
+
+
+def test_a_crash_before_the_question_is_put_loses_nothing(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = services.receive_turn(secret=SECRET, text=WIDE, enqueue=False)
+
+    def crash(**_: Any) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(choosing, "ask", crash)
+        running.run_turn(turn_id=turn.pk)
+    assert again_state(turn) == "queued"
+    running.run_turn(turn_id=turn.pk)
+    assert again_state(turn) == "asking"
+    assert turn.stages.get(contract=turn_choice(turn).stage).attempts.count() == 1
+
+
+def again_state(turn: Turn) -> str:
+    return Turn.objects.get(pk=turn.pk).state
+
+
+def turn_choice(turn: Turn) -> Choice:
+    return Choice.objects.get(turn=turn)
+
+
+def test_an_answer_that_breaks_its_shape_is_no_abstention(ask: Ask) -> None:
+    with scripted_model({"service_select_v1": ["no json"] * 2}) as (model, _):
+        turn = ask(VISA, model=model)
+    assert turn.state == "needs_review"
+    assert flow_items(turn).exists()

@@ -1,0 +1,180 @@
+"""The vectors of releases: made beside the turns, kept by text and embedder."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ieim.knowledge import following, vectors
+from ieim.knowledge.bundle import Bundle
+from ieim.knowledge.models import Service, Vector
+from ieim.knowledge.services import import_bundle, publish
+from ieim.pipeline.knowledge import Release
+from ieim.search import FusedIndex, ReleaseIndex
+from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.search.fusing import texts_of
+from tests.embedders import Ideas
+
+pytestmark = pytest.mark.django_db
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def ideas(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Ideas:
+    """The embedder of this process, which has looked at no release yet."""
+    ideas = Ideas()
+    careful = CarefulEmbedder(ideas, clock=clock)
+    monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
+    monkeypatch.setattr(vectors, "_slots", OrderedDict())
+    return ideas
+
+
+@pytest.fixture
+def value(bundle: Bundle) -> Release:
+    return bundle.release(1)
+
+
+def forget() -> None:
+    """Be another process."""
+    vectors._slots.clear()
+
+
+def test_words_answer_until_the_vectors_are_made(ideas: Ideas, value: Release) -> None:
+    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    assert ideas.made == []
+    vectors.prepare(value)
+    assert isinstance(vectors.shortlist_for(value), FusedIndex)
+    assert sorted(ideas.made) == sorted(texts_of(value))
+
+
+def test_another_process_reads_what_is_kept(ideas: Ideas, value: Release) -> None:
+    vectors.prepare(value)
+    made = len(ideas.made)
+    forget()
+    shortlist = vectors.shortlist_for(value)
+    assert shortlist.embedder == ideas.id
+    assert shortlist.services("my holiday papers are gone", agencies=None, limit=1)[0].meaning
+    vectors.prepare(value)
+    assert len(ideas.made) == made
+
+
+def test_what_another_process_makes_is_found_after_a_while(
+    ideas: Ideas, value: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    texts = {vectors._digest(text): text for text in texts_of(value)}
+    vectors._make(CarefulEmbedder(ideas, clock=Clock()), texts)
+    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    monkeypatch.setattr(vectors, "AGAIN", 0.0)
+    assert isinstance(vectors.shortlist_for(value), FusedIndex)
+
+
+def test_a_changed_service_costs_one_vector(ideas: Ideas, value: Release) -> None:
+    vectors.prepare(value)
+    ideas.made.clear()
+    key = ("tax", "return")
+    service = replace(value.services[key], overview="What you earned.")
+    changed = replace(value, services={**value.services, key: service}, sha256="1" * 64)
+    vectors.prepare(changed)
+    assert len(ideas.made) == 1
+    assert "What you earned." in ideas.made[0]
+    assert isinstance(vectors.shortlist_for(changed), FusedIndex)
+
+
+def test_what_another_process_stored_meanwhile_is_not_made_again(
+    ideas: Ideas, value: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "BATCH", 1)
+    texts = {vectors._digest(text): text for text in texts_of(value)}
+    other = Ideas()
+    first = ideas.documents
+
+    def and_the_other(wanted: list[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+        vectors._make(CarefulEmbedder(other, clock=Clock()), texts)
+        return first(wanted)
+
+    monkeypatch.setattr(ideas, "documents", and_the_other)
+    vectors.prepare(value)
+    assert len(ideas.made) == 1
+    assert Vector.objects.count() == len(texts)
+
+
+def test_vectors_of_another_embedder_are_not_used(
+    ideas: Ideas, value: Release, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors.prepare(value)
+    careful = CarefulEmbedder(Ideas("ideas/2"), clock=clock)
+    monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
+    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    vectors.prepare(value)
+    assert vectors.shortlist_for(value).embedder == "ideas/2"
+
+
+def test_a_release_is_ready_by_words_while_the_embedder_is_gone(
+    ideas: Ideas, bundle: Bundle, clock: Clock
+) -> None:
+    import_bundle(bundle=bundle, by=None)
+    publish(note="", by=None)
+    ideas.down = True
+    follower = following.Follower()
+    follower.step()
+    assert follower.number() == 1
+    view = bundle.release(1)
+    assert isinstance(vectors.shortlist_for(view), ReleaseIndex)
+    ideas.down, clock.now = False, 60.0
+    follower.step()
+    assert isinstance(vectors.shortlist_for(view), FusedIndex)
+
+
+def test_a_turn_gets_a_release_once_its_vectors_are_made(ideas: Ideas, bundle: Bundle) -> None:
+    import_bundle(bundle=bundle, by=None)
+    publish(note="", by=None)
+    follower = following.Follower()
+    follower.step()
+    Service.objects.filter(key="return").update(overview="What you earned.")
+    second = publish(note="", by=None)
+    assert follower.number() == 1
+    before = Vector.objects.count()
+    follower.step()
+    assert (follower.number(), Vector.objects.count()) == (2, before + 1)
+    assert second.number == 2
+
+
+def test_starting_does_not_wait_for_vectors(ideas: Ideas, bundle: Bundle) -> None:
+    import_bundle(bundle=bundle, by=None)
+    publish(note="", by=None)
+    following.prepare(make=False)
+    assert ideas.made == []
+
+
+def test_a_release_that_no_database_knows_is_kept_in_memory(ideas: Ideas, value: Release) -> None:
+    first = vectors.unkept_for(value)
+    assert isinstance(first, FusedIndex)
+    assert vectors.unkept_for(value) is first
+    assert not Vector.objects.exists()
+
+
+def test_vectors_of_several_widths_are_not_used(
+    ideas: Ideas, value: Release, caplog: pytest.LogCaptureFixture
+) -> None:
+    vectors.prepare(value)
+    odd = Vector.objects.earliest("pk")
+    odd.value = bytes(odd.value)[:8]
+    odd.save()
+    forget()
+    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    assert "several widths" in caplog.text

@@ -1,0 +1,229 @@
+"""What each cell of the matrix of access is expected to answer.
+
+Who may open an address is in ``review/access.py``. Here is what the object adds to that: for
+somebody of one agency, whose role may, and for whom the object is not there or not theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.urls import URLResolver, get_resolver
+
+from review.access import ADMIN, BEARER, EVERYBODY, who_may
+from review.roles import Role
+from tests.review.world import Variant
+
+APIS = ("review_api:", "knowledge_api:")
+NAMELESS = {""}
+"""The API's catch-all, which says that there is nothing; the admin's own are below its prefix."""
+OK, NOT_YOURS, NOT_THERE, LOGIN = "ok", "403", "404", "login"
+BACK = "back to the list"
+"""What the admin does for an object that somebody does not see."""
+OWN, FOREIGN, TWO, NONE = Variant
+
+
+class Kind(StrEnum):
+    """What an address takes."""
+
+    ITEM = "review item"
+    PROPOSAL = "proposal, to read"
+    DECISION = "proposal, to decide about"
+    QUESTION = "golden question"
+    NOTICE = "notice"
+    SERVICE = "service whose answers are recalled"
+    ENTRY = "entry of the draft"
+    AGENCY = "agency of the draft"
+    LABEL = "label of the draft"
+    PUBLIC = "what everybody who may open the address sees"
+
+
+Row = Mapping[Variant, str]
+SCOPED: Row = {OWN: OK, FOREIGN: NOT_THERE}
+EXPECTED: Mapping[Kind, Row] = {
+    Kind.ITEM: {OWN: OK, FOREIGN: NOT_THERE, TWO: OK, NONE: OK},
+    Kind.PROPOSAL: dict.fromkeys(Variant, OK),
+    Kind.DECISION: {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
+    Kind.QUESTION: {OWN: OK, FOREIGN: NOT_THERE, TWO: OK, NONE: OK},
+    Kind.NOTICE: {OWN: OK, FOREIGN: NOT_THERE, NONE: NOT_THERE},
+    Kind.SERVICE: SCOPED,
+    Kind.ENTRY: SCOPED,
+    Kind.AGENCY: SCOPED,
+    Kind.LABEL: {NONE: OK},
+    Kind.PUBLIC: {OWN: OK},
+}
+"""By what an address takes, and whose it is; a variant that is left out is none of that kind."""
+SEEN_BY: Mapping[tuple[Kind, Variant], frozenset[Role]] = {
+    (Kind.ITEM, TWO): frozenset(Role),
+    # It takes a right of its own (review.reach.TRIAGE).
+    (Kind.ITEM, NONE): frozenset({Role.SUPERVISOR}),
+}
+"""Who of those whose role may sees such an object at all; for the others it is not there."""
+EXCEPT: Mapping[tuple[Kind, str], Row] = {
+    # An entry is added and changed by one call, which never says whether it is there.
+    (Kind.ENTRY, "PUT"): {OWN: OK, FOREIGN: NOT_YOURS},
+    (Kind.AGENCY, "PUT"): {OWN: OK, FOREIGN: NOT_YOURS},
+    (Kind.AGENCY, "DELETE"): {OWN: NOT_YOURS, FOREIGN: NOT_THERE},
+    (Kind.LABEL, "PUT"): {NONE: NOT_YOURS},
+    (Kind.LABEL, "DELETE"): {NONE: NOT_YOURS},
+}
+KINDS: Mapping[str, Kind] = {
+    **{f"knowledge:{name}": Kind.PROPOSAL for name in ("proposal", "withdraw")},
+    **{f"knowledge_api:{name}": Kind.PROPOSAL for name in ("proposal", "withdraw", "golden_run")},
+    **{f"trying:{name}": Kind.PROPOSAL for name in ("golden", "start")},
+    **{
+        f"{space}:{name}": Kind.DECISION
+        for space in ("knowledge", "knowledge_api")
+        for name in ("publish", "refuse")
+    },
+    "trying:question_remove": Kind.QUESTION,
+    "notices:end": Kind.NOTICE,
+    "knowledge_api:end_notice": Kind.NOTICE,
+    **{
+        f"recall:{name}": Kind.SERVICE
+        for name in ("service", "references", "write", "send", "notice")
+    },
+    **{f"knowledge_api:{name}": Kind.SERVICE for name in ("versions", "answers")},
+    **{
+        f"knowledge_api:{name}_entry": Kind.ENTRY
+        for name in ("dictionary", "services", "translations")
+    },
+    "knowledge_api:agencies_entry": Kind.AGENCY,
+    "knowledge_api:labels_entry": Kind.LABEL,
+    **{
+        f"knowledge:{name}": Kind.PUBLIC
+        for name in ("draft_service", "service", "release", "again")
+    },
+    "knowledge_api:release": Kind.PUBLIC,
+}
+"""Every staff address that takes an object, but for those of review items and the admin's."""
+
+ACCOUNTS: Mapping[str, Row] = {
+    "change": dict.fromkeys(Variant, OK),
+    "change POST": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: OK},
+    "delete": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
+    "history": dict.fromkeys(Variant, OK),
+    "password": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: OK},
+    "scope POST": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
+}
+"""For an administrator: a caseworker's account, a superuser's, an administrator's, one's own."""
+SUPERUSER = {
+    "audit_auditevent": "v",
+    "audit_auditcheckpoint": "v",
+    "knowledge_release": "v",
+    "knowledge_publication": "v",
+    "knowledge_goldenquestion": "vc",
+}
+"""What superusers do in the admin where it is not everything."""
+OF_AGENCY = frozenset(f"knowledge_{n}" for n in ("agency", "category", "service", "translation"))
+_RIGHTS = {"changelist": "v", "history": "v", "add": "a", "delete": "d", "password": "c"} | {
+    "import": "c",
+    "process": "c",
+    "export": "v",
+}
+
+
+def addresses(
+    resolver: URLResolver | None = None, space: str = "", taken: tuple[str, ...] = ()
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Every address of the site: ``(name, names of what is filled in)``."""
+    for pattern in (resolver or get_resolver()).url_patterns:
+        filled = (*taken, *pattern.pattern.regex.groupindex)
+        if isinstance(pattern, URLResolver):
+            inner = f"{space}{pattern.namespace}:" if pattern.namespace else space
+            yield from addresses(pattern, inner, filled)
+        elif pattern.name:
+            yield f"{space}{pattern.name}", filled
+        elif space != "admin:":
+            assert str(pattern.pattern) in NAMELESS, f"{pattern} has no name"
+
+
+NAMES = dict(addresses())
+
+
+def kind_of(name: str) -> Kind | None:
+    """Return what an address takes, None for nothing."""
+    if name.startswith("review") and "pk" in NAMES[name]:
+        return Kind.ITEM
+    return KINDS.get(name)
+
+
+def model_page(name: str) -> tuple[str, str] | None:
+    """Return the model and the page of an address of the admin, None for one of the site's own."""
+    for model in ADMIN:
+        if name.startswith(f"admin:{model}_"):
+            page = name.removeprefix(f"admin:{model}_")
+            return model, page.partition("_")[0]
+    return None
+
+
+def expected(
+    name: str, method: str, variant: Variant, role: Role | None, user: User | AnonymousUser
+) -> str:
+    """Return what somebody of one agency with ``role`` is answered; None is no role."""
+    if found := model_page(name):
+        return _admin(*found, method, variant, role, user)
+    who = who_may(name, method)
+    if who == EVERYBODY:
+        return OK
+    if who == BEARER or (user.is_anonymous and name.startswith(APIS)):
+        return NOT_YOURS
+    if user.is_anonymous:
+        return LOGIN
+    everybody = who == frozenset(Role)
+    if not (user.is_superuser or everybody or role in (who or ())):
+        # Of an app of which they may see nothing, the admin says that there is none.
+        return NOT_THERE if name == "admin:app_list" else NOT_YOURS
+    kind = kind_of(name)
+    if kind is None or user.is_superuser:
+        return OK
+    if role not in SEEN_BY.get((kind, variant), (role,)):
+        return NOT_THERE
+    return EXCEPT.get((kind, method), EXPECTED[kind])[variant]
+
+
+def _admin(
+    model: str,
+    page: str,
+    method: str,
+    variant: Variant,
+    role: Role | None,
+    user: User | AnonymousUser,
+) -> str:
+    if user.is_anonymous:
+        return LOGIN
+    rights = ADMIN[model].get(role, "") if role else ""
+    if user.is_superuser:
+        rights = SUPERUSER.get(model, "vcad")
+    changes = "v" if method == "GET" else "c"
+    needed = changes if page == "change" else _RIGHTS[page]
+    if page == "history" and not user.is_superuser and not _in_sight(model, variant):
+        return BACK
+    if needed not in rights:
+        return NOT_YOURS
+    if user.is_superuser:
+        return OK
+    if model in ("auth_user", "knowledge_agencyscope"):
+        what = "scope POST" if model != "auth_user" and needed != "v" else page
+        if page == "change" and method != "GET":
+            what = what if what == "scope POST" else "change POST"
+        return ACCOUNTS.get(what, {}).get(variant, OK)
+    return OK if _in_sight(model, variant) or page not in ("change", "delete") else BACK
+
+
+def _in_sight(model: str, variant: Variant) -> bool:
+    """Whether somebody of one agency finds what the admin shows of a model there."""
+    return model != "knowledge_label" and (model not in OF_AGENCY or variant is not FOREIGN)
+
+
+def in_play(name: str, variant: Variant) -> bool:
+    """Whether there is such an object for this address."""
+    found = model_page(name)
+    if found:
+        model, _ = found
+        accounts = model in ("auth_user", "knowledge_agencyscope")
+        return variant is OWN or (bool(NAMES[name]) and (accounts or variant is FOREIGN))
+    kind = kind_of(name)
+    return variant is OWN if kind is None else variant in EXPECTED[kind]

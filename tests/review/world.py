@@ -1,0 +1,225 @@
+"""One of everything that an address can take, of one's own agency, another's, two, or none.
+
+All of it is made by the real services. People of the matrix work for :data:`OWN`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import User
+from django.db.models import Model
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+
+from conversations.models import CorrectionNotice, Turn
+from conversations.recall import sending
+from conversations.trying import services as trying
+from ieim.audit.checkpoints import take_checkpoint
+from ieim.audit.models import AuditCheckpoint, AuditEvent
+from ieim.knowledge import editing, proposals
+from ieim.knowledge.models import (
+    AgencyScope,
+    Change,
+    GoldenQuestion,
+    Proposal,
+    Publication,
+    Service,
+)
+from ieim.knowledge.notices import services as notices
+from ieim.knowledge.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.selectors import DRAFT_MODELS
+from review.models import ReviewItem
+from review.people.services import changing
+from review.roles import Role
+from tests.fixtures import VISA
+from tests.review import desk
+from tests.review.people import person
+
+OWN, OTHER, SECOND = "civil-registry", "immigration", "social-support"
+BIRTH = "How do I register a birth?"
+
+
+class Variant(StrEnum):
+    """Whose an object is; of two agencies one is one's own."""
+
+    OWN = "own"
+    FOREIGN = "foreign"
+    TWO = "two"
+    NONE = "none"
+
+
+Ask = Callable[..., Turn]
+AGENCIES: Mapping[Variant, tuple[str, ...]] = {
+    Variant.OWN: (OWN,),
+    Variant.FOREIGN: (OTHER,),
+    Variant.TWO: (OWN, SECOND),
+    Variant.NONE: (),
+}
+STOPPED = {
+    Variant.OWN: (BIRTH, "category_select_v1"),
+    Variant.FOREIGN: (VISA, "category_select_v1"),
+    Variant.TWO: (desk.BABY, "semantic_analysis_v1"),
+    Variant.NONE: (VISA, "agency_detect_v1"),
+}
+"""A question, and the contract at which its turn stops."""
+OF_SERVICE = frozenset(
+    {
+        "knowledge:draft_service",
+        "knowledge:service",
+        "knowledge_api:answers",
+        "knowledge_api:versions",
+    }
+)
+"""Addresses that name a service in their query."""
+
+
+class World:
+    """The objects of one variant, and the addresses that lead to them."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.agencies = AGENCIES[variant]
+        self.chief = person("chief", Role.EDITOR)
+        self.item = self._item(*STOPPED[variant])
+        self.notice = self._notice()
+        self.question = self._question()
+        self.entries = self._entries()
+        self.correction = self._correction()
+        self.proposal = self._proposal()
+        self.account = self._account(variant)
+        take_checkpoint()
+
+    def address(self, name: str, names: tuple[str, ...], me: User | None) -> str:
+        """Return where the objects are, ``names`` being what the address takes."""
+        query = ""
+        of_table = {f"knowledge_api:{table}_entry": table for table in TABLES}
+        if table := of_table.get(name):
+            query = "?" + urlencode(
+                {n: value for n, value in self.identity(table).items() if value}
+            )
+        elif name.startswith("recall:"):
+            service = self.identity("services")
+            query = "?" + urlencode({"agency": service["agency"], "service": service["key"]})
+        elif name == "admin:autocomplete":
+            query = "?app_label=knowledge&model_name=agencyscope&field_name=user"
+        elif name in OF_SERVICE:
+            query = "?" + urlencode(self.identity("services"))
+        values = {each: self._value(name, each, me) for each in names}
+        try:
+            return reverse(name, kwargs=values) + query
+        except NoReverseMatch:  # some are known by number
+            return reverse(name, kwargs=dict.fromkeys(names, 1)) + query
+
+    def identity(self, table: Table) -> dict[str, str]:
+        """Return the natural id of the entry of a table."""
+        row = self.entries[table]
+        columns = IDENTITY[table]
+        return {n: getattr(row, "agency_id" if n == "agency" else n) for n in columns}
+
+    def _value(self, name: str, each: str, me: User | None) -> object:
+        if each in ("id", "object_id"):
+            return self._stored(name.removeprefix("admin:").rpartition("_")[0], me)
+        known: dict[str, object] = {
+            "proposal": self.proposal.pk,
+            "notice": self.correction.pk if name == "recall:notice" else self.notice.pk,
+            "name": self.question.name,
+            "number": 1,
+            "app_label": "knowledge",
+            "secret": "x" * 43,
+        }
+        if each == "pk":
+            if name.startswith("review"):
+                return self.item.pk
+            return self.notice.pk if name.endswith("end_notice") else self.proposal.pk
+        return known.get(each, self.item.pk)
+
+    def _stored(self, model: str, me: User | None) -> object:
+        """Return the key of what the admin shows of a model."""
+        for table, kind in DRAFT_MODELS.items():
+            if model == kind._meta.label_lower.replace(".", "_"):
+                return self.entries[table].pk
+        account = self.account or (me if me and me.pk else self.chief)
+        first: Mapping[str, Callable[[], Model | None]] = {
+            "auth_user": lambda: account,
+            "auth_user_password": lambda: account,
+            "auth_group": lambda: self.chief.groups.get(),
+            "knowledge_agencyscope": lambda: AgencyScope.objects.filter(user=account).first(),
+            "knowledge_goldenquestion": lambda: self.question,
+            "knowledge_publication": Publication.objects.first,
+            "audit_auditevent": AuditEvent.objects.first,
+            "audit_auditcheckpoint": AuditCheckpoint.objects.first,
+        }
+        found = first[model]() if model in first else None
+        return 1 if found is None else found.pk
+
+    def _item(self, text: str, contract: str) -> ReviewItem:
+        return desk.the_item(desk.ask(text, {contract: desk.BAD}))
+
+    def _notice(self) -> Any:
+        agency = self.agencies[0] if len(self.agencies) == 1 else ""
+        ends_at = timezone.now() + timedelta(days=1)
+        return notices.add(
+            agency=agency, text="Closed today.", starts_at=None, ends_at=ends_at, by=self.chief
+        )
+
+    def _question(self) -> GoldenQuestion:
+        expected = {
+            "inquiry": bool(self.agencies),
+            "agencies": [*self.agencies],
+            "service": None,
+        }
+        kept, _ = trying.keep(text="Where?", expected=expected, note="", by=self.chief)
+        return kept
+
+    def _entries(self) -> dict[Table, Any]:
+        agency = self.agencies[0] if self.agencies else OTHER
+        found = {}
+        for table in TABLES:
+            rows: Any = DRAFT_MODELS[table]._default_manager.order_by("pk")
+            if table == "agencies":
+                rows = rows.filter(pk=agency)
+            elif table != "labels":
+                rows = rows.filter(agency=agency)
+            found[table] = rows[0]
+        return found
+
+    def _correction(self) -> CorrectionNotice:
+        """Correct an answer made from the service of the entries."""
+        turn = desk.ask(VISA if OTHER in self.agencies else BIRTH, {})
+        source = turn.reply.body["sources"][0]
+        agency, key = source["agency_id"], source["service_key"]
+        self.entries["services"] = Service.objects.get(agency=agency, key=key)
+        return sending.confirm(agency=agency, service=key, text="The fee is 45.", by=self.chief)
+
+    def _proposal(self) -> Proposal:
+        """Propose another name for a service of each agency; of none, for a label."""
+        rows: list[tuple[Table, Any]] = [
+            ("services", Service.objects.filter(agency=each)[0]) for each in self.agencies
+        ]
+        for table, row in rows or [("labels", self.entries["labels"])]:
+            names = {n: "agency_id" if n == "agency" else n for n in IDENTITY[table]}
+            identity = {name: getattr(row, column) for name, column in names.items()}
+            editing.save(
+                table=table,
+                values={**identity, "name": f"{row.name} anew"},
+                by=self.chief,
+                seen=row.version,
+                source=Change.Source.ADMIN,
+            )
+        return proposals.propose(note="New names", by=self.chief)
+
+    def _account(self, variant: Variant) -> User | None:
+        """Return the account of the admin's pages: one that roles alone made, a superuser's, an
+        administrator's, or None for whoever asks."""
+        if variant is Variant.NONE:
+            return None
+        role = {Variant.OWN: Role.CASEWORKER, Variant.TWO: Role.ADMINISTRATOR}.get(variant)
+        user = person("somebody", role, OWN)
+        with changing(user.pk, by=None):
+            user.is_superuser = variant is Variant.FOREIGN
+            user.save()
+        return user

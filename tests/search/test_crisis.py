@@ -1,0 +1,112 @@
+"""A crisis by meaning: what the examples teach, and where in a message it is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ieim.pipeline.ports import Matrix
+from ieim.search.crisis import Meaning, examples, parts
+from ieim.search.crisis.parts import MOST
+
+LANGUAGES = ("en", "de", "fr", "es")
+
+
+def unit(rows: list[list[float]]) -> Matrix:
+    matrix = np.array(rows, dtype=np.float32)
+    vectors: Matrix = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    return vectors
+
+
+FIRE, FALL, FORM = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
+
+
+def taught() -> Meaning:
+    """Two flags and what is neither; each direction a little blurred, to be ten texts."""
+    blur = [0.02 * number for number in range(10)]
+    rows = [[x + b for x, b in zip(kind, (0, 0, b), strict=True)] for kind in (FIRE, FALL, FORM)
+            for b in blur]  # fmt: skip
+    return Meaning(unit(rows), ["fire"] * 10 + ["fall"] * 10 + [""] * 10, range(20, 30))
+
+
+def test_it_flags_what_is_like_the_examples_of_a_flag() -> None:
+    meaning = taught()
+    assert meaning.flags(unit([FIRE])) == [("fire", 0)]
+    assert meaning.flags(unit([FALL])) == [("fall", 0)]
+    assert meaning.flags(unit([FORM])) == []
+
+
+def test_it_points_at_the_sentence_that_tells_it() -> None:
+    whole = [0.4, 0.0, 1.0]
+    assert taught().flags(unit([whole, FORM, FIRE])) == [("fire", 2)]
+
+
+def test_it_names_the_surest_flag_first_and_another_only_beside_it() -> None:
+    found = taught().flags(unit([[1.0, 0.95, 0.0]]))
+    assert [code for code, _ in found] == ["fire", "fall"]
+    assert [code for code, _ in taught().flags(unit([[1.0, 0.4, 0.0]]))] == ["fire"]
+
+
+def test_it_is_no_surer_than_the_near_misses_allow() -> None:
+    # Near misses that nobody could tell from the examples: no text like them may raise the flag.
+    rows = unit([FIRE] * 10 + [FIRE] * 10 + [FORM] * 10)
+    meaning = Meaning(rows, ["fire"] * 10 + [""] * 20, range(10, 20))
+    assert meaning.flags(unit([FIRE])) == []
+
+
+def test_the_same_vectors_teach_the_same() -> None:
+    asked = unit([[0.3, 0.5, 0.2]])
+    assert np.array_equal(taught().margins(asked), taught().margins(asked))
+
+
+@given(st.text(max_size=300))
+def test_parts_are_pieces_of_the_text_without_white_space_around(text: str) -> None:
+    found = parts(text)
+    assert 1 <= len(found) <= MOST + 1
+    for start, end in found:
+        assert 0 <= start <= end <= len(text)
+        assert text[start:end] == text[start:end].strip()
+    assert text[slice(*found[0])] == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("One sentence", []),
+        ("First. Then more!", ["First.", "Then more!"]),
+        ("我的证件丢了。我不想活了", ["我的证件丢了。", "我不想活了"]),
+        ("أين المكتب؟ لا أريد أن أعيش", ["أين المكتب؟", "لا أريد أن أعيش"]),
+        ("no stop here\nbut a line", ["no stop here", "but a line"]),
+    ],
+)
+def test_it_reads_sentences_of_every_script(text: str, sentences: list[str]) -> None:
+    assert [text[start:end] for start, end in parts(text)[1:]] == sentences
+
+
+def test_a_long_message_is_read_to_its_end() -> None:
+    text = "This is one. " * 100 + "And this is the last"
+    found = parts(text)
+    assert len(found) <= MOST + 1
+    assert text[slice(*found[-1])].endswith("And this is the last")
+
+
+def test_there_are_enough_examples_of_each_flag_in_each_language() -> None:
+    from ieim.search.crisis.examples import _file
+
+    for flag, languages in _file("examples").items():
+        assert {
+            language: len(texts) >= 60 for language, texts in languages.items()
+        } == dict.fromkeys(LANGUAGES, True), flag
+    assert set(_file("near_misses")) == set(_file("examples"))
+
+
+def test_no_text_teaches_two_things() -> None:
+    known = examples()
+    assert len(known.texts) == len(known.codes)
+    assert {known.codes[i] for i in known.near} == {""}
+    meant: dict[str, set[str]] = {}
+    for text, code in zip(known.texts, known.codes, strict=True):
+        meant.setdefault(text.casefold(), set()).add(code)
+    assert [text for text, codes in meant.items() if len(codes) > 1] == []
