@@ -58,7 +58,7 @@ def ask(
 @transaction.atomic
 def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool]:
     # Locked: of two deliveries of one message, the second finds the turn of the first.
-    session = Session.objects.select_for_update().get(pk=session_id)
+    session = Session.objects.locked().get(pk=session_id)
     if erasing.is_erased(session):
         raise Session.DoesNotExist(str(session_id))
     if client_id is not None:

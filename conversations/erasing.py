@@ -51,7 +51,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     write holds the turn's row, so the turns come first: whatever a worker stored before is there
     to be deleted after them.
     """
-    session = Session.objects.select_for_update().get(pk=session_id)
+    session = Session.objects.locked().get(pk=session_id)
     if is_erased(session):
         return None
     turns = Turn.objects.select_for_update().filter(session=session)

@@ -104,7 +104,7 @@ def _tell(session_id: UUID) -> None:
 
 
 def _lock(session_id: UUID) -> None:
-    _present(Session.objects.select_for_update(), session_id)
+    _present(Session.objects.locked(), session_id)
 
 
 def _present(sessions: QuerySet[Session], session_id: UUID) -> None:

@@ -116,9 +116,7 @@ def receive_turn_in(*, session_id: UUID, text: str, enqueue: bool = True) -> Tur
 
     Raises ``Session.DoesNotExist`` as well.
     """
-    return _receive(
-        lambda: Session.objects.select_for_update().get(pk=session_id), text, enqueue=enqueue
-    )
+    return _receive(lambda: Session.objects.locked().get(pk=session_id), text, enqueue=enqueue)
 
 
 def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool) -> Turn:
@@ -176,7 +174,7 @@ def _store_turn(session: Session, text: str, release_number: int, looked: crisis
 
 def _session(secret: str) -> Session:
     digest = secret_digest(secret)
-    found = Session.objects.select_for_update().filter(secret_sha256=digest).first()
+    found = Session.objects.locked().filter(secret_sha256=digest).first()
     return found or Session.objects.create(reference=new_reference(), secret_sha256=digest)
 
 

@@ -89,7 +89,7 @@ def choose(*, session_id: UUID, turn_id: UUID, number: int | None) -> None:
     The same choice again changes nothing. Raises :class:`NothingToChoose`, :class:`ChoiceRefused`,
     and ``Session.DoesNotExist`` also for a session that was erased.
     """
-    session = Session.objects.select_for_update().get(pk=session_id)
+    session = Session.objects.locked().get(pk=session_id)
     if erasing.is_erased(session):
         raise Session.DoesNotExist(str(session_id))
     turn = Turn.objects.select_for_update().filter(pk=turn_id, session=session).first()

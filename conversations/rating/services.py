@@ -27,7 +27,7 @@ def rate(*, session_id: UUID, turn_id: UUID, useful: bool) -> Rating:
     a session that was erased.
     """
     # Erasing holds the same row: no verdict comes after it.
-    session = Session.objects.select_for_update().get(pk=session_id)
+    session = Session.objects.locked().get(pk=session_id)
     if erasing.is_erased(session):
         raise Session.DoesNotExist(str(session_id))
     replies = Reply.objects.select_related("rating")

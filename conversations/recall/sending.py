@@ -131,7 +131,7 @@ def _deliver_batch(notice_id: UUID, after: int) -> int | None:
         return None
     # Whoever erases a session locks it first: what is still there then stays for this batch.
     of_batch = Session.objects.filter(turns__reply__citations__in=batch).values("pk")
-    list(Session.objects.select_for_update().filter(pk__in=of_batch).order_by("pk"))
+    list(Session.objects.locked().filter(pk__in=of_batch).order_by("pk"))
     for citation in _without(notice).filter(pk__in=batch).select_related("reply__turn"):
         turn = citation.reply.turn
         correction = Correction(
