@@ -30,6 +30,7 @@ def connected(page: Page) -> None:
 
 def assert_accessible(page: Page) -> None:
     """Fail with what axe finds on the page as it is now."""
+    page.wait_for_load_state()  # with its style sheet
     page.evaluate(AXE.read_text(encoding="utf-8"))
     result = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
     found = [
@@ -37,12 +38,13 @@ def assert_accessible(page: Page) -> None:
         for violation in result["violations"]
         for node in violation["nodes"]
     ]
-    assert found == []
+    assert not found, "\n".join(found)
 
 
 def assert_fits(page: Page) -> None:
     """Fail when the page scrolls sideways."""
+    page.wait_for_load_state()
     wide, shown = page.evaluate(
         "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
-    assert wide <= shown
+    assert wide <= shown, f"{wide} px on a page of {shown} px"

@@ -56,6 +56,7 @@ def login(browser: Browser, waiting_site: str) -> Iterator[Login]:
         page.locator("[name=password]").fill(f"demo-{username}")
         page.get_by_role("button", name="Log in").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Items for a person")
+        page.wait_for_load_state()
         return page
 
     yield open_queue
