@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations import flags, languages, limits, notify, ports, states
+from conversations.locking import locked
 from conversations.models import Session, Turn
 from conversations.record.vouched import TURN
 from conversations.states import PENDING_TURN_STATES, TurnState
@@ -116,7 +117,7 @@ def receive_turn_in(*, session_id: UUID, text: str, enqueue: bool = True) -> Tur
 
     Raises ``Session.DoesNotExist`` as well.
     """
-    return _receive(lambda: Session.objects.locked().get(pk=session_id), text, enqueue=enqueue)
+    return _receive(lambda: locked(Session.objects.all()).get(pk=session_id), text, enqueue=enqueue)
 
 
 def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool) -> Turn:
@@ -174,7 +175,7 @@ def _store_turn(session: Session, text: str, release_number: int, looked: crisis
 
 def _session(secret: str) -> Session:
     digest = secret_digest(secret)
-    found = Session.objects.locked().filter(secret_sha256=digest).first()
+    found = locked(Session.objects.all()).filter(secret_sha256=digest).first()
     return found or Session.objects.create(reference=new_reference(), secret_sha256=digest)
 
 
