@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from conversations.evaluation.run import Asker
     from ieim.pipeline.knowledge import Release
     from ieim.pipeline.ports import Embedder, Shortlist
+    from ieim.search.inquiry import Reading
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 DATA = ROOT.parent / "shared" / "data"
@@ -114,6 +115,14 @@ def _share(row: Row, column: str) -> float:
     return float(value) if value is not None else 0.0
 
 
+def taught(embedder: Embedder) -> Reading:
+    """Return what reads messages, with this embedder."""
+    from ieim.search.inquiry import Reading, examples
+
+    texts, kinds = zip(*examples(), strict=True)
+    return Reading(embedder.documents(texts), kinds)
+
+
 class Engine:
     """The offline engine over one release, which searches by words and, with one, an embedder."""
 
@@ -123,8 +132,12 @@ class Engine:
         from ieim.llm.offline import OfflineModel
         from ieim.search import ReleaseIndex, fuse
 
+        reading = None if embedder is None else taught(embedder)
+
         def search(release: Release) -> Shortlist:
-            return ReleaseIndex(release) if embedder is None else fuse(release, embedder)
+            if embedder is None:
+                return ReleaseIndex(release)
+            return fuse(release, embedder, reading)
 
         self.release = release
         self._asker: Asker = Asker(

@@ -7,6 +7,7 @@ hold the same conversation have the same hash.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -137,6 +138,8 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
         finish_reason=attempt.finish_reason or None,
         refusal=bytes(attempt.refusal).decode("utf-8", "surrogatepass") or None,
     )
+    sent = json.loads(attempt.asked_text) if attempt.asked else None
+    context = replace(context, request=sent)
     judgement = gate.judge(contracts.load(stage.contract), answer, context)
     # Budgets are counted outside the gate, with limits of that day: what they found stands.
     judgement = judgement.stopped_by(

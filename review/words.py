@@ -68,6 +68,7 @@ REASONS: Mapping[str, str] = {
     Code.AGENCY_COUNT: "No agency was found, or the list of agencies is wrong.",
     Code.ROUTE_BRANCH: "The model’s answer does not fit the way that the question took.",
     Code.ROUTE_NEXT_STEP: "The model named a wrong next step.",
+    Code.ROUTE_SUBJECT: "The chosen service may not be what this message is about.",
     Code.TEMPLATE_UNRESOLVED: "The answer has a gap that nothing in the service index fills.",
     Code.REPLY_EMPTY: "The answer has no words.",
     Code.REPLY_UNGROUNDED: "The answer says something that its sources do not say.",

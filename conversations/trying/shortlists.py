@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from conversations.evaluation.memory import MemoryStore
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Ranked, Shortlist, T
+from ieim.pipeline.ports import Asked, Ranked, Shortlist, T
 
 BEYOND = 5
 """How many candidates behind the limit are shown."""
@@ -78,9 +78,17 @@ class Listening:
         """The embedder's id."""
         return self._shortlist.embedder
 
-    def turns_away(self, query: str) -> bool:
-        """Whether a message has left its talk."""
-        return self._shortlist.turns_away(query)
+    def asked(self, text: str) -> Asked | None:
+        """How much a message is like what is asked of an administration."""
+        return self._shortlist.asked(text)
+
+    def goes_on(self, query: str) -> float:
+        """How surely a message goes on with its talk."""
+        return self._shortlist.goes_on(query)
+
+    def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
+        """What services share with a message alone."""
+        return self._shortlist.evidence(text, services)
 
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies."""

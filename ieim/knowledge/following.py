@@ -96,6 +96,7 @@ class Follower:
             # First: nobody in danger waits for a catalogue.
             crisis.prepare()
             self._ready = prepare()
+            vectors.teach()
         except Exception:
             self._ready = None
             raise

@@ -5,16 +5,18 @@ A turn only reads what there is: where a vector of its release is missing, words
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import random
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from django.conf import settings
@@ -26,6 +28,7 @@ from ieim.search import FusedIndex, index_for
 from ieim.search.embedders import build_embedder
 from ieim.search.embedders.careful import CarefulEmbedder
 from ieim.search.fusing import texts_of
+from ieim.search.inquiry import Reading, examples
 
 BATCH: Final = 64
 """Texts whose vectors are made and stored at once."""
@@ -52,6 +55,8 @@ class _Slot:
 
 _slots: OrderedDict[tuple[str, str, str], _Slot] = OrderedDict()
 _slots_lock = threading.Lock()
+_readings: WeakKeyDictionary[CarefulEmbedder, Reading] = WeakKeyDictionary()
+_teaching = threading.Lock()
 
 
 @cache
@@ -100,6 +105,7 @@ def made_for(release: Release) -> Shortlist:
     """Return the search over ``release`` once its vectors are made: for drafts and evaluations,
     where somebody waits anyway."""
     prepare(release)
+    teach()
     return shortlist_for(release)
 
 
@@ -111,6 +117,7 @@ def unkept_for(release: Release) -> Shortlist:
         return slot.index
     try:
         if embedder is not None:
+            _teach(embedder, embedder.documents)
             slot = _remember(release, embedder, embedder.documents(texts_of(release)))
     except EmbedderUnavailable:
         pass
@@ -128,6 +135,29 @@ def kept_for(embedder: CarefulEmbedder, texts: Sequence[str]) -> Matrix:
     if rows is None:
         raise EmbedderUnavailable("The vectors that are kept do not belong together.")
     return rows
+
+
+def teach() -> None:
+    """Teach what messages are, in the calling thread, once a process and embedder.
+
+    The examples' vectors are kept: only the first process makes them (10 s with the embedded
+    model). Where the embedder is gone nothing happens, and a later call tries again.
+    """
+    embedder = configured_embedder()
+    if embedder is None or embedder.away:
+        return
+    with contextlib.suppress(EmbedderUnavailable):  # the embedder has logged why
+        _teach(embedder, lambda texts: kept_for(embedder, texts))
+
+
+def _teach(embedder: CarefulEmbedder, vectors_of: Callable[[Sequence[str]], Matrix]) -> None:
+    with _teaching:
+        if embedder in _readings:
+            return
+        known = examples()
+        rows = vectors_of([text for text, _ in known])
+        _readings[embedder] = Reading(rows, [kind for _, kind in known])
+        logger.info("Messages are read by meaning, with %s", embedder.id)
 
 
 def forget_unused(*, before: float) -> None:
@@ -148,7 +178,8 @@ def _slot(release: Release, embedder: CarefulEmbedder) -> _Slot | None:
 def _remember(release: Release, embedder: CarefulEmbedder, vectors: Matrix | None) -> _Slot:
     index = None
     if vectors is not None:
-        index = FusedIndex(index_for(release), release, vectors, embedder)
+        words = index_for(release)
+        index = FusedIndex(words, release, vectors, embedder, lambda: _readings.get(embedder))
     now = time.monotonic()
     slot = _Slot(index, now, now)
     with _slots_lock:

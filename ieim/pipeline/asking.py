@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -96,7 +97,8 @@ class Asking:
         count: Count,
         started: float,
     ) -> AttemptRecord:
-        judgement = gate.judge(contract, answer, context)
+        sent = json.loads(asked.messages[-1].content)
+        judgement = gate.judge(contract, answer, replace(context, request=sent))
         overruns = budget.after(count, answer)
         if overruns:
             judgement = judgement.stopped_by(overruns)

@@ -52,11 +52,14 @@ class NotOffered(ValueError):
 def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -> bool:
     """Whether an answer with these findings says, in good form, that it does not know.
 
-    Its highest score is under 0.50, or it found no agency; nothing else is wrong with it.
+    Its highest score is under 0.50, it found no agency, or what it chose may not be what the
+    message is about; nothing else is wrong with it.
     """
     codes = {finding.code for finding in findings}
     if output is None:
         return False
+    if codes == {Code.ROUTE_SUBJECT}:
+        return True
     if codes == {Code.SCORE_MINIMUM}:
         return all(Decimal(s.value) < MINIMUM_SCORE for s in stage.scores(output) if s.minimum)
     if codes == {Code.AGENCY_COUNT} and stage.id == agency_detect.STAGE.id:

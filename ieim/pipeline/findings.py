@@ -41,6 +41,7 @@ class Code(StrEnum):
     AGENCY_COUNT = "agency.count"
     ROUTE_BRANCH = "route.branch"
     ROUTE_NEXT_STEP = "route.next_step"
+    ROUTE_SUBJECT = "route.subject"
     TEMPLATE_UNRESOLVED = "template.unresolved"
     REPLY_EMPTY = "reply.empty"
     REPLY_UNGROUNDED = "reply.ungrounded"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,6 +151,16 @@ class Ranked(Generic[T]):
     meaning: float | None = None
 
 
+class Asked(NamedTuple):
+    """How a message reads. ``like``: from about -1 (like what nobody asks of an administration) to
+    about 1; hardly any inquiry is below ``least``. ``nearest``: what meaning gives its best
+    service."""
+
+    like: float
+    least: float
+    nearest: float
+
+
 class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
     entries that do not match come last."""
@@ -160,8 +170,18 @@ class Shortlist(Protocol):
         """The id of the embedder that is asked beside the words, empty where there is none."""
         ...
 
-    def turns_away(self, query: str) -> bool:
-        """Whether the message of ``query`` has left what the talk in it is about."""
+    def asked(self, text: str) -> Asked | None:
+        """Return how much a message is like what is asked of an administration; None where that
+        cannot be told by meaning."""
+        ...
+
+    def goes_on(self, query: str) -> float:
+        """Return, from 0 to 1, how surely the message of ``query`` goes on with the talk in it."""
+        ...
+
+    def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
+        """Return what each of ``services`` shares with a message alone, by words and meaning, and
+        the most that any service of the release does."""
         ...
 
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:

@@ -71,6 +71,7 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
     }
     if inputs.history and any(slot in payload for slot in CANDIDATE_SLOTS):
         payload["new_subject"] = inputs.new_subject
+        payload["goes_on"] = round(inputs.goes_on, 2)
     if contract.stage.has_session:
         payload["cached_state"] = dict(inputs.context.cached_state)
         payload["request_id"] = request_id

@@ -105,12 +105,16 @@ class Runner(Asking):
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""
         if not stopped.abstained:
             return ()
-        found = self.shortlist.services(
-            self._inputs(turn, context).query,
-            agencies=None,
-            limit=self.options.limits["services"],
-        )
-        matching = [each.item for each in found if each.score > 0]
+        inputs = self._inputs(turn, context)
+        # Where nobody can tell whether the talk goes on: what either would lead to, in turns.
+        queries = [inputs.text, inputs.query] if 0 < inputs.goes_on < 1 else [inputs.query]
+        found = [
+            self.shortlist.services(query, agencies=None, limit=self.options.limits["services"])
+            for query in queries
+        ]
+        matching = [
+            each.item for several in zip(*found, strict=True) for each in several if each.score > 0
+        ]
         return choosing.offers(matching, stopped.said, context)
 
     def _triage(self, turn: Turn, context: Context, store: Store) -> dict[str, Output]:

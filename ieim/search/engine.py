@@ -30,7 +30,7 @@ _POOL = 200
 """How many of the best services and categories are scored anew, and have a say in the ranking of
 agencies."""
 
-_MEANING = 2.0
+MEANING = 2.0
 """What meaning weighs beside the share of the question that words find. Chosen by leaving one
 catalogue out; between 1.5 and 3 little changes (docs/decisions/0017-meaning.md)."""
 
@@ -77,6 +77,7 @@ class Index(Generic[Item]):
         self._fields: Sequence[Field[Item]] = fields
         self._scorer = scorer
         self._owners = [owner(item) for item in items] if owner else []
+        self._places = {id(item): place for place, item in enumerate(items)}
         self._positions: dict[str, list[int]] = defaultdict(list)
         for position, name in enumerate(self._owners):
             self._positions[name].append(position)
@@ -127,7 +128,7 @@ class Index(Generic[Item]):
             among = {place for name in owners for place in self._positions.get(name, ())}
             order = [place for place in order if place in among]
         return [
-            Ranked(self._items[place], rank, float(scores[place]), _MEANING * float(near[place]))
+            Ranked(self._items[place], rank, float(scores[place]), MEANING * float(near[place]))
             for rank, place in enumerate(order[: max(limit, 0)], start=1)
         ]
 
@@ -135,7 +136,7 @@ class Index(Generic[Item]):
         self, query: str, near: Near, owners: Collection[str] | None = None
     ) -> NDArray[np.float64]:
         """Return the fused score of every item, by position."""
-        scores = _MEANING * near.astype(np.float64)
+        scores = MEANING * near.astype(np.float64)
         hits = self._shares(query, _POOL, owners)
         # Without a scorer the library's own numbers have no scale: the best of them counts 1.
         best = 1.0 if self._scorer is not None else max((score for _, score in hits), default=1.0)
@@ -143,11 +144,21 @@ class Index(Generic[Item]):
             scores[place] += score / best
         return scores
 
+    def evidence(
+        self, text: str, near: Near | None, items: Sequence[Item]
+    ) -> tuple[list[float], float]:
+        """Return the score of each of ``items``, and the best of all."""
+        none = np.zeros(len(self._items), dtype=np.float32)
+        scores = self.fused_scores(text, none if near is None else near)
+        if not len(scores):
+            return [], 0.0
+        return [float(scores[self._places[id(item)]]) for item in items], float(scores.max())
+
     def best_by_owner(self, query: str, near: Near) -> dict[str, tuple[float, float]]:
         """Return, for each owner, the fused score of its best item and what is meaning's of it."""
         scores = self.fused_scores(query, near)
         best = {name: places[scores[places].argmax()] for name, places in self._positions.items()}
-        return {n: (float(scores[at]), _MEANING * float(near[at])) for n, at in best.items()}
+        return {n: (float(scores[at]), MEANING * float(near[at])) for n, at in best.items()}
 
     def _shares(
         self, query: str, limit: int, owners: Collection[str] | None

@@ -6,17 +6,18 @@ import hashlib
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Matrix, Ranked
+from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Ranked
 from ieim.pipeline.stages.base import APART
 from ieim.search.asking import clauses
-from ieim.search.engine import Near
+from ieim.search.engine import MEANING, Near
 from ieim.search.index import ReleaseIndex
+from ieim.search.inquiry import Reading
 
 LONGEST_TEXT = 1_500
 """Characters of an entry that its vector is made of; it begins with what it is about."""
@@ -26,6 +27,9 @@ _LONGEST_QUESTION = 600
 
 _BEFORE = 0.5
 """What the earlier questions and the answers each weigh beside the message in a talk."""
+
+_CLAUSES = 8
+"""Of a message so many are read by themselves."""
 
 _REMEMBERED = 64
 """Questions whose vector is remembered, by digest: a turn searches with the same one several
@@ -54,26 +58,36 @@ def texts_of(release: Release) -> list[str]:
     return [text[:LONGEST_TEXT] for text in texts]
 
 
-def fuse(release: Release, embedder: Embedder) -> FusedIndex:
+def fuse(release: Release, embedder: Embedder, reading: Reading | None = None) -> FusedIndex:
     """Return the index of ``release`` with vectors made here and kept nowhere.
 
     Raises :class:`EmbedderUnavailable`.
     """
     return FusedIndex(
-        ReleaseIndex(release), release, embedder.documents(texts_of(release)), embedder
+        ReleaseIndex(release),
+        release,
+        embedder.documents(texts_of(release)),
+        embedder,
+        lambda: reading,
     )
 
 
 class FusedIndex:
     """The :class:`~ieim.pipeline.ports.Shortlist` of one release by words and meaning.
 
-    ``vectors`` are those of :func:`texts_of`. An agency counts by its best service. No method
+    ``vectors`` are those of :func:`texts_of`; ``reading`` gives what reads messages, once it has
+    been taught. An agency counts by its best service. No method
     raises for any text, nor when the embedder is gone: then words answer, and no candidate has a
     meaning. Safe for threads.
     """
 
     def __init__(
-        self, words: ReleaseIndex, release: Release, vectors: Matrix, embedder: Embedder
+        self,
+        words: ReleaseIndex,
+        release: Release,
+        vectors: Matrix,
+        embedder: Embedder,
+        reading: Callable[[], Reading | None] = lambda: None,
     ) -> None:
         services = len(release.services)
         if len(vectors) != services + len(release.categories):
@@ -82,6 +96,7 @@ class FusedIndex:
         self._services = vectors[:services]
         self._categories = vectors[services:]
         self._embedder = embedder
+        self._reading = reading
         self._lock = threading.Lock()
         self._known: OrderedDict[bytes, Matrix] = OrderedDict()
 
@@ -90,9 +105,37 @@ class FusedIndex:
         """The embedder's id."""
         return self._embedder.id
 
-    def turns_away(self, query: str) -> bool:
-        """Whether the message of ``query`` has left the talk, by its words."""
-        return self.words.turns_away(query)
+    def asked(self, text: str) -> Asked | None:
+        """Return how the message reads: the surest of its clauses, and the whole."""
+        reading = self._reading()
+        near = self._near(text, self._services)
+        if reading is None or near is None:
+            return None
+        parts = [text[:_LONGEST_QUESTION], *clauses(text)[:_CLAUSES]]
+        try:
+            vectors = self._embedder.queries(parts)
+        except EmbedderUnavailable:
+            return None
+        if vectors.shape[1] != reading.width:
+            return None
+        like = max(reading.asked(vector) for vector in vectors)
+        return Asked(like, reading.least, MEANING * float(near.max()))
+
+    def goes_on(self, query: str) -> float:
+        """Return how surely the message of ``query`` goes on, by its words where nothing reads."""
+        reading = self._reading()
+        message, _, talk = query.partition(APART)
+        if not talk:
+            return 0.0
+        asked = None if reading is None else self._asked(message)
+        if reading is None or asked is None or asked.shape[1] != reading.width:
+            return self.words.goes_on(query)
+        return reading.goes_on(asked[0])
+
+    def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
+        """Return the fused score of each of ``services`` for a message alone, and the best one."""
+        near = self._near(text, self._services)
+        return self.words.service_index.evidence(text, near, services)
 
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their best service."""

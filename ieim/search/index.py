@@ -71,6 +71,18 @@ class ReleaseIndex:
         best, about = self.service_index.shares(message, talk.replace(APART, "\n"))
         return best >= _KNOWN and about <= _ELSEWHERE * best
 
+    def asked(self, _text: str) -> None:
+        """Words alone say nothing of that here."""
+
+    def goes_on(self, query: str) -> float:
+        """Return 0.0 where the message of ``query`` turns away from the talk, else 1.0."""
+        return 0.0 if self.turns_away(query) else 1.0
+
+    def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
+        """Return the share of a message that each of ``services`` has, and the best one."""
+        index = self.service_index
+        return index.evidence(text, None, services)
+
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their own text, their best service and their best category."""
         asked = read_query(query)

@@ -16,7 +16,7 @@ from conversations.choosing import selectors as choosing_reads
 from conversations.choosing import services as choosing
 from conversations.models import Session, Turn
 from conversations.states import TurnState
-from ieim.knowledge import crisis
+from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import reply as replies
 from ieim.pipeline.bidi import spelled
@@ -57,6 +57,7 @@ class Command(BaseCommand):
                 "manage.py load_knowledge ieim/knowledge/demo --publish"
             )
         crisis.prepare()  # no thread of this process does
+        vectors.teach()
         try:
             if options["session"]:
                 session_id = _session_id(options["session"])

@@ -29,6 +29,9 @@ _ABBREVIATION = re.compile(
 
 _THRESHOLD = 2
 _FOREIGN_WORDS = 3
+_CLEAR = 0.7
+"""Likeness and nearness together that words do not outweigh: of examples of what nobody asks of an
+administration 3 in 100 reach it over the demo's services."""
 _STORY = 14
 """Words: so many are a story."""
 
@@ -44,6 +47,7 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
     greeted = lexicon().greeting.search(payload["user_prompt"]) is not None
     inquiry = any(_asks(part, after_others=bool(history), greeted=greeted) for part in parts)
     inquiry = inquiry or _tells_a_story(parts)
+    inquiry = _by_meaning(payload.get("likeness"), parts, by_words=inquiry)
     return {
         "stage": "judgement_v1",
         "stageStatus": "ready",
@@ -52,6 +56,19 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
         "nextStep": "agency_detect_v1" if inquiry else "session_end",
         "telemetry": telemetry(payload),
     }
+
+
+def _by_meaning(
+    likeness: Mapping[str, float] | None, parts: Sequence[str], *, by_words: bool
+) -> bool:
+    """Return whether a message is an inquiry, by what its words say and by what it is like."""
+    if likeness is None:
+        return by_words
+    if likeness["like"] + likeness["nearest"] >= _CLEAR:
+        return True
+    answers = lexicon().answers
+    told = any(answers.match(_MARKS.sub("", fold(part))) for part in parts)
+    return by_words and (told or likeness["like"] >= likeness["least"])
 
 
 def _guidance(goes_on: bool) -> str:

@@ -27,7 +27,8 @@ class Context:
     ``user_prompt`` is the citizen's text as sent: evidence offsets are code points into it.
     ``redacted`` is what a model was given of it, None where that was the text itself.
     ``labels`` are the codes of each label set that were given to the model. ``entities`` are gated
-    entities by type, for ``entity_<type>`` placeholders.
+    entities by type, for ``entity_<type>`` placeholders. ``request`` is the per-call JSON that the
+    model was sent, None for a person's answer: who reads the message knows what it is about.
     """
 
     attempt: int
@@ -38,6 +39,7 @@ class Context:
     used_response_ids: frozenset[str] = frozenset()
     entities: Mapping[str, str] = field(default_factory=dict)
     redacted: Redacted | None = None
+    request: Mapping[str, Any] | None = None
 
     @property
     def seen(self) -> str:
@@ -116,9 +118,16 @@ class Inputs:
     runtime_directive: str | None = None
 
     @property
+    def goes_on(self) -> float:
+        """From 0 to 1, how surely the message goes on with the talk; 0.0 where there is none."""
+        if not self.history:
+            return 0.0
+        return self.shortlist.goes_on(searched(self.text, self.history))
+
+    @property
     def new_subject(self) -> bool:
         """Whether the message has left what the talk was about, as far as the search can tell."""
-        return bool(self.history) and self.shortlist.turns_away(searched(self.text, self.history))
+        return bool(self.history) and not self.goes_on
 
     @property
     def query(self) -> str:

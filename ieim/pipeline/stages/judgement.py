@@ -10,8 +10,11 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
 
 
-def _build_input(_inputs: Inputs) -> dict[str, Any]:
-    return {}
+def _build_input(inputs: Inputs) -> dict[str, Any]:
+    asked = inputs.shortlist.asked(inputs.text)
+    if asked is None:
+        return {}
+    return {"likeness": {name: round(value, 2) for name, value in asked._asdict().items()}}
 
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:

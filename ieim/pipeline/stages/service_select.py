@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.pipeline import template
+from ieim.pipeline import subject, template
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.stages.base import (
     Context,
     Inputs,
@@ -26,12 +27,26 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     ranked = inputs.shortlist.services(
         inputs.query, agencies=[agency] if agency else [], limit=inputs.limits["services"]
     )
+    slots = [service_slot(r, detail=False) for r in ranked]
     return {
-        "service_index": [service_slot(r, detail=False) for r in ranked],
+        "service_index": slots,
+        **_evidence(inputs, slots, [r.item for r in ranked]),
         "KnowledgeBase_Dictionary": [
             entry for entry in dictionary_slot(inputs) if entry["agencyId"] == agency
         ],
     }
+
+
+def _evidence(
+    inputs: Inputs, slots: Sequence[dict[str, Any]], services: Sequence[Service]
+) -> dict[str, Any]:
+    """Give each slot its evidence by the message alone, in a talk; return the release's best."""
+    if not inputs.history:
+        return {}
+    own, best = inputs.shortlist.evidence(inputs.text, services)
+    for slot, found in zip(slots, own, strict=True):
+        slot["own"] = round(found, 3)
+    return {"best_own": round(best, 3)}
 
 
 def _branch(context: Context) -> bool:
@@ -58,13 +73,16 @@ def _scores(output: Output) -> Iterable[Score]:
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     agency_id = context.answering_agency or ""
-    return template.check(
+    key = output["serviceSelection"]["serviceKey"]
+    yield from template.check(
         output["template"],
-        service=context.release.services[(agency_id, output["serviceSelection"]["serviceKey"])],
+        service=context.release.services[(agency_id, key)],
         agency=context.release.agencies[agency_id],
         category_value=selected_category(context),
         entities=context.entities,
     )
+    if context.request is not None:
+        yield from subject.check(key, context.request)
 
 
 def _legal_next(_output: Output, context: Context) -> str:

@@ -1,0 +1,54 @@
+"""Whether a chosen service is about this message (DESIGN decision 24).
+
+It shares evidence with the message, or the message goes on with what the talk was about. Both are
+numbers of the search, and stand in the request that the model was sent: so what is judged again
+later is judged by the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ieim.pipeline.findings import Code, Finding
+
+PATH: Final = "/serviceSelection/serviceKey"
+
+LIKE_THE_BEST: Final = 0.6
+"""What a service needs of the evidence that the best one of the whole release has."""
+
+AGAIN: Final = 0.95
+"""And the service that the talk was about before, where the message has left it."""
+
+SURE: Final = 1.0
+"""How surely a message has to go on where it has nothing of the service itself."""
+
+
+def check(chosen: str, request: Mapping[str, Any]) -> Iterable[Finding]:
+    """Yield the finding for the key of a ``chosen`` service that is not about the message.
+
+    ``request`` is the per-call JSON that the model answered. A candidate's ``own`` is its evidence
+    by the message alone, ``best_own`` the best of the release, ``goes_on`` (0 to 1) how surely the
+    message goes on with the talk. Without a talk they are not there, and ``score`` says it.
+    """
+    slots = {slot["serviceKey"]: slot for slot in request["service_index"]}
+    slot = slots.get(chosen)
+    if slot is None:
+        yield Finding(Code.ROUTE_SUBJECT, PATH, "This service was not among the candidates.")
+        return
+    if "goes_on" not in request:
+        if "meaning" in slot and slot["score"] <= 0:
+            yield Finding(Code.ROUTE_SUBJECT, PATH, "Nothing of the message is in this service.")
+        return
+    told = [item for item in request["chat_context_summary"] if item.get("service")]
+    again = bool(told) and told[-1]["service"] == chosen
+    enough = AGAIN if again else LIKE_THE_BEST
+    about = slot.get("own", 0.0) >= enough * request.get("best_own", 0.0)
+    # Who corrects an answer, or narrows a question, mostly says some of its words again.
+    doubted = again and 0 < request["goes_on"] < SURE
+    if (doubted or not about) and request["goes_on"] < SURE:
+        yield Finding(
+            Code.ROUTE_SUBJECT,
+            PATH,
+            "Another service is nearer to this message, and it may not go on with the talk.",
+        )

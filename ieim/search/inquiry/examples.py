@@ -1,0 +1,45 @@
+"""The texts that teach what is asked of an administration, and what leans on the answer before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+_OWN_KIND: Final = ("follow_up", "correction")
+"""The topics of the inquiries that only a talk makes clear."""
+
+
+class Kind(Enum):
+    """``INQUIRY``: asked of an administration, and clear by itself. ``FOLLOW_UP``: asked of one,
+    about what was answered before. ``CORRECTION``: asked of one, of something else than what was
+    answered. ``OTHER``: none of them."""
+
+    INQUIRY = "inquiry"
+    FOLLOW_UP = "follow_up"
+    CORRECTION = "correction"
+    OTHER = "other"
+
+
+@cache
+def examples() -> tuple[tuple[str, Kind], ...]:
+    """Return the examples in the order of their files, each with what it is."""
+    return tuple(_examples())
+
+
+def _examples() -> Iterator[tuple[str, Kind]]:
+    for topic, languages in _file("inquiries").items():
+        kind = Kind(topic) if topic in _OWN_KIND else Kind.INQUIRY
+        yield from ((text, kind) for texts in languages.values() for text in texts)
+    for languages in _file("others").values():
+        yield from ((text, Kind.OTHER) for texts in languages.values() for text in texts)
+
+
+def _file(name: str) -> dict[str, dict[str, list[str]]]:
+    path = Path(__file__).parent / f"{name}.yaml"
+    content: dict[str, dict[str, list[str]]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content

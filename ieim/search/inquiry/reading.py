@@ -1,0 +1,98 @@
+"""What a message is by its vector: ridge regression on the vectors of the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ieim.pipeline.ports import Matrix
+from ieim.search.inquiry.examples import Kind
+
+RIDGE: Final = 20.0
+"""How little a single example may bend. From 5 to 60 little changes."""
+
+SURE: Final = 0.9
+"""Above this share of the inquiries that are clear by themselves a message surely goes on, unless
+it is below the same share of the corrections."""
+
+APART: Final = 0.7
+"""And below this share of the former it surely does not. Between them nobody can tell from the
+message alone."""
+
+MISSED: Final = 0.02
+"""The share of the inquiries that may look like nothing that is asked of an administration."""
+
+_Numbers = npt.NDArray[np.float64]
+_Rows = npt.NDArray[np.bool_]
+
+
+class _Line(NamedTuple):
+    """A direction among the vectors; ``alone``: what each example gets from all others."""
+
+    slope: _Numbers
+    bias: float
+    alone: _Numbers
+
+    def at(self, vector: npt.NDArray[np.float32]) -> float:
+        return float(vector.astype(np.float64) @ self.slope) + self.bias
+
+
+class Reading:
+    """What the examples teach. The same vectors teach the same; safe for threads.
+
+    ``vectors`` has a row of length 1 for each example, ``kinds`` what it is. Teaching 6,500 takes a
+    tenth of a second. ``width`` is that of the vectors. Every threshold is a share of the examples,
+    each judged by all others, and none was chosen by looking at the messages that measure it.
+    """
+
+    def __init__(self, vectors: Matrix, kinds: Sequence[Kind]) -> None:
+        self.width = vectors.shape[1]
+        known = vectors.astype(np.float64)
+        of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
+        asked = ~of[Kind.OTHER]
+        self._asked = _taught(known, asked)
+        self.least = float(np.quantile(self._asked.alone[asked], MISSED))
+        follows, clear, corrects = (
+            of[kind] for kind in (Kind.FOLLOW_UP, Kind.INQUIRY, Kind.CORRECTION)
+        )
+        self._follows = _taught(known[follows | clear], follows[follows | clear])
+        alone = self._follows.alone[clear[follows | clear]]
+        self._apart, self._sure = (float(np.quantile(alone, share)) for share in (APART, SURE))
+        self._agrees = _taught(known[follows | corrects], follows[follows | corrects])
+        alone = self._agrees.alone[corrects[follows | corrects]]
+        self._at_ease = float(np.quantile(alone, SURE))
+
+    def asked(self, vector: npt.NDArray[np.float32]) -> float:
+        """Return how much a text is like what is asked of an administration: about 1 where it is
+        like nothing else, about -1 where it is like what is not. Below ``least`` it is hardly ever
+        an inquiry."""
+        return self._asked.at(vector)
+
+    def goes_on(self, vector: npt.NDArray[np.float32]) -> float:
+        """Return, from 0 to 1, how surely a message only goes on with what was said before it.
+
+        At most 0.5 where it may correct that: it has not left the talk, but means another service.
+        """
+        margin = self._follows.at(vector)
+        share = (margin - self._apart) / max(self._sure - self._apart, 1e-9)
+        most = 1.0 if self._agrees.at(vector) >= self._at_ease else 0.5
+        return min(most, max(0.0, share))
+
+
+def _taught(vectors: _Numbers, right: _Rows) -> _Line:
+    """Solve for 1 where ``right`` and -1 elsewhere, both sides weighing alike."""
+    target = np.where(right, 1.0, -1.0)
+    weight = np.where(right, 0.5 / right.sum(), 0.5 / (~right).sum()) * len(right)
+    whole = weight.sum()
+    middle, level = weight @ vectors / whole, float(weight @ target) / whole
+    shifted = vectors - middle
+    weighted = weight[:, None] * shifted
+    inverse = np.linalg.inv(shifted.T @ weighted + RIDGE * np.eye(vectors.shape[1]))
+    slope = inverse @ (weighted.T @ (target - level))
+    # What an example gets where it is left out follows from its own leverage.
+    own = weight * (np.einsum("ij,jk,ik->i", shifted, inverse, shifted) + 1 / whole)
+    alone = target - (target - (shifted @ slope + level)) / (1 - own)
+    return _Line(slope, level - float(middle @ slope), alone)
