@@ -16,6 +16,7 @@ from conversations.choosing import services as choosing
 from conversations.models import Session
 from conversations.presenters import ChatView
 from conversations.rating import services as rating
+from conversations.replacing import services as replacing
 
 
 @never_cache
@@ -48,10 +49,7 @@ def ask(request: HttpRequest) -> HttpResponse:
             secret=secret, text=text, address=addresses.of_request(request)
         )
     except services.Refused as refused:
-        response = _page(request, secret, refused=refused, draft=text)
-        if isinstance(refused, services.TooMany):
-            response.status_code = 429
-            response.headers["Retry-After"] = str(refused.retry_after)
+        response = _not_taken(request, secret, refused, draft=text)
     else:
         response = redirect(f"/#turn-{turn.pk}")
         response.status_code = 303
@@ -128,6 +126,45 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     return response
 
 
+@never_cache
+@require_POST
+def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Ask a question of this browser's citizen again, without the talk that its answer went on.
+
+    303 to the page at the new question, also where it was asked again before; to the old one where
+    there is no answer any more to be replaced. For htmx the conversation. 404 where the answer goes
+    on with nothing. A message that is not taken now is told as by :func:`ask`.
+    """
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    shown, refusal = turn_id, None
+    try:
+        if session is None:
+            raise replacing.NothingToReplace
+        turn, _ = replacing.ask_again(
+            session_id=session.pk, turn_id=turn_id, address=addresses.of_request(request)
+        )
+        shown = turn.pk
+    except (Session.DoesNotExist, replacing.NothingToReplace):
+        response = render(request, "404.html", status=404)
+        response.headers["HX-Refresh"] = "true"
+        return response
+    except replacing.NotAnswered:
+        pass  # The page shows what became of the question.
+    except services.Refused as refused:
+        refusal = refused
+    if request.headers.get("HX-Request") == "true":
+        context = {"chat": selectors.chat_view(secret=secret), "refused": refusal}
+        response = render(request, "conversations/_asked_again.html", context)
+        response.headers["HX-Trigger-After-Settle"] = "asked-again"
+        return response
+    if refusal is not None:
+        return _not_taken(request, secret, refusal)
+    response = redirect(f"/#turn-{shown}")
+    response.status_code = 303
+    return response
+
+
 @require_POST
 def start_again(request: HttpRequest) -> HttpResponse:
     """Forget the conversation in this browser; it stays reachable by its resume link."""
@@ -192,6 +229,16 @@ def accessibility(request: HttpRequest) -> HttpResponse:
 def privacy(request: HttpRequest) -> HttpResponse:
     """What is kept, who reads it, how long."""
     return render(request, "conversations/privacy.html", {"cookie_days": cookies.MAX_AGE_DAYS})
+
+
+def _not_taken(
+    request: HttpRequest, secret: str | None, refused: services.Refused, draft: str = ""
+) -> HttpResponse:
+    response = _page(request, secret, refused=refused, draft=draft)
+    if isinstance(refused, services.TooMany):
+        response.status_code = 429
+        response.headers["Retry-After"] = str(refused.retry_after)
+    return response
 
 
 def _page(

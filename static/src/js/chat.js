@@ -117,6 +117,13 @@ document.addEventListener("htmx:wsAfterSend", (event) => {
 
 document.addEventListener("htmx:wsAfterMessage", settle);
 
+// The server's own event: the same question stands at the end once more, or why it does not.
+document.addEventListener("asked-again", () => {
+  if (error()) error().scrollIntoView({ block: "nearest" });
+  else reveal([...turns()].at(-1));
+  refresh();
+});
+
 // ---- the connection
 
 document.addEventListener("htmx:wsOpen", (event) => {
