@@ -131,13 +131,12 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Ask a question of this browser's citizen again, without the talk that its answer went on.
 
-    303 to the page at the new question, also where it was asked again before; to the old one where
-    there is no answer any more to be replaced. For htmx the conversation. 404 where the answer goes
-    on with nothing. A message that is not taken now is told as by :func:`ask`.
+    303 to the page at the new question, or at the old one where there is no answer to it; 404 where
+    its answer goes on with nothing. A message that is not taken now is told as by :func:`ask`.
     """
     secret = cookies.secret_of_request(request)
     session = selectors.session_for_secret(secret) if secret else None
-    shown, refusal = turn_id, None
+    shown = turn_id
     try:
         if session is None:
             raise replacing.NothingToReplace
@@ -146,20 +145,11 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         )
         shown = turn.pk
     except (Session.DoesNotExist, replacing.NothingToReplace):
-        response = render(request, "404.html", status=404)
-        response.headers["HX-Refresh"] = "true"
-        return response
+        return render(request, "404.html", status=404)
     except replacing.NotAnswered:
         pass  # The page shows what became of the question.
     except services.Refused as refused:
-        refusal = refused
-    if request.headers.get("HX-Request") == "true":
-        context = {"chat": selectors.chat_view(secret=secret), "refused": refusal}
-        response = render(request, "conversations/_asked_again.html", context)
-        response.headers["HX-Trigger-After-Settle"] = "asked-again"
-        return response
-    if refusal is not None:
-        return _not_taken(request, secret, refusal)
+        return _not_taken(request, secret, refused)
     response = redirect(f"/#turn-{shown}")
     response.status_code = 303
     return response

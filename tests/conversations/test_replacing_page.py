@@ -21,7 +21,7 @@ from review.models import Action, ReviewItem
 from review.roles import Role
 from tests.conversations import tabs
 from tests.conversations.integrating import set_rates
-from tests.conversations.test_rating import HTMX, browser_with
+from tests.conversations.test_rating import browser_with
 from tests.conversations.test_replacing import FEE, NAME, PASSPORT, SECRET, again, run, talk
 from tests.fixtures import VISA, Ask
 from tests.review import desk
@@ -69,25 +69,12 @@ def test_the_button_works_without_javascript(talk: Turn) -> None:
     assert "Something else" not in page
 
 
-def test_htmx_gets_the_conversation(talk: Turn) -> None:
-    response = browser_with(SECRET).post(address(talk), headers=HTMX)
-    html = response.content.decode()
-    new = Turn.objects.get(number=3)
-    assert (response.status_code, response["HX-Trigger-After-Settle"]) == (200, "asked-again")
-    assert html.startswith('<div class="live" id="live">')
-    assert "data-pending" in outcome(html, new)
-    assert 'id="question-error" hx-swap-oob="true"></div>' in html
-
-
 def test_it_tells_what_is_not_taken_now(talk: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = browser_with(SECRET)
     services.receive_turn(secret=SECRET, text=VISA, enqueue=False)
     response = browser.post(address(talk))
     assert response.status_code == 422
     assert STILL_WORKING in response.content.decode()
-    htmx = browser.post(address(talk), headers=HTMX)
-    assert htmx.status_code == 200
-    assert STILL_WORKING in htmx.content.decode()
     set_rates(monkeypatch, turns="1/minute")
     browser.post(address(talk))
     many = browser.post(address(talk))
@@ -106,7 +93,6 @@ def test_what_cannot_be_asked_again_is_told(talk: Turn, ask: Ask) -> None:
         (Client(), address(talk)),
     ):
         assert client.post(path).status_code == 404
-        assert client.post(path, headers=HTMX)["HX-Refresh"] == "true"
     assert mine.get(address(talk)).status_code == 405
     asking = ask("passport", secret="b")
     late = browser_with("b").post(address(asking))
@@ -118,13 +104,37 @@ def test_what_cannot_be_asked_again_is_told(talk: Turn, ask: Ask) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_open_pages_show_the_new_question(published: None) -> None:
+async def test_an_open_page_asks_again_by_its_socket(published: None) -> None:
     turn = await database_sync_to_async(_talked)()
+    async with tabs.tab(SECRET) as tab, tabs.tab(SECRET) as other:
+        for each in (tab, other):
+            await each.read_until("Still about")
+        await tab.send({"something_else": str(turn.pk)})
+        for each in (tab, other):
+            html = await each.read_until("You asked this again")
+            assert 'class="govuk-details replaced"' in html
+        assert "govuk-error-message" not in tab.parts["question-error"]
+        new = await database_sync_to_async(Turn.objects.get)(number=3)
+        await tab.send({"something_else": str(turn.pk)})
+        assert "govuk-error-message" not in await tab.read_until("question-error")
+        await tab.send({"something_else": str(new.pk)})
+        assert "no answer here" in await tab.read_until("question-error")
+        await tab.send({"something_else": "x"})
+        assert "could not be read" in await tab.read_until("question-error")
+        assert await database_sync_to_async(Turn.objects.count)() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_another_page_asks_nothing_again(published: None) -> None:
+    turn = await database_sync_to_async(_talked)()
+    async with tabs.tab("somebody else") as tab:
+        await tab.send({"something_else": str(turn.pk)})
+        assert "no answer here" in await tab.read_until("question-error")
     async with tabs.tab(SECRET) as tab:
         await tab.read_until("Still about")
-        await database_sync_to_async(again)(turn)
-        html = await tab.read_until("You asked this again")
-    assert 'class="govuk-details replaced"' in html
+        await database_sync_to_async(services.receive_turn)(secret=SECRET, text=VISA, enqueue=False)
+        await tab.send({"something_else": str(turn.pk)})
+        assert STILL_WORKING in await tab.read_until("question-error")
 
 
 def _talked() -> Turn:
