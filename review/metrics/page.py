@@ -119,7 +119,7 @@ def _tiles(figures: Figures) -> tuple[Tile, ...]:
         Tile(
             "About something else",
             share(elsewhere, went_on),
-            f"{elsewhere:,} of {went_on:,} answers that went on with the talk",
+            f"{elsewhere:,} of {went_on:,} that went on with the talk",
         ),
         Tile(
             "Corrected",
