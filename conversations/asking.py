@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from conversations import erasing, services
+from conversations.locking import locked
 from conversations.models import ClientTurn, Session, Turn
 
 CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
@@ -58,7 +59,7 @@ def ask(
 @transaction.atomic
 def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool]:
     # Locked: of two deliveries of one message, the second finds the turn of the first.
-    session = Session.objects.locked().get(pk=session_id)
+    session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
         raise Session.DoesNotExist(str(session_id))
     if client_id is not None:

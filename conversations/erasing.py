@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations import notify, ports
+from conversations.locking import locked
 from conversations.models import (
     Choice,
     ClientTurn,
@@ -52,7 +53,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     write holds the turn's row, so the turns come first: whatever a worker stored before is there
     to be deleted after them.
     """
-    session = Session.objects.locked().get(pk=session_id)
+    session = locked(Session.objects.all()).get(pk=session_id)
     if is_erased(session):
         return None
     turns = Turn.objects.select_for_update().filter(session=session)

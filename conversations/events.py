@@ -22,6 +22,7 @@ from conversations import erasing, selectors
 from conversations.api.serializers import ChoiceSerializer, CorrectionSerializer, ReplySerializer
 from conversations.choosing import selectors as choosing
 from conversations.choosing.models import ChoiceOutcome
+from conversations.locking import locked
 from conversations.models import Attempt, Correction, Session, SessionEvent, Stage, Turn
 from conversations.presenters import CorrectionView, ReplyView, TurnView
 from conversations.states import (
@@ -104,7 +105,7 @@ def _tell(session_id: UUID) -> None:
 
 
 def _lock(session_id: UUID) -> None:
-    _present(Session.objects.locked(), session_id)
+    _present(locked(Session.objects.all()), session_id)
 
 
 def _present(sessions: QuerySet[Session], session_id: UUID) -> None:

@@ -41,18 +41,6 @@ __all__ = [
 ]
 
 
-class SessionQuerySet(models.QuerySet["Session"]):
-    """Sessions, and the one way to lock them."""
-
-    def locked(self) -> SessionQuerySet:
-        """Return these sessions locked until the transaction ends, for all that only follows them.
-
-        Their keys stay free: PostgreSQL shares them at the commit of whoever wrote a turn twice,
-        and a run that holds its turn must not wait for who locks the session first and turns next.
-        """
-        return self.select_for_update(no_key=True)
-
-
 class Session(models.Model):
     """One citizen's conversation.
 
@@ -64,8 +52,6 @@ class Session(models.Model):
     reference = models.CharField(max_length=12, unique=True)
     secret_sha256 = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = SessionQuerySet.as_manager()
 
     def __str__(self) -> str:
         return self.reference

@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations import flags, languages, limits, notify, ports, receiving, states
+from conversations.locking import locked
 from conversations.models import Session, Turn
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.wording import PAGE, words
@@ -117,7 +118,7 @@ def receive_turn_in(
     ``replaces`` is the turn whose answer was about something else. Raises ``Session.DoesNotExist``
     as well.
     """
-    session = Session.objects.locked()
+    session = locked(Session.objects.all())
     return _receive(lambda: session.get(pk=session_id), text, enqueue=enqueue, replaces=replaces)
 
 
@@ -152,7 +153,7 @@ def _receive(
 
 def _session(secret: str) -> Session:
     digest = secret_digest(secret)
-    found = Session.objects.locked().filter(secret_sha256=digest).first()
+    found = locked(Session.objects.all()).filter(secret_sha256=digest).first()
     return found or Session.objects.create(reference=new_reference(), secret_sha256=digest)
 
 

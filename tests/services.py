@@ -23,6 +23,15 @@ from pathlib import Path
 
 START_SECONDS = 20.0
 
+UNSAFE = (
+    "fsync=off",
+    "full_page_writes=off",
+    "synchronous_commit=off",
+    # Compiling a query takes longer than to run it over the few rows of a test.
+    "jit=off",
+)
+"""What a database may do that nobody keeps."""
+
 
 def free_port() -> int:
     """A loopback port that nobody listens on."""
@@ -68,7 +77,8 @@ def postgres(folder: Path) -> Iterator[str]:
     encoding = ["-E", "UTF8", "--locale=C.UTF-8"]
     run("initdb", "-D", cluster, "-U", "postgres", "-A", "trust", "-N", *encoding)
     # The log goes to a file: a pipe would stay open for as long as the server runs.
-    start = ["-D", cluster, "-w", "-l", str(data / "log"), "-o", f"{options} -c fsync=off"]
+    settings = " ".join(f"-c {each}" for each in UNSAFE)
+    start = ["-D", cluster, "-w", "-l", str(data / "log"), "-o", f"{options} {settings}"]
     try:
         run("pg_ctl", *start, "start")
         run("createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "ieim")

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from conversations import erasing, resuming, services, states
 from conversations.choosing.models import Choice, ChoiceOutcome
+from conversations.locking import locked
 from conversations.models import Attempt, Session, Stage, Turn
 from conversations.record.vouched import CHOICE, STAGE
 from conversations.replay import context_of
@@ -89,7 +90,7 @@ def choose(*, session_id: UUID, turn_id: UUID, number: int | None) -> None:
     The same choice again changes nothing. Raises :class:`NothingToChoose`, :class:`ChoiceRefused`,
     and ``Session.DoesNotExist`` also for a session that was erased.
     """
-    session = Session.objects.locked().get(pk=session_id)
+    session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
         raise Session.DoesNotExist(str(session_id))
     turn = Turn.objects.select_for_update().filter(pk=turn_id, session=session).first()

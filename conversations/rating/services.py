@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations import erasing
+from conversations.locking import locked
 from conversations.models import Rating, Reply, Session
 from conversations.presenters import RATED_KINDS
 from conversations.record.vouched import RATING
@@ -27,7 +28,7 @@ def rate(*, session_id: UUID, turn_id: UUID, useful: bool) -> Rating:
     a session that was erased.
     """
     # Erasing holds the same row: no verdict comes after it.
-    session = Session.objects.locked().get(pk=session_id)
+    session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
         raise Session.DoesNotExist(str(session_id))
     replies = Reply.objects.select_related("rating")

@@ -17,6 +17,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from conversations import services
+from conversations.locking import locked
 from conversations.models import Citation, Correction, CorrectionNotice, Session
 from conversations.recall import selectors
 from conversations.record.vouched import CORRECTION, NOTICE
@@ -131,7 +132,7 @@ def _deliver_batch(notice_id: UUID, after: int) -> int | None:
         return None
     # Whoever erases a session locks it first: what is still there then stays for this batch.
     of_batch = Session.objects.filter(turns__reply__citations__in=batch).values("pk")
-    list(Session.objects.locked().filter(pk__in=of_batch).order_by("pk"))
+    list(locked(Session.objects.all()).filter(pk__in=of_batch).order_by("pk"))
     for citation in _without(notice).filter(pk__in=batch).select_related("reply__turn"):
         turn = citation.reply.turn
         correction = Correction(

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import transaction
 
 from conversations import erasing, services
+from conversations.locking import locked
 from conversations.models import Session, Turn
 
 NOT_ANSWERED = (
@@ -46,7 +47,7 @@ def ask_again(
 @transaction.atomic
 def _ask_again(session_id: UUID, turn_id: UUID, *, enqueue: bool) -> tuple[Turn, bool]:
     # Locked: of two taps at once, the second finds the turn of the first.
-    session = Session.objects.locked().get(pk=session_id)
+    session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
         raise Session.DoesNotExist(str(session_id))
     turn = Turn.objects.select_related("reply", "replaced__by").get(pk=turn_id)
