@@ -1,6 +1,7 @@
 """The chat page's websocket: frames in, HTML fragments out.
 
-A client sends ``{"text": "..."}`` to ask and ``{"sync": true}`` to be brought up to date. What it
+A client sends ``{"text": "..."}`` to ask, ``{"something_else": "..."}`` with the id of a turn whose
+answer goes on with what was not meant, and ``{"sync": true}`` to be brought up to date. What it
 gets are fragments that replace parts of the page by id, so that receiving one twice does no harm.
 Messages of the channel layer are hints only: each one leads to a fresh look into the database.
 """
@@ -11,10 +12,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import parse_qs
+from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -22,7 +25,9 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from conversations import addresses, cookies, notify, selectors, services
+from conversations.models import Session
 from conversations.presenters import ChatView, ReplyView, TurnView
+from conversations.replacing import services as replacing
 from conversations.wording import PAGE
 
 logger = logging.getLogger(__name__)
@@ -50,10 +55,11 @@ class FrameError(ValueError):
     """A frame that cannot be used; ``args[0]`` says so to the citizen."""
 
 
-def parse_frame(text_data: str | None, bytes_data: bytes | None) -> str | None:
+def parse_frame(text_data: str | None, bytes_data: bytes | None) -> str | UUID | None:
     """Return the question in a frame, None for a wish to be brought up to date.
 
-    Raises :class:`FrameError` for everything else.
+    An id is that of the turn whose answer is about something else. Raises :class:`FrameError` for
+    what is none of these.
     """
     if text_data is None:
         raise FrameError(NOT_READABLE)
@@ -68,6 +74,9 @@ def parse_frame(text_data: str | None, bytes_data: bytes | None) -> str | None:
             return None
         case {"text": str(text)}:
             return text.replace("\r\n", "\n")
+        case {"something_else": str(turn)}:
+            with suppress(ValueError):
+                return UUID(turn)
     raise FrameError(NOT_READABLE)
 
 
@@ -115,29 +124,32 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Take a question, or bring the page up to date."""
         try:
-            text = parse_frame(text_data, bytes_data)
+            said = parse_frame(text_data, bytes_data)
         except FrameError as bad:
             self.unreadable += 1
             await self.send_error(bad.args[0])
             if self.unreadable >= MAX_UNREADABLE:
                 await self.close(TOO_MANY_ERRORS)
             return
-        if text is None:
+        if said is None:
             await self.show_all()
         elif self.secret is None:
             await self.send_error(NO_COOKIE)
+        elif isinstance(said, UUID):
+            await self.take(_ask_again, secret=self.secret, turn_id=said)
         else:
-            await self.ask(self.secret, text)
+            await self.take(services.receive_turn, secret=self.secret, text=said)
 
-    async def ask(self, secret: str, text: str) -> None:
-        """Hand a question to the service and show what became of it."""
+    async def take(self, service: Callable[..., object], **said: Any) -> None:
+        """Hand a question to its service and show what became of it."""
         problem, language = "", PAGE
         try:
-            await database_sync_to_async(services.receive_turn)(
-                secret=secret, text=text, address=addresses.of_scope(self.scope)
-            )
+            address = addresses.of_scope(self.scope)
+            await database_sync_to_async(service)(**said, address=address)
         except services.Refused as refused:
             problem, language = refused.message, refused.language
+        except (Session.DoesNotExist, replacing.NothingToReplace, replacing.NotAnswered):
+            problem = replacing.NOT_ANSWERED
         except Exception:
             logger.exception("A question could not be stored")
             problem = OUR_FAULT
@@ -213,6 +225,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
         templates = [*names, "_status"] if status else names
         parts = [render_to_string(f"conversations/{name}.html", context) for name in templates]
         await self.send("".join(parts))
+
+
+def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
+    session = selectors.session_for_secret(secret)
+    if session is None:
+        raise replacing.NothingToReplace(str(turn_id))
+    replacing.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
 
 
 def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:

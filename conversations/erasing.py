@@ -14,6 +14,7 @@ from conversations.models import (
     Choice,
     ClientTurn,
     Correction,
+    Replacement,
     Reply,
     Session,
     SessionEvent,
@@ -42,9 +43,9 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     """Erase what a citizen said and what came of it; None when that was done before.
 
     The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
-    text. Stages with attempts and spans, choices, replies with corrections and ratings, socket
-    events and review items with what was decided on them are deleted. ``actor`` is as for
-    :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
+    text. Stages with attempts and spans, choices, replies with corrections and ratings, which turn
+    replaces which, socket events and review items with what was decided on them are deleted.
+    ``actor`` is as for :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
 
     The audit event comes first: the database lets nothing go without it.
 
@@ -79,6 +80,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     Correction.objects.filter(session=session).delete()
     Reply.objects.filter(turn__session=session).delete()
     Choice.objects.filter(turn__session=session).delete()
+    Replacement.objects.filter(turn__session=session).delete()
     ClientTurn.objects.filter(session=session).delete()
     SessionEvent.objects.filter(session=session).delete()
     session.secret_sha256 = f"{_ERASED}{session.pk.hex}"

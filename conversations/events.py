@@ -187,7 +187,9 @@ def facts(
     later holds what was told earlier: a stage that passed also ran.
     """
     words = view.words
-    yield _step("received", "received", "done", words.announced["received"], client_id=client_id)
+    again = {"replaces": str(view.replaces)} if view.replaces else {}
+    received = words.announced["received"]
+    yield _step("received", "received", "done", received, client_id=client_id, **again)
     if view.contacts:
         # More of them may be found later: a longer list is told again.
         listed = hashlib.sha256("\0".join(view.contacts).encode()).hexdigest()[:16]
@@ -252,7 +254,8 @@ def pieces(reply: ReplyView) -> Iterator[str]:
     """Yield a stored reply part by part; joined they are the whole reply as plain text."""
     lists = (f"{fact.heading}:\n" + "\n".join(f"- {i}" for i in fact.items) for fact in reply.facts)
     notices = (f"{notice.heading}: {notice.text}" for notice in reply.agency_notices)
-    words = (*notices, reply.title, reply.notice, reply.lead, *reply.paragraphs, *lists)
+    still = f"{reply.words.still['about']} {reply.still_about}" if reply.still_about else ""
+    words = (still, *notices, reply.title, reply.notice, reply.lead, *reply.paragraphs, *lists)
     parts = [part for part in words if part]
     for number, part in enumerate(parts):
         yield part if number == 0 else f"\n\n{part}"

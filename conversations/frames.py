@@ -16,9 +16,12 @@ MAX_FRAME = 16 * 1024
 NO_TEXT = "Send text frames, not binary ones."
 TOO_LONG = "This frame is too long. Send no more than 16 KiB."
 NOT_JSON = "This frame is not one JSON object, or has a key twice or a character that is no text."
-NO_TYPE = 'This frame has no "type" that is known here: use auth, ask, choose or resume.'
+NO_TYPE = (
+    'This frame has no "type" that is known here: use auth, ask, choose, something_else or resume.'
+)
 NO_QUESTION = 'Send {"type":"ask","text":"...","client_id":"..."}, both as strings.'
 NO_CHOICE = 'Send {"type":"choose","turn":"...","choice":N}: the number of an option, or null.'
+NO_TURN = 'Send {"type":"something_else","turn":"..."}: the id of an answered turn.'
 NO_CLIENT_ID = "Use 1 to 64 letters, digits and . _ ~ : - for a client_id, such as a UUID."
 NO_NUMBER = 'Send {"type":"resume","after":N}: the number of the last event that you have, or 0.'
 NO_AUTH = 'Send {"type":"auth","token":"..."} with the token of your session.'
@@ -52,13 +55,20 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
+class SomethingElse:
+    """That a turn's answer goes on with what the citizen does not mean."""
+
+    turn: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """The wish for every event after number ``after``."""
 
     after: int
 
 
-def parse(text_data: str | None) -> Auth | Ask | Choose | Resume:
+def parse(text_data: str | None) -> Auth | Ask | Choose | SomethingElse | Resume:
     """Return what a frame says; raises :class:`FrameError`. Unknown members are ignored."""
     if text_data is None:
         raise FrameError(NO_TEXT)
@@ -74,6 +84,8 @@ def parse(text_data: str | None) -> Auth | Ask | Choose | Resume:
             return _ask(frame)
         case "choose":
             return _choose(frame)
+        case "something_else":
+            return SomethingElse(_turn(frame, NO_TURN))
         case "resume":
             return _resume(frame)
     raise FrameError(NO_TYPE)
@@ -96,13 +108,18 @@ def _ask(frame: dict[str, Any]) -> Ask:
 
 
 def _choose(frame: dict[str, Any]) -> Choose:
-    turn, number = frame.get("turn"), frame.get("choice", "")
-    if not isinstance(turn, str) or not isinstance(number, int | None) or isinstance(number, bool):
+    number = frame.get("choice", "")
+    if not isinstance(number, int | None) or isinstance(number, bool):
         raise FrameError(NO_CHOICE)
+    return Choose(_turn(frame, NO_CHOICE), number)
+
+
+def _turn(frame: dict[str, Any], otherwise: str) -> UUID:
+    turn = frame.get("turn")
     try:
-        return Choose(UUID(turn), number)
+        return UUID(turn if isinstance(turn, str) else "")
     except ValueError as error:
-        raise FrameError(NO_CHOICE) from error
+        raise FrameError(otherwise) from error
 
 
 def _resume(frame: dict[str, Any]) -> Resume:

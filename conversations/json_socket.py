@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -18,10 +20,20 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from conversations import addresses, asking, events, notify, selectors, services
 from conversations.api.authentication import NO_SESSION, bearer_token
-from conversations.api.errors import of_asking, of_choosing
+from conversations.api.errors import of_asking, of_choosing, of_replacing
 from conversations.choosing import services as choosing
-from conversations.frames import SUBPROTOCOL, Ask, Auth, Choose, FrameError, Resume, parse
+from conversations.frames import (
+    SUBPROTOCOL,
+    Ask,
+    Auth,
+    Choose,
+    FrameError,
+    Resume,
+    SomethingElse,
+    parse,
+)
 from conversations.models import Session
+from conversations.replacing import services as replacing
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +50,10 @@ UNAUTHORISED, GONE, TOO_MANY_ERRORS = 4401, 4410, 1008
 
 AUTH_FIRST = 'Send {"type":"auth","token":"..."} first.'
 AUTH_ONCE = "This socket has its session already."
-NOTHING_TO_CHOOSE = "This turn's citizen is not asked to choose anything."
+NOTHING = {
+    choosing.NothingToChoose: "This turn's citizen is not asked to choose anything.",
+    replacing.NothingToReplace: "This turn's answer does not go on with what the talk was about.",
+}
 AUTH_LATE = "No token came in time."
 ERASED = "This conversation was erased."
 OUR_FAULT = "Something went wrong on our side. Please send this again with the same client_id."
@@ -117,6 +132,7 @@ class JsonConsumer(AsyncWebsocketConsumer):
         except FrameError as bad:
             await self.tell_error("bad-frame", bad.args[0])
             return
+        address = addresses.of_scope(self.scope)
         match frame:
             case Auth(token) if self.session is None:
                 await self.open(token)
@@ -127,49 +143,42 @@ class JsonConsumer(AsyncWebsocketConsumer):
             case Resume(after):
                 self.wanted = after
                 self.follow(self.session)
-            case Ask():
-                await self.ask(self.session, frame)
-            case Choose():
-                await self.choose(self.session, frame)
+            case Ask(text, client_id):
+                ask = partial(asking.ask, client_id=client_id, address=address)
+                await self.take(self.session, ask, client_id=client_id, text=text)
+            case Choose(turn, number):
+                await self.take(self.session, choosing.choose, turn_id=turn, number=number)
+            case SomethingElse(turn):
+                again = partial(replacing.ask_again, address=address)
+                await self.take(self.session, again, turn_id=turn)
 
-    async def choose(self, session: Session, frame: Choose) -> None:
-        """Hand a choice to the service; what comes of it are events."""
+    async def take(
+        self,
+        session: Session,
+        service: Callable[..., object],
+        *,
+        client_id: str | None = None,
+        **said: Any,
+    ) -> None:
+        """Hand what a frame says to the service that it is for; what comes of it are events."""
         try:
-            await database_sync_to_async(choosing.choose)(
-                session_id=session.pk, turn_id=frame.turn, number=frame.number
-            )
-        except choosing.NothingToChoose:
-            await self.tell_error("bad-frame", NOTHING_TO_CHOOSE)
-        except choosing.ChoiceRefused as error:
-            await self.tell_error(of_choosing(error).slug, error.message)
-        except Session.DoesNotExist:
-            self.follow(session)  # It says that the session was erased.
-        except Exception:
-            logger.exception("A choice could not be stored")
-            await self.tell_error("server-error", OUR_FAULT)
-        else:
-            self.errors = 0
-            self.follow(session)
-
-    async def ask(self, session: Session, frame: Ask) -> None:
-        """Hand a message to the service; what comes of it are events."""
-        try:
-            await database_sync_to_async(asking.ask)(
-                session_id=session.pk,
-                text=frame.text,
-                client_id=frame.client_id,
-                address=addresses.of_scope(self.scope),
-            )
+            await database_sync_to_async(service)(session_id=session.pk, **said)
         except services.TooMany as error:
-            await self.tell_limit(error, frame.client_id)
+            await self.tell_limit(error, client_id)
         except (services.Refused, asking.ClientIdReused) as error:
             problem = of_asking(error)
-            await self.tell_error(problem.slug, str(problem.detail), frame.client_id)
+            await self.tell_error(problem.slug, str(problem.detail), client_id)
+        except (choosing.NothingToChoose, replacing.NothingToReplace) as error:
+            await self.tell_error("bad-frame", NOTHING[type(error)])
+        except choosing.ChoiceRefused as error:
+            await self.tell_error(of_choosing(error).slug, error.message)
+        except replacing.NotAnswered as error:
+            await self.tell_error(of_replacing(error).slug, error.message)
         except Session.DoesNotExist:
             self.follow(session)  # It says that the session was erased.
         except Exception:
-            logger.exception("A message could not be stored")
-            await self.tell_error("server-error", OUR_FAULT, frame.client_id)
+            logger.exception("A frame could not be handed on")
+            await self.tell_error("server-error", OUR_FAULT, client_id)
         else:
             self.errors = 0
             self.follow(session)

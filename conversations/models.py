@@ -16,6 +16,7 @@ from conversations.choosing.models import Choice
 from conversations.rating.models import Rating
 from conversations.recall.models import Citation, Correction, CorrectionNotice
 from conversations.record.models import Artifact
+from conversations.replacing.models import Replacement
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.audit.models import Standing
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
@@ -30,6 +31,7 @@ __all__ = [
     "CorrectionNotice",
     "EvidenceSpan",
     "Rating",
+    "Replacement",
     "Reply",
     "ReplyOrigin",
     "Session",

@@ -114,6 +114,8 @@ class ReplyView:
     ``language`` (ISO 639-1) is that of the fixed words around it, and of the rest but for the parts
     (``title``, ``lead``, ``paragraphs``) whose own ``languages`` names. ``notice`` says what there
     is not in the citizen's language; ``agency_notices`` stand above everything else.
+    ``still_about`` is the name of the talk's service where it goes on with that, in the title's
+    language.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -130,6 +132,7 @@ class ReplyView:
     notice: str = ""
     languages: Mapping[str, str] = field(default_factory=dict)
     agency_notices: tuple[NoticeView, ...] = ()
+    still_about: str = ""
 
     @property
     def words(self) -> Words:
@@ -195,7 +198,8 @@ class TurnView:
     at the end, steps before, and ``choice`` while the citizen is asked to choose. ``due_at`` is by
     when a person should answer, None where nobody has to or that is over. ``language`` (ISO 639-1)
     is that of the words around it. ``useful`` is what the citizen says of the answer, None while
-    they have said nothing.
+    they have said nothing. ``replaces`` is the turn whose answer was about something else, so that
+    this one asks it again; ``replaced_by`` is the other way round.
     """
 
     id: UUID
@@ -212,6 +216,8 @@ class TurnView:
     language: str = PAGE
     # A verdict is no news: nobody is told again that there is an answer.
     useful: bool | None = field(default=None, compare=False)
+    replaces: UUID | None = None
+    replaced_by: UUID | None = None
 
     @property
     def words(self) -> Words:

@@ -82,9 +82,11 @@ def replay(turn: Turn) -> Replay:
         context = Context(1, turn.text, state, release)
         stored.append({"reply": turn.reply.body})
         reply = compose(outputs, context, language=languages.told(turn))
-        # Notices are of the moment at which it was told, and no decision: they stand as they are.
-        notices = replies.Reply.from_dict(turn.reply.body).notices
-        again.append({"reply": replace(reply, notices=notices).as_dict()})
+        # Notices are of the moment at which it was told, and what the talk was about is of other
+        # turns: neither is a decision, and they stand as they are.
+        told = replies.Reply.from_dict(turn.reply.body)
+        as_told = replace(reply, notices=told.notices, still_about=told.still_about)
+        again.append({"reply": as_told.as_dict()})
         if stored[-1] != again[-1]:
             changes.append("The reply would be another one.")
     return Replay(digest(stored), digest(again), tuple(changes))

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from uuid import UUID
 
@@ -171,9 +172,11 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
 def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
     """Store the one reply of a turn that this run holds."""
     services.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
-    return resuming.store_reply(
-        turn=turn, said=outcome.reply, origin=resuming.origin_of(turn), model=model.name
-    )
+    said, origin = outcome.reply, resuming.origin_of(turn)
+    if origin is ReplyOrigin.CITIZEN_CHOICE:
+        # They have just named it themselves.
+        said = replace(said, still_about="")
+    return resuming.store_reply(turn=turn, said=said, origin=origin, model=model.name)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Max
 from django.utils import timezone
 
 from conversations import languages, ports, wording
@@ -65,16 +66,22 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     "service"}``; the ids are of the answer's first source and absent without one. Texts are
     redacted: a reply by staff may name what the citizen wrote. Notices are left out: no stage that
     writes to citizens reads them, so none can repeat what no source of its own says.
+
+    A turn that asks as something else begins the talk anew, and an answer that was about something
+    else is none of it.
     """
+    turns = Turn.objects.filter(session_id=turn.session_id)
+    anew = turns.filter(number__lte=turn.number, replaces__isnull=False)
+    begun = anew.aggregate(last=Max("number"))["last"] or 1
     earlier = (
-        Turn.objects.filter(session_id=turn.session_id, number__lt=turn.number)
-        .select_related("reply")
+        turns.filter(number__gte=begun, number__lt=turn.number)
+        .select_related("reply", "replaced")
         .order_by("-number")[:HISTORY_ITEMS]
     )
     items: list[dict[str, Any]] = []
     for past in reversed(earlier):
         items.append({"role": "user", "text": prepare(past.text).text[:HISTORY_CHARS]})
-        if hasattr(past, "reply"):
+        if hasattr(past, "reply") and not hasattr(past, "replaced"):
             items.append(_assistant_item(past.reply))
     return items[-HISTORY_ITEMS:]
 
@@ -112,8 +119,8 @@ def chat_view(*, secret: str | None) -> ChatView:
 
 
 def _turns() -> Any:
-    turns = Turn.objects.select_related("reply__rating", "choice").order_by("number")
-    return turns.prefetch_related("stages", "corrections__notice")
+    turns = Turn.objects.select_related("reply__rating", "choice", "replaced", "replaces")
+    return turns.order_by("number").prefetch_related("stages", "corrections__notice")
 
 
 def _due(turns: Iterable[Turn]) -> Mapping[UUID, datetime]:
@@ -143,6 +150,8 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime]) -> TurnView:
         due_at=due.get(turn.pk),
         language=_words(turn).language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
+        replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
+        replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
     )
 
 
@@ -235,6 +244,7 @@ def reply_view(stored: Reply, turn: Turn) -> ReplyView:
             )
             for n in said.notices
         ),
+        still_about=said.still_about,
     )
 
 

@@ -15,15 +15,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations import flags, languages, limits, notify, ports, states
+from conversations import flags, languages, limits, notify, ports, receiving, states
 from conversations.locking import locked
 from conversations.models import Session, Turn
-from conversations.record.vouched import TURN
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.wording import PAGE, words
 from ieim.audit import services as audit
 from ieim.knowledge import crisis
-from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
 from ieim.pipeline.findings import Code
 from ieim.pipeline.screen import refusal
@@ -112,15 +110,25 @@ def receive_turn(
     return _receive(lambda: _session(secret), text, enqueue=enqueue)
 
 
-def receive_turn_in(*, session_id: UUID, text: str, enqueue: bool = True) -> Turn:
+def receive_turn_in(
+    *, session_id: UUID, text: str, enqueue: bool = True, replaces: Turn | None = None
+) -> Turn:
     """Store a message in a session that exists, as :func:`receive_turn` does; counts nothing.
 
-    Raises ``Session.DoesNotExist`` as well.
+    ``replaces`` is the turn whose answer was about something else. Raises ``Session.DoesNotExist``
+    as well.
     """
-    return _receive(lambda: locked(Session.objects.all()).get(pk=session_id), text, enqueue=enqueue)
+    session = locked(Session.objects.all())
+    return _receive(lambda: session.get(pk=session_id), text, enqueue=enqueue, replaces=replaces)
 
 
-def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool) -> Turn:
+def _receive(
+    locked_session: Callable[[], Session],
+    text: str,
+    *,
+    enqueue: bool,
+    replaces: Turn | None = None,
+) -> Turn:
     problem = refusal(text)
     if problem is not None:
         raise Refused(problem)
@@ -131,46 +139,16 @@ def _receive(locked_session: Callable[[], Session], text: str, *, enqueue: bool)
     looked = crisis.look(text)
     try:
         with transaction.atomic():
-            turn = _store_turn(locked_session(), text, release_number, looked)
+            session = locked_session()
+            if session.turns.filter(state__in=_PENDING, resumed=False).exists():
+                raise Refused(STILL_WORKING)
+            turn = receiving.store(session, text, release_number, looked, replaces=replaces)
             if enqueue:
                 queue(turn.pk)
             return turn
     except IntegrityError as error:
         # Two messages at once: the database let one in.
         raise Refused(STILL_WORKING) from error
-
-
-def _store_turn(session: Session, text: str, release_number: int, looked: crisis.Looked) -> Turn:
-    if session.turns.filter(state__in=_PENDING, resumed=False).exists():
-        raise Refused(STILL_WORKING)
-    last = session.turns.order_by("-number").only("number", "language").first()
-    language = languages.detect(text, knowledge.release(release_number))
-    turn = Turn.objects.create(
-        session=session,
-        number=1 if last is None else last.number + 1,
-        text=text,
-        release_number=release_number,
-        risks=[found.as_dict() for found in looked.risks],
-        # "And the fee?" is too short to tell: it goes on as the talk has been.
-        language=language or (last.language if last else ""),
-        queued_at=timezone.now(),
-    )
-    audit.record(
-        chain=session.id,
-        kind="turn.received",
-        actor="citizen",
-        payload={
-            "turn": str(turn.id),
-            "number": turn.number,
-            "characters": len(text),
-            "text_sha256": hashlib.sha256(text.encode()).hexdigest(),
-            "release": release_number,
-            "risk_flags": [found.code for found in looked.risks],
-            "risks_by": looked.by,
-        },
-        rows=[TURN.row(turn)],
-    )
-    return turn
 
 
 def _session(secret: str) -> Session:

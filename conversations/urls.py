@@ -13,6 +13,11 @@ urlpatterns = [
     path("ask/", views.ask, name="ask"),
     path("turns/<uuid:turn_id>/rating/", views.rate, name="rate"),
     path("turns/<uuid:turn_id>/choice/", views.choose, name="choose"),
+    path(
+        "turns/<uuid:turn_id>/something-else/",
+        views.something_else,
+        name="something_else",
+    ),
     path("start-again/", views.start_again, name="start_again"),
     path("delete/", views.delete, name="delete"),
     path("c/<str:secret>/", views.resume, name="resume"),

@@ -16,6 +16,7 @@ from conversations.choosing import services as choosing
 from conversations.models import Session
 from conversations.presenters import ChatView
 from conversations.rating import services as rating
+from conversations.replacing import services as replacing
 
 
 @never_cache
@@ -48,10 +49,7 @@ def ask(request: HttpRequest) -> HttpResponse:
             secret=secret, text=text, address=addresses.of_request(request)
         )
     except services.Refused as refused:
-        response = _page(request, secret, refused=refused, draft=text)
-        if isinstance(refused, services.TooMany):
-            response.status_code = 429
-            response.headers["Retry-After"] = str(refused.retry_after)
+        response = _not_taken(request, secret, refused, draft=text)
     else:
         response = redirect(f"/#turn-{turn.pk}")
         response.status_code = 303
@@ -128,6 +126,35 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     return response
 
 
+@never_cache
+@require_POST
+def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Ask a question of this browser's citizen again, without the talk that its answer went on.
+
+    303 to the page at the new question, or at the old one where there is no answer to it; 404 where
+    its answer goes on with nothing. A message that is not taken now is told as by :func:`ask`.
+    """
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    shown = turn_id
+    try:
+        if session is None:
+            raise replacing.NothingToReplace
+        turn, _ = replacing.ask_again(
+            session_id=session.pk, turn_id=turn_id, address=addresses.of_request(request)
+        )
+        shown = turn.pk
+    except (Session.DoesNotExist, replacing.NothingToReplace):
+        return render(request, "404.html", status=404)
+    except replacing.NotAnswered:
+        pass  # The page shows what became of the question.
+    except services.Refused as refused:
+        return _not_taken(request, secret, refused)
+    response = redirect(f"/#turn-{shown}")
+    response.status_code = 303
+    return response
+
+
 @require_POST
 def start_again(request: HttpRequest) -> HttpResponse:
     """Forget the conversation in this browser; it stays reachable by its resume link."""
@@ -192,6 +219,16 @@ def accessibility(request: HttpRequest) -> HttpResponse:
 def privacy(request: HttpRequest) -> HttpResponse:
     """What is kept, who reads it, how long."""
     return render(request, "conversations/privacy.html", {"cookie_days": cookies.MAX_AGE_DAYS})
+
+
+def _not_taken(
+    request: HttpRequest, secret: str | None, refused: services.Refused, draft: str = ""
+) -> HttpResponse:
+    response = _page(request, secret, refused=refused, draft=draft)
+    if isinstance(refused, services.TooMany):
+        response.status_code = 429
+        response.headers["Retry-After"] = str(refused.retry_after)
+    return response
 
 
 def _page(

@@ -52,6 +52,7 @@ class Words:
     held: Mapping[str, str]
     waiting: Mapping[str, str]
     choice: Mapping[str, str]
+    still: Mapping[str, str]
     closed: Mapping[str, str]
     only: str
     partly: str

@@ -14,6 +14,7 @@ from rest_framework.views import exception_handler
 
 from conversations import asking, services
 from conversations.choosing import services as choosing
+from conversations.replacing import services as replacing
 from ieim.pipeline.findings import pointer
 
 MEDIA_TYPE = "application/problem+json"
@@ -26,6 +27,7 @@ Slug = Literal[
     "client-id-reused",
     "choice-late",
     "choice-unknown",
+    "not-answered",
     "rate-limit",
 ]
 
@@ -33,6 +35,7 @@ STATUSES: dict[Slug, tuple[int, str]] = {
     "turn-pending": (409, "The last message is still being worked on"),
     "client-id-reused": (409, "The client_id stands for another text"),
     "choice-late": (409, "There is nothing to choose any more"),
+    "not-answered": (409, "This message has no answer"),
     "choice-unknown": (422, "This was not offered"),
     "message-refused": (422, "The message cannot be taken"),
     "rate-limit": (429, "Too many requests"),
@@ -85,6 +88,11 @@ def of_asking(error: services.Refused | asking.ClientIdReused) -> Problem:
 def of_choosing(error: choosing.ChoiceRefused) -> Problem:
     """Return the problem of a choice that was not taken."""
     return Problem("choice-late" if error.late else "choice-unknown", error.message)
+
+
+def of_replacing(error: replacing.NotAnswered) -> Problem:
+    """Return the problem of something else that nothing was said before."""
+    return Problem("not-answered", error.message)
 
 
 def problem(status: int, detail: str, *, slug: str | None = None) -> dict[str, Any]:

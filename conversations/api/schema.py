@@ -12,6 +12,7 @@ from drf_spectacular.utils import (
     extend_schema,
 )
 
+from conversations.api import examples
 from conversations.api.errors import MEDIA_TYPE, problem
 from conversations.api.serializers import (
     AskSerializer,
@@ -23,9 +24,6 @@ from conversations.api.serializers import (
     TurnSerializer,
 )
 from conversations.services import STILL_WORKING
-
-_SESSION = "8c0f6c1e-6b0b-4b4e-9c39-6f3a52d0f0a1"
-_TURN = "0d3f2a52-8f43-4e0c-a0cf-5d8d9a5a7b10"
 
 _LOCATION = OpenApiParameter(
     name="Location",
@@ -40,8 +38,8 @@ _MEANINGS: dict[int, tuple[str, str, str | None]] = {
     401: ("No token, or one that opens no session.", "", None),
     404: ("Not there, or not this token's.", "There is nothing at this address.", None),
     409: (
-        "The last message is still being worked on, the client_id stands for another text, or "
-        "there is nothing to choose any more.",
+        "The last message is still being worked on, the client_id stands for another text, "
+        "there is nothing to choose any more, or there is no answer.",
         STILL_WORKING,
         "turn-pending",
     ),
@@ -74,54 +72,6 @@ def _problems(*statuses: int) -> dict[Any, Any]:
     return answers
 
 
-_EXAMPLE_TURN = {
-    "id": _TURN,
-    "number": 1,
-    "text": "I want to extend my tourist visa",
-    "asked_at": "2026-11-21T10:15:30.123456Z",
-    "state": "answered",
-    "contacts": [],
-    "steps": [{"words": "Reading your question", "status": "done"}],
-    "reply": {
-        "kind": "service",
-        "agency_notices": [
-            {"agency": "Immigration Office", "text": "The office is closed from 24 to 26 December."}
-        ],
-        "title": "Extend a tourist visa",
-        "lead": "Fill in the extension form online.",
-        "paragraphs": [],
-        "facts": [{"heading": "What it costs", "items": ["40 euros"], "ordered": False}],
-        "sources": [
-            {
-                "agency": "Immigration Office",
-                "service": "Extend a tourist visa",
-                "url": "https://immigration.example.org/extend",
-            }
-        ],
-        "why": "The marked words of your question match “Extend a tourist visa”.",
-        "origin": "model",
-        "offline": True,
-    },
-    "choice": None,
-    "useful": True,
-    "corrections": [
-        {
-            "text": "The fee is 45 euros since 1 December.",
-            "sent_at": "2026-12-02T09:00:00.123456Z",
-            "origin": "staff",
-        }
-    ],
-}
-_QUEUED = {
-    **_EXAMPLE_TURN,
-    "state": "queued",
-    "steps": [],
-    "reply": None,
-    "useful": None,
-    "corrections": [],
-}
-
-
 def _answer(serializer: Any, description: str, name: str, value: Any) -> OpenApiResponse:
     example = OpenApiExample(name, value=value, response_only=True)
     return OpenApiResponse(serializer, description=description, examples=[example])
@@ -142,7 +92,7 @@ new_session = extend_schema(
             NewSessionSerializer,
             "The session.",
             "A session",
-            {"id": _SESSION, "reference": "K7M-4QX9", "token": "kept-by-you-and-told-once"},
+            {"id": examples.SESSION, "reference": "K7M-4QX9", "token": "kept-by-you-and-told-once"},
         ),
         **_problems(411, 429),
     },
@@ -157,10 +107,10 @@ session = extend_schema(
             "The session with its turns, the first one first.",
             "A session",
             {
-                "id": _SESSION,
+                "id": examples.SESSION,
                 "reference": "K7M-4QX9",
                 "created_at": "2026-11-21T10:15:00Z",
-                "turns": [_EXAMPLE_TURN],
+                "turns": [examples.ANSWERED],
             },
         ),
         **_problems(401, 404),
@@ -201,45 +151,16 @@ ask = extend_schema(
         ],
     ),
     responses={
-        202: _answer(TurnSerializer, "The new turn.", "A new turn", _QUEUED),
+        202: _answer(TurnSerializer, "The new turn.", "A new turn", examples.QUEUED),
         200: _answer(
             TurnSerializer,
             "The turn that this message has become already.",
             "The same turn",
-            _EXAMPLE_TURN,
+            examples.ANSWERED,
         ),
         **_problems(400, 401, 404, 409, 411, 413, 415, 422, 429, 503),
     },
 )
-
-_ASKING = {
-    **_QUEUED,
-    "text": "passport",
-    "state": "asking",
-    "choice": {
-        "options": [
-            {
-                "number": 1,
-                "agency": "passports",
-                "service": "renew-passport",
-                "name": "Renew a passport",
-                "agency_name": "Passport Office",
-                "line": "You get a new passport before the old one ends.",
-            },
-            {
-                "number": 2,
-                "agency": "passports",
-                "service": "lost-passport",
-                "name": "Replace a lost passport",
-                "agency_name": "Passport Office",
-                "line": "You get a new passport for one that is lost or was stolen.",
-            },
-        ],
-        "until": "2026-11-21T10:45:30.123456Z",
-        "language": "en",
-        "notice": "",
-    },
-}
 
 choice = extend_schema(
     operation_id="choose_service",
@@ -255,8 +176,33 @@ choice = extend_schema(
         examples=[OpenApiExample("The first one", value={"choice": 1}, request_only=True)],
     ),
     responses={
-        200: _answer(TurnSerializer, "The turn, going on.", "A turn that goes on", _QUEUED),
+        200: _answer(TurnSerializer, "The turn, going on.", "A turn that goes on", examples.QUEUED),
         **_problems(400, 401, 404, 409, 411, 413, 415, 422),
+    },
+)
+
+something_else = extend_schema(
+    operation_id="ask_as_something_else",
+    summary="Say that an answer is about something else",
+    description=(
+        "Where a reply has `still_about`, it goes on with the service that the talk was about. "
+        "This asks the same words again as a new turn that forgets the talk, and counts as a "
+        "message. No body. 202 for the new turn, 200 with the same turn from then on; 404 for an "
+        "answer that goes on with nothing, 409 where there is none."
+    ),
+    parameters=[_LOCATION],
+    request=None,
+    responses={
+        202: _answer(
+            TurnSerializer,
+            "The new turn.",
+            "A new turn",
+            {**examples.QUEUED, "number": 2, "replaces": "7a1cf1f0-3c49-4c3e-8a2b-1f2de6a6f1c4"},
+        ),
+        200: _answer(
+            TurnSerializer, "The turn that asks again already.", "The same turn", examples.ANSWERED
+        ),
+        **_problems(401, 404, 409, 411, 422, 429, 503),
     },
 )
 
@@ -265,7 +211,7 @@ turn = extend_schema(
     summary="Read one message and what came of it",
     description="`reply` is null until a reply has passed its gate.",
     responses={
-        200: _answer(TurnSerializer, "The turn.", "An answered turn", _EXAMPLE_TURN),
+        200: _answer(TurnSerializer, "The turn.", "An answered turn", examples.ANSWERED),
         **_problems(401, 404),
     },
 )
@@ -279,7 +225,7 @@ rating = extend_schema(
     ),
     request=RatingSerializer,
     responses={
-        200: _answer(TurnSerializer, "The turn, rated.", "A rated turn", _EXAMPLE_TURN),
+        200: _answer(TurnSerializer, "The turn, rated.", "A rated turn", examples.ANSWERED),
         **_problems(400, 401, 404, 411, 413, 415),
     },
 )

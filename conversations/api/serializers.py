@@ -200,6 +200,12 @@ class ReplySerializer(serializers.Serializer[Any]):
     notice = serializers.CharField(
         help_text="What there is not in the citizen's language, as a sentence. Mostly empty."
     )
+    still_about = serializers.CharField(
+        help_text=(
+            "The talk's service, by name, where the reply goes on with it although the message "
+            "names none: show it first, with a way to say that it is something else. Mostly empty."
+        )
+    )
 
 
 class CorrectionSerializer(serializers.Serializer[Any]):
@@ -231,6 +237,12 @@ class TurnSerializer(serializers.Serializer[Any]):
     reply = ReplySerializer(allow_null=True)
     useful = serializers.BooleanField(
         allow_null=True, help_text="What the citizen said of the reply; null while nothing was."
+    )
+    replaces = serializers.UUIDField(
+        allow_null=True, help_text="The turn whose answer was about something else; mostly null."
+    )
+    replaced_by = serializers.UUIDField(
+        allow_null=True, help_text="The turn that asks again, where this answer was not meant."
     )
     corrections = CorrectionSerializer(
         many=True, help_text="To be shown beneath the reply, the first one first. Mostly empty."

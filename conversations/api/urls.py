@@ -15,6 +15,11 @@ urlpatterns = [
     path("v1/turns/<uuid:turn_id>/", views.OneTurn.as_view(), name="turn"),
     path("v1/turns/<uuid:turn_id>/rating/", views.OneRating.as_view(), name="rating"),
     path("v1/turns/<uuid:turn_id>/choice/", views.OneChoice.as_view(), name="choice"),
+    path(
+        "v1/turns/<uuid:turn_id>/something-else/",
+        views.SomethingElse.as_view(),
+        name="something_else",
+    ),
     path("v1/schema/", docs.Document.as_view(), name="schema"),
     path("v1/docs/", docs.Page.as_view(), name="docs"),
     re_path(r"", views.Nothing.as_view()),

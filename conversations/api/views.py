@@ -18,7 +18,13 @@ from rest_framework.views import APIView
 from conversations import addresses, asking, erasing, selectors, services
 from conversations.api import schema
 from conversations.api.authentication import BearerAuthentication, HasSession, bearer_token
-from conversations.api.errors import LengthRequired, handle, of_asking, of_choosing
+from conversations.api.errors import (
+    LengthRequired,
+    handle,
+    of_asking,
+    of_choosing,
+    of_replacing,
+)
 from conversations.api.parsing import JSONOnly, StrictJSONParser
 from conversations.api.serializers import (
     AskSerializer,
@@ -32,6 +38,7 @@ from conversations.api.throttling import NewSessions
 from conversations.choosing import services as choosing
 from conversations.models import Session, Turn
 from conversations.rating import services as rating
+from conversations.replacing import services as replacing
 
 
 class View(APIView):
@@ -136,11 +143,7 @@ class Turns(View):
             raise of_asking(error) from error
         except Session.DoesNotExist as error:
             raise NotFound from error
-        return Response(
-            TurnSerializer(selectors.turn_view(turn.pk)).data,
-            status=202 if is_new else 200,
-            headers={"Location": reverse("api:turn", args=[turn.pk])},
-        )
+        return _taken(turn, is_new=is_new)
 
 
 class OneTurn(View):
@@ -194,6 +197,35 @@ class OneChoice(View):
         except choosing.ChoiceRefused as error:
             raise of_choosing(error) from error
         return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
+
+
+class SomethingElse(View):
+    """That a turn's answer goes on with what the citizen does not mean."""
+
+    @schema.something_else
+    def post(self, request: Request, turn_id: UUID) -> Response:
+        """Ask again, as something else than the talk was about."""
+        turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
+        session = self.own_session(request, turn.session_id if turn else None)
+        try:
+            again, is_new = replacing.ask_again(
+                session_id=session.pk, turn_id=turn_id, address=addresses.of_request(request)
+            )
+        except (Session.DoesNotExist, replacing.NothingToReplace) as error:
+            raise NotFound("This answer does not go on with what the talk was about.") from error
+        except replacing.NotAnswered as error:
+            raise of_replacing(error) from error
+        except services.Refused as error:
+            raise of_asking(error) from error
+        return _taken(again, is_new=is_new)
+
+
+def _taken(turn: Turn, *, is_new: bool) -> Response:
+    return Response(
+        TurnSerializer(selectors.turn_view(turn.pk)).data,
+        status=202 if is_new else 200,
+        headers={"Location": reverse("api:turn", args=[turn.pk])},
+    )
 
 
 class Nothing(View):

@@ -16,6 +16,7 @@ from conversations.models import (
     CorrectionNotice,
     EvidenceSpan,
     Rating,
+    Replacement,
     Reply,
     Stage,
     Turn,
@@ -84,6 +85,9 @@ SPAN = Vouched(
     ("stage_id", "path", "source", "start", "end", "quote", "snippet_sha256", "occurrences"),
     chain="stage__turn__session_id",
 )
+REPLACEMENT = Vouched(
+    "replacement", Replacement.objects.all, ("turn_id", "by_id"), chain="turn__session_id"
+)
 CHOICE = Vouched(
     "choice",
     Choice.objects.all,
@@ -117,4 +121,4 @@ NOTICE = Vouched(
         *("text_sha256", "total", "created_at", "created_by_id"),
     ),
 )
-KINDS = (TURN, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, CORRECTION, NOTICE)
+KINDS = (TURN, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, CORRECTION, NOTICE)

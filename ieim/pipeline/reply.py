@@ -84,7 +84,8 @@ class Reply:
     ``language`` (ISO 639-1) is the citizen's, where that is not the one that the knowledge is
     written in; ``original`` names the parts that there are not in it: ``title``, ``lead``,
     ``paragraphs``, the field of a section. ``notices`` stand above everything else; they are the
-    administration's own words, and no model's.
+    administration's own words, and no model's. ``still_about`` is the name of the talk's service
+    where the reply goes on with it, because the message named none.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -96,12 +97,14 @@ class Reply:
     language: str = ""
     original: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
+    still_about: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
 
         A reply in the language of the knowledge says nothing of languages, one without notices
-        nothing of notices: so it is the same as one that was stored before there were any.
+        nothing of notices, one that does not go on nothing of that: so it is the same as one that
+        was stored before there were any.
         """
         said = {"language": self.language, "original": list(self.original)}
         notices = {"notices": [asdict(notice) for notice in self.notices]}
@@ -114,6 +117,7 @@ class Reply:
             "sources": [asdict(source) for source in self.sources],
             **(said if self.language else {}),
             **(notices if self.notices else {}),
+            **({"still_about": self.still_about} if self.still_about else {}),
         }
 
     @classmethod
@@ -129,6 +133,7 @@ class Reply:
             language=data.get("language", ""),
             original=tuple(data.get("original", ())),
             notices=tuple(Notice(**notice) for notice in data.get("notices", ())),
+            still_about=data.get("still_about", ""),
         )
 
     def as_text(self) -> str:

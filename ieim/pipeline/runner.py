@@ -21,6 +21,7 @@ from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.stages.base import Context, selected_category
 from ieim.pipeline.stages.multi_agency_answer import cited_services
+from ieim.pipeline.talk import going_on
 from ieim.pipeline.topology import FIRST, SESSION_END, STAGES, TRIAGE
 from ieim.pipeline.work import (
     Abstained,
@@ -99,7 +100,8 @@ class Runner(Asking):
             if following is None:
                 raise RuntimeError(f"{stage_id} passed without a legal next step")
             stage_id = following
-        return Answered(compose(outputs, context, language=turn.language))
+        said = compose(outputs, context, language=turn.language)
+        return Answered(going_on(said, self._inputs(turn, context)))
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""

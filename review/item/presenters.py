@@ -31,13 +31,17 @@ NOBODY_WAITS = "It is about what the message says: no citizen waits for it."
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """An earlier or later message of the conversation with what was answered (maybe nothing)."""
+    """An earlier or later message of the conversation with what was answered (maybe nothing).
+
+    ``turned_away`` says that the citizen did not mean that, empty for most.
+    """
 
     number: int
     asked: str
     asked_at: datetime
     answer: str
     state: str
+    turned_away: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class ItemView:
     ``reasons`` are (sentence, code); ``wanted`` is what the model said at the stage that stopped,
     last and readable, empty where there is nothing. ``risks`` are the names of the turn's flags.
     ``danger`` is what makes it a crisis, None where it is none: then the headline names it.
+    ``something_else`` are sentences on answers that the citizen said were about something else.
     """
 
     id: UUID
@@ -113,6 +118,7 @@ class ItemView:
     linked: tuple[Linked, ...]
     decisions: tuple[Decided, ...]
     asked_back: AskedBack | None
+    something_else: tuple[str, ...]
 
     @property
     def overdue(self) -> bool:
@@ -166,6 +172,7 @@ def item_view(loaded: Loaded) -> ItemView:
         linked=tuple(_linked(each, item) for each in loaded.others),
         decisions=_decisions(item),
         asked_back=_asked_back(turn, release),
+        something_else=tuple(filter(None, (_asked_again(turn), _turned_away(turn)))),
     )
 
 
@@ -208,6 +215,17 @@ def _asked_back(turn: Turn, release: Release) -> AskedBack | None:
     return AskedBack(choosing.options(choice, release), wording.ASKED_BACK[choice.outcome])
 
 
+def _asked_again(turn: Turn) -> str:
+    if not hasattr(turn, "replaces"):
+        return ""
+    first = replies.Reply.from_dict(turn.replaces.turn.reply.body)
+    return wording.ASKED_AGAIN.format(name=first.still_about)
+
+
+def _turned_away(turn: Turn) -> str:
+    return wording.TURNED_AWAY if hasattr(turn, "replaced") else ""
+
+
 def _exchange(turn: Turn) -> Exchange:
     answered = hasattr(turn, "reply")
     return Exchange(
@@ -216,6 +234,7 @@ def _exchange(turn: Turn) -> Exchange:
         asked_at=turn.created_at,
         answer=replies.Reply.from_dict(turn.reply.body).as_text() if answered else "",
         state=wording.TURNS.get(turn.state, turn.state),
+        turned_away=_turned_away(turn),
     )
 
 

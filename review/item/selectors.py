@@ -40,7 +40,10 @@ def load(pk: UUID, user: AbstractUser) -> Loaded:
     decisions = Decision.objects.select_related("actor").order_by("created_at", "id")
     item = (
         visible(user)
-        .select_related("turn__session", "turn__reply", "turn__choice", "claimed_by", "agencies")
+        .select_related(
+            *("turn__session", "turn__reply", "turn__choice", "claimed_by", "agencies"),
+            *("turn__replaces__turn__reply", "turn__replaced"),
+        )
         .prefetch_related(
             "turn__stages__attempts",
             "sign_offs__by",
@@ -49,9 +52,9 @@ def load(pk: UUID, user: AbstractUser) -> Loaded:
         .get(pk=pk)
     )
     session = item.turn.session_id
-    turns = Turn.objects.filter(session_id=session).select_related("reply").order_by("number")
+    turns = Turn.objects.filter(session_id=session).select_related("reply", "replaced")
     others = visible(user).filter(turn__session_id=session).exclude(pk=pk)
-    return Loaded(item, tuple(turns), tuple(others.order_by("opened_at", "id")))
+    return Loaded(item, tuple(turns.order_by("number")), tuple(others.order_by("opened_at", "id")))
 
 
 def next_item(

@@ -15,6 +15,13 @@ ASKED_BACK: Mapping[str, str] = {
     ChoiceOutcome.EXPIRED: "The citizen was offered these, and chose none in time.",
 }
 
+ASKED_AGAIN = (
+    "The citizen said that the first answer, “{name}”, was about something else, and asked again."
+)
+"""Of a turn that asks again, with the name of the service that the first answer was about."""
+
+TURNED_AWAY = "The citizen said that this answer was about something else, and asked again."
+
 TURNS: Mapping[str, str] = {
     TurnState.QUEUED: "Waits for the assistant",
     TurnState.RUNNING: "The assistant is working on it",

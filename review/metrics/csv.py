@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
-from review.metrics.figures import Figures, by_person, deciding, sums, useful, waiting
+from review.metrics.figures import (
+    Figures,
+    by_person,
+    deciding,
+    sums,
+    turned_away,
+    useful,
+    waiting,
+)
 
 BOM = "\ufeff"
 """Spreadsheets take a file for UTF-8 only where it begins with this."""
@@ -78,6 +86,10 @@ def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, in
         found_useful, rated = useful(part.rated)
         yield "answers_rated", "", rated
         yield "answers_rated_useful", "", found_useful
+    if part.went_on:
+        elsewhere, went_on = turned_away(part.went_on)
+        yield "answers_that_went_on", "", went_on
+        yield "answers_about_something_else", "", elsewhere
     yield from _each("decisions", sums(part.decided, lambda r: r.action, lambda r: r.decisions))
     median = deciding(part.decided).median
     if median is not None:

@@ -10,7 +10,17 @@ from typing import Any, TypeVar
 
 from conversations.models import ReplyOrigin
 from review.metrics import queries
-from review.metrics.queries import Answered, Asked, Chosen, Decided, Period, Rated, Spent, Stopped
+from review.metrics.queries import (
+    Answered,
+    Asked,
+    Chosen,
+    Decided,
+    Period,
+    Rated,
+    Spent,
+    Stopped,
+    WentOn,
+)
 from review.models import Action
 
 K = TypeVar("K", bound=Hashable)
@@ -35,6 +45,7 @@ class Figures:
     spent: tuple[Spent, ...] = ()
     rated: tuple[Rated, ...] = ()
     chosen: tuple[Chosen, ...] = ()
+    went_on: tuple[WentOn, ...] = ()
 
     @property
     def agencies(self) -> frozenset[str]:
@@ -74,6 +85,7 @@ def load(period: Period, agencies: frozenset[str] | None) -> Figures:
         decided=tuple(queries.decided(period)),
         spent=tuple(queries.spent(period)),
         rated=tuple(queries.rated(period)),
+        went_on=tuple(queries.went_on(period)),
     )
     return figures if agencies is None else figures.only(lambda row: row.agency in agencies)
 
@@ -123,6 +135,12 @@ def waiting(rows: Sequence[Answered]) -> Waiting:
 def useful(rows: Iterable[Rated]) -> tuple[int, int]:
     """Return how many answers citizens found useful, and how many they rated."""
     by = sums(rows, lambda row: row.useful, lambda row: row.answers)
+    return by[True], by.total()
+
+
+def turned_away(rows: Iterable[WentOn]) -> tuple[int, int]:
+    """Return how many answers were about something else, and how many went on with the talk."""
+    by = sums(rows, lambda row: row.turned_away, lambda row: row.answers)
     return by[True], by.total()
 
 

@@ -13,6 +13,7 @@ from review.metrics.figures import (
     Figures,
     by_person,
     deciding,
+    turned_away,
     useful,
     waiting,
 )
@@ -107,6 +108,7 @@ def _tiles(figures: Figures) -> tuple[Tile, ...]:
     alone = sum(r.turns for r in figures.asked if r.outcome == ReplyOrigin.MODEL.value)
     waited, team = waiting(figures.answered), deciding(figures.decided)
     found_useful, rated = useful(figures.rated)
+    elsewhere, went_on = turned_away(figures.went_on)
     return (
         Tile("Questions", f"{turns:,}", "in the period"),
         Tile("Answered without a person", share(alone, turns), f"{alone:,} of {turns:,}"),
@@ -114,6 +116,11 @@ def _tiles(figures: Figures) -> tuple[Tile, ...]:
         Tile("A person’s answer", duration(waited.median), "half came within this"),
         Tile("In time", share(waited.in_time, waited.due), f"{waited.in_time:,} of {waited.due:,}"),
         Tile("Found useful", share(found_useful, rated), f"{found_useful:,} of {rated:,} rated"),
+        Tile(
+            "About something else",
+            share(elsewhere, went_on),
+            f"{elsewhere:,} of {went_on:,} that went on with the talk",
+        ),
         Tile(
             "Corrected",
             share(team.overridden, team.decisions),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import (
     Aggregate,
+    BooleanField,
     Case,
     CharField,
     Count,
@@ -115,6 +116,18 @@ class Rated(NamedTuple):
     answers: int
 
 
+class WentOn(NamedTuple):
+    """Answers by their day that went on with the talk's service.
+
+    ``turned_away`` says that the citizen meant something else.
+    """
+
+    day: date
+    agency: str
+    turned_away: bool
+    answers: int
+
+
 class Decided(NamedTuple):
     """Decisions of a person (``actor``, a user's key) that took equally many seconds."""
 
@@ -181,6 +194,15 @@ def rated(period: Period) -> Iterator[Rated]:
     """Yield what citizens said of answers; a verdict that was changed counts as it is now."""
     ratings = _within(Rating.objects.all(), period, "at", turn="reply__turn_id")
     return map(Rated._make, _sums(ratings, period, Count("pk"), "useful"))
+
+
+def went_on(period: Period) -> Iterator[WentOn]:
+    """Yield the answers that went on with the talk's service, and which were turned away."""
+    replies = Reply.objects.filter(body__has_key="still_about")
+    replies = _within(replies, period, "created_at", turn="turn_id")
+    turned = Q(turn__replaced__isnull=False)
+    flagged = Case(When(turned, then=True), default=False, output_field=BooleanField())
+    return map(WentOn._make, _sums(replies, period, Count("pk"), turned_away=flagged))
 
 
 def decided(period: Period) -> Iterator[Decided]:

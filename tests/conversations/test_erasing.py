@@ -16,6 +16,7 @@ from conversations.models import (
     ClientTurn,
     Correction,
     EvidenceSpan,
+    Replacement,
     Reply,
     Session,
     SessionEvent,
@@ -32,7 +33,10 @@ from tests.model_server import scripted_model
 NAME = "Wilhelmina Oberländer"
 SAID = f"I want to extend my tourist visa. I am {NAME}"
 BAD = ["no json", "no json"]
-HELD = (Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction)
+HELD = (
+    *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
+    Replacement,
+)
 
 
 class Call(threading.Event):

@@ -19,6 +19,7 @@ from ieim.knowledge import services as knowledge
 from review.deciding import flow
 from review.models import ReviewItem
 from tests import bilingual
+from tests.conversations.test_rating import browser_with
 from tests.fixtures import Ask
 
 
@@ -131,6 +132,19 @@ def test_it_takes_the_first_language_for_that_of_the_knowledge(
     assert reply.title.startswith(title)
     only = words("en").only_in(first, whole=True)
     assert reply.notice == ("" if first == "en" else only)
+
+
+def test_it_says_what_it_is_still_about_in_the_citizens_words(ask: Ask) -> None:
+    for asked, name, lang in (
+        (bilingual.PLOT, "Louer un jardin familial", ""),
+        (bilingual.KAYAK, "Get a kayak permit", ' lang="en"'),
+    ):
+        ask(asked, secret=asked)
+        turn = ask("Et quel est le prix pour cela ?", secret=asked)
+        assert reply_of(turn).still_about == name
+        page = browser_with(asked).get("/").content.decode()
+        assert f'Toujours au sujet de : <strong{lang} dir="auto">{name}</strong>' in page
+        assert "Autre chose</button>" in page
 
 
 def test_it_names_the_language_of_every_part_in_the_page(ask: Ask, client: Client) -> None:

@@ -25,7 +25,7 @@ def test_it_has_every_word_in_every_language(language: str) -> None:
     assert set(said.names) == set(LANGUAGES)
     blank = [field.name for field in fields(Words) if not getattr(said, field.name)]
     assert blank == []
-    for mapping in ("announced", "held", "waiting", "closed", "rating"):
+    for mapping in ("announced", "held", "waiting", "closed", "rating", "still"):
         assert set(getattr(said, mapping)) == set(getattr(words(PAGE), mapping))
         assert all(getattr(said, mapping).values())
     assert "{agency}" in said.notice_from
@@ -39,7 +39,7 @@ def test_it_has_every_word_in_every_language(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES[1:])
 def test_it_repeats_no_english(language: str) -> None:
     mappings = ("headings", "steps", "origins", "statuses", "announced")
-    for mapping in (*mappings, "held", "waiting", "closed", "rating"):
+    for mapping in (*mappings, "held", "waiting", "closed", "rating", "still"):
         ours, english = getattr(words(language), mapping), getattr(words(PAGE), mapping)
         same = {key for key, text in ours.items() if text == english[key]}
         # French has the same word for a contact, Spanish for no.

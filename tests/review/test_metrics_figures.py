@@ -14,7 +14,17 @@ from review.metrics import charts, csv, figures, wanted
 from review.metrics.csv import BOM, HEADER, Measure
 from review.metrics.figures import Deciding, Figures, quantile
 from review.metrics.page import build
-from review.metrics.queries import Answered, Asked, Chosen, Decided, Period, Rated, Spent, Stopped
+from review.metrics.queries import (
+    Answered,
+    Asked,
+    Chosen,
+    Decided,
+    Period,
+    Rated,
+    Spent,
+    Stopped,
+    WentOn,
+)
 
 TODAY = date(2026, 3, 31)
 PERIOD = Period(date(2026, 3, 25), TODAY)
@@ -33,6 +43,7 @@ decided = st.builds(
 )
 spent = st.builds(Spent, days, agencies, st.sampled_from(["classify", "extract"]), counts)
 rated = st.builds(Rated, days, agencies, st.booleans(), counts)
+went_on = st.builds(WentOn, days, agencies, st.booleans(), counts)
 places = st.sampled_from([("", 0), ("none", 0), ("expired", 0), ("chosen", 1), ("chosen", 4)])
 chosen = st.builds(
     lambda day, agency, ended, turns: Chosen(day, agency, ended[0], ended[1], turns),
@@ -42,7 +53,7 @@ some = st.builds(
     lambda *rows: Figures(PERIOD, *map(tuple, rows)),
     *(
         st.lists(each, max_size=8)
-        for each in (asked, stopped, answered, decided, spent, rated, chosen)
+        for each in (asked, stopped, answered, decided, spent, rated, chosen, went_on)
     ),
 )
 
@@ -62,6 +73,10 @@ def of(shown: Figures) -> dict[str, int]:
         "choices_by_place": sum(row.turns for row in shown.chosen if row.place),
         "answers_rated": sum(row.answers for row in shown.rated),
         "answers_rated_useful": sum(row.answers for row in shown.rated if row.useful),
+        "answers_that_went_on": sum(row.answers for row in shown.went_on),
+        "answers_about_something_else": sum(
+            row.answers for row in shown.went_on if row.turned_away
+        ),
     }
 
 

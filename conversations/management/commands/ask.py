@@ -14,7 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 from conversations import running, services
 from conversations.choosing import selectors as choosing_reads
 from conversations.choosing import services as choosing
-from conversations.models import Session, Turn
+from conversations.models import Replacement, Reply, Session, Turn
+from conversations.replacing import services as replacing
 from conversations.states import TurnState
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as knowledge
@@ -47,6 +48,11 @@ class Command(BaseCommand):
             metavar="N",
             help="where the turn asks back: the number of the service to choose, or none",
         )
+        parser.add_argument(
+            "--something-else",
+            action="store_true",
+            help="where the answer is still about what the session was: ask again without that",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, text: str, **options: Any) -> None:
@@ -68,6 +74,8 @@ class Command(BaseCommand):
         except services.Refused as error:
             raise CommandError(error.message) from error
         running.run_turn(turn_id=turn.pk)
+        if options["something_else"] or (not options["json"] and _denied(turn)):
+            turn = _ask_again(turn)
         given = options["choose"] or ("" if options["json"] else _asked(turn))
         if given:
             _choose(turn, given)
@@ -86,6 +94,27 @@ def _asked(turn: Turn) -> str:
         return ""
     print("\n".join(_options(offered)))  # noqa: T201  # a prompt, not the command's output
     return input(f"Which of these do you mean? 1 to {len(offered)}, or none: ").strip()
+
+
+def _denied(turn: Turn) -> bool:
+    """Whether somebody at a terminal says that an answer is about something else."""
+    reply = Reply.objects.filter(turn=turn).first()
+    if reply is None or not reply.body.get("still_about") or not sys.stdin.isatty():
+        return False
+    print(f"Still about: {reply.body['still_about']}")  # noqa: T201  # a prompt, as below
+    return input("Is it about something else? y, or nothing: ").strip().lower() in ("y", "yes")
+
+
+def _ask_again(turn: Turn) -> Turn:
+    """Ask the same as something else and run it to its end; the turn itself where it is no use."""
+    try:
+        again, _ = replacing.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
+    except (replacing.NothingToReplace, replacing.NotAnswered):
+        return turn  # the answer goes on with nothing, or there is none
+    except services.Refused as error:
+        raise CommandError(error.message) from error
+    running.run_turn(turn_id=again.pk)
+    return again
 
 
 def _choose(turn: Turn, given: str) -> None:
@@ -134,8 +163,14 @@ def describe(turn: Turn) -> dict[str, Any]:
         "release": turn.release_number,
         "stages": stages,
         "choice": _choice(turn),
+        "replaces": _replaces(turn),
         "reply": turn.reply.body if hasattr(turn, "reply") else None,
     }
+
+
+def _replaces(turn: Turn) -> str | None:
+    replaced = Replacement.objects.filter(by=turn).first()
+    return None if replaced is None else str(replaced.turn_id)
 
 
 def _choice(turn: Turn) -> list[dict[str, Any]] | None:
@@ -166,6 +201,8 @@ def as_text(result: dict[str, Any]) -> str:
     lines.append("")
     if result["reply"]:
         reply = replies.Reply.from_dict(result["reply"])
+        if reply.still_about:
+            lines += [f"Still about: {reply.still_about} (--something-else, if not)", ""]
         lines.append(reply.as_text())
         lines += [f"Source: {s.service_name} ({s.agency_name}) {s.url}" for s in reply.sources]
     elif result["choice"]:

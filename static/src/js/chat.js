@@ -17,13 +17,18 @@ const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 let socket = null; // the open WebSocket
 let wires = null; // htmx's handle on it
 let submitter = null;
-let sent = null; // {text, turns, timer}: a question without an echo yet
+let sent = null; // {text, turns, timer}: a question without an echo yet; no text is one asked again
 
 const turns = () => document.querySelectorAll(".turn");
 const pending = () => document.querySelector(".outcome[data-pending]") !== null;
 const error = () => document.querySelector("#question-error .govuk-error-message");
+const isAgain = (form) => form.id === "something-else";
 const frame = (form) =>
-  JSON.stringify({ text: String(new FormData(form, submitter).get("text") ?? "") });
+  JSON.stringify(
+    isAgain(form)
+      ? { something_else: submitter.dataset.turn }
+      : { text: String(new FormData(form, submitter).get("text") ?? "") },
+  );
 
 function say(element, words) {
   // Setting the same words again would be read out again.
@@ -68,7 +73,8 @@ function shows(turn, text) {
 
 function settle() {
   const newest = [...turns()].at(-1);
-  if (sent && turns().length > sent.turns && shows(newest, sent.text)) {
+  const echoed = (text) => text === undefined || shows(newest, text);
+  if (sent && turns().length > sent.turns && echoed(sent.text)) {
     if (question.value === sent.text) {
       question.value = "";
       question.dispatchEvent(new Event("input"));
@@ -87,7 +93,7 @@ document.addEventListener(
   (event) => {
     if (!event.target.hasAttribute("ws-send")) return;
     submitter = event.submitter;
-    if (sent || pending()) {
+    if (sent || (pending() && !isAgain(event.target))) {
       event.preventDefault();
       event.stopImmediatePropagation();
     } else if (socket === null || new Blob([frame(event.target)]).size > MAX_FRAME) {
@@ -116,6 +122,13 @@ document.addEventListener("htmx:wsAfterSend", (event) => {
 });
 
 document.addEventListener("htmx:wsAfterMessage", settle);
+
+// The server's own event: the same question stands at the end once more, or why it does not.
+document.addEventListener("asked-again", () => {
+  if (error()) error().scrollIntoView({ block: "nearest" });
+  else reveal([...turns()].at(-1));
+  refresh();
+});
 
 // ---- the connection
 

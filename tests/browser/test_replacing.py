@@ -1,0 +1,112 @@
+"""A citizen says, in a real browser, that the assistant goes on with the wrong service."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.office import Office
+from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
+
+pytestmark = pytest.mark.browser
+
+VISA = "Extend a tourist visa"
+PASSPORT = "and for a passport?"
+OFFER = "Which of these do you mean?"
+
+
+def talk(page: Page) -> None:
+    """Ask about the visa, then something that the assistant takes to be about it still."""
+    ask(page)
+    expect_answer(page)
+    ask(page, PASSPORT)
+    expect_answer(page, 2)
+
+
+@pytest.mark.parametrize("width", [1440, 390, 320])
+def test_a_tap_asks_the_same_without_the_talk(quiet_page: Page, width: int) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto("/")
+    connected(page)
+    talk(page)
+    second = page.locator(".turn").nth(1)
+    expect(second.get_by_text("Still about:")).to_contain_text(VISA)
+    button = page.get_by_role("button", name="Something else")
+    expect(button).to_have_count(1)
+    expect(button).to_have_accessible_description(f"Still about: {VISA}")
+    box = button.bounding_box()
+    assert box is not None
+    assert box["height"] >= 44
+    assert_fits(page)
+    assert_accessible(page)
+    page.evaluate("window.sameDocument = true")
+    page.get_by_role("textbox").fill("My next question")
+    button.press("Enter")
+    expect(page.get_by_role("heading", name=OFFER)).to_be_visible()
+    third = page.locator(".turn").nth(2)
+    expect(third).to_contain_text(PASSPORT)
+    expect(third).to_contain_text("You asked this again")
+    # What stood there has been taken over by the new question, and so has the focus.
+    expect(third).to_be_focused()
+    expect(third).to_be_in_viewport()
+    folded = second.locator("details.replaced")
+    expect(folded).to_be_visible()
+    expect(second.locator(".answer")).to_be_hidden()
+    expect(second.get_by_text("Was this useful?")).to_have_count(0)
+    second.get_by_text("Not what you meant:").click()
+    expect(second.locator(".answer")).to_be_visible()
+    expect(button).to_have_count(0)
+    assert_fits(page)
+    assert_accessible(page)
+    assert page.evaluate("window.sameDocument") is True
+    expect(page.get_by_role("textbox")).to_have_value("My next question")
+    # What is open stays open while the page goes on.
+    third.locator(".offer__option").first.click()
+    expect_answer(page, 3)
+    expect(second.locator(".answer")).to_be_visible()
+
+
+def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
+    for width in (1440, 390):
+        context = browser.new_context(
+            base_url=live_site,
+            java_script_enabled=False,
+            viewport={"width": width, "height": 844},
+        )
+        page = context.new_page()
+        page.goto("/")
+        for number, text in enumerate((VISA, PASSPORT), start=1):
+            ask(page, text)
+            # The page looks again by itself.
+            expect(page.get_by_text("Why this answer")).to_have_count(number, timeout=20_000)
+        page.get_by_role("button", name="Something else").click()
+        expect(page.get_by_role("heading", name=OFFER)).to_be_visible(timeout=20_000)
+        expect(page.locator(".turn")).to_have_count(3)
+        expect(page.locator(".turn").nth(1).locator(".answer")).to_be_hidden()
+        page.get_by_text("Not what you meant:").click()
+        expect(page.locator(".turn").nth(1).locator(".answer")).to_be_visible()
+        assert_fits(page)
+        context.close()
+
+
+def test_a_tap_while_another_question_is_worked_on_says_so(office: Office) -> None:
+    page = office.citizen(held=False)
+    ask(page, PASSPORT)
+    expect_answer(page, 2)
+    thinks = threading.Event()
+    office.model.script = {"judgement_v1": [thinks]}
+    ask(page, "I lost my passport")
+    expect(page.locator(".outcome[data-pending]")).to_have_count(1)
+    page.get_by_role("button", name="Something else").click()
+    told = page.locator("#question-error")
+    expect(told).to_contain_text("We are still working on your last question")
+    expect(told).to_be_in_viewport()
+    expect(page.get_by_role("textbox")).to_have_attribute("aria-invalid", "true")
+    thinks.set()
+    expect_answer(page, 3)
+    page.get_by_role("button", name="Something else").click()
+    expect(page.locator(".turn")).to_have_count(4)
+    expect(told).to_be_empty()
