@@ -181,7 +181,7 @@ class Index(Generic[Item]):
             return 0.0, 0.0
         best = max((score for _, score in self.search(asked, 1)), default=0.0)
         about = self.search(read_query(talk), _ABOUT)
-        told = (self._scorer.score(place, asked, within=False) for place, _ in about)
+        told = (self._scorer.score(place, asked) for place, _ in about)
         return best / mass, max(told, default=0.0) / mass
 
     def search(
@@ -197,8 +197,8 @@ class Index(Generic[Item]):
         pool = limit if self._scorer is None else max(limit, _POOL)
         found = self._found(asked.words, pool, owners)
         if self._scorer is not None:
-            score, within = self._scorer.score, owners is not None
-            found = [(place, score(place, asked, within=within)) for place, _ in found]
+            score = self._scorer.score
+            found = [(place, score(place, asked)) for place, _ in found]
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:limit]
 
     def _found(

@@ -52,8 +52,6 @@ class ReleaseIndex:
             scorer=Scorer(
                 [[field.text(service) for field in weighed] for service in services],
                 [field.boost for field in weighed],
-                [service.agency for service in services],
-                {agency.id: f"{agency.id} {agency.name}" for agency in release.agencies.values()},
             ),
         )
         self.agency_places = {agency: place for place, agency in enumerate(release.agencies)}

@@ -7,7 +7,7 @@ length, some by their name alone, and then it takes a short text for a good one.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,23 +31,11 @@ _ALIKE = 0.25
 """And one that the thesaurus puts beside a word of the question."""
 
 _NAMED = 0.3
-_NAMED_WITHIN = 0.4
-"""What a score gains when the question says the whole name: more where the owner is settled,
-because then a name has only to be told from the owner's others."""
+"""What a score gains when the question says the whole name."""
 
 _PAIR = 0.45
 _MOST_PAIRS = 3
 """What it gains by each pair of neighbours in the question that are such in the name too."""
-
-_WITHIN = 0.35
-"""The weight of a word's rarity among its owner's items, where only these are asked for, beside
-that among all: they may be too few to go by alone."""
-
-_ENOUGH = 10
-"""With fewer items an owner has no common words: rarity among them would be chance."""
-
-_OWNER_NAME = 0.4
-"""What a word of the owner's own name weighs there: it says whose item is meant, not which."""
 
 Pair = tuple[str, str]
 
@@ -102,16 +90,9 @@ class Scorer:
     """Scores the items of one index, known by their position.
 
     ``texts`` has each item's fields in the order of ``boosts``; the first field is its name.
-    ``owners`` has each item's owner, ``called`` what an owner is called.
     """
 
-    def __init__(
-        self,
-        texts: Sequence[Sequence[str]],
-        boosts: Sequence[float],
-        owners: Sequence[str],
-        called: Mapping[str, str],
-    ) -> None:
+    def __init__(self, texts: Sequence[Sequence[str]], boosts: Sequence[float]) -> None:
         analysed = [[stems(text) for text in fields] for fields in texts]
         counted = [[Counter(words) for words in fields] for fields in analysed]
         lengths = [[count.total() for count in fields] for fields in counted]
@@ -119,38 +100,21 @@ class Scorer:
         holding = Counter(stem for fields in counted for stem in set().union(*fields))
         rarity = {stem: _rarity(many, len(texts)) for stem, many in holding.items()}
         self._rarity = rarity
-        self._within = _within(counted, owners, called, rarity)
-        self._owners = owners
         self._impacts = [
             _impacts(fields, sizes, averages, boosts, rarity)
             for fields, sizes in zip(counted, lengths, strict=True)
         ]
         names = [fields[0] for fields in analysed]
         self._names = [_shares({stem: rarity[stem] for stem in name}) for name in names]
-        self._names_within = [
-            _shares({stem: rarity[stem] * own[stem] for stem in name}) if own else {}
-            for name, own in zip(names, map(self._within.get, owners), strict=True)
-        ]
         self._pairs = [frozenset(pairwise(name)) for name in names]
 
-    def score(self, position: int, query: Query, *, within: bool) -> float:
-        """Return the score of one item, 0.0 when no word of the question stands in it.
-
-        ``within``: as one among those of its owner. There a word that most of them have, or that
-        the owner is called by, says little, however rare it is elsewhere.
-        """
-        impacts, weights = self._impacts[position], query.weights
-        shared = [stem for stem in weights if stem in impacts]
-        own = self._within.get(self._owners[position]) if within else None
-        if own:
-            words = math.fsum(impacts[stem] * weights[stem] * own[stem] for stem in shared)
-            name, gain = self._names_within[position], _NAMED_WITHIN
-        else:
-            words = math.fsum(impacts[stem] * weights[stem] for stem in shared)
-            name, gain = self._names[position], _NAMED
+    def score(self, position: int, query: Query) -> float:
+        """Return the score of one item, 0.0 when no word of the question stands in it."""
+        impacts, weights, name = self._impacts[position], query.weights, self._names[position]
+        words = math.fsum(impacts[stem] * weights[stem] for stem in weights if stem in impacts)
         named = math.fsum(name[stem] * weights[stem] for stem in name if stem in query.own)
         pairs = len(query.pairs & self._pairs[position])
-        return words * (1 + gain * named + _PAIR * min(pairs, _MOST_PAIRS))
+        return words * (1 + _NAMED * named + _PAIR * min(pairs, _MOST_PAIRS))
 
     def mass(self, query: Query) -> float:
         """Return what the words weigh that were said, by their rarity. A word that no item has is
@@ -165,29 +129,6 @@ class Scorer:
 
 def _rarity(many: int, of: int) -> float:
     return math.log(1 + (of - many + 0.5) / (many + 0.5))
-
-
-def _within(
-    counted: Sequence[Sequence[Counter[str]]],
-    owners: Sequence[str],
-    called: Mapping[str, str],
-    rarity: Mapping[str, float],
-) -> dict[str, dict[str, float]]:
-    """Return, by owner of enough items, what turns a word's rarity into a geometric mean with that
-    among the owner's items, and less for what the owner is called."""
-    holding: dict[str, Counter[str]] = defaultdict(Counter)
-    for fields, owner in zip(counted, owners, strict=True):
-        holding[owner].update(set().union(*fields))
-    names = {owner: frozenset(stems(called.get(owner, ""))) for owner in holding}
-    return {
-        owner: {
-            stem: (_rarity(many, size) / rarity[stem]) ** _WITHIN
-            * (_OWNER_NAME if stem in names[owner] else 1.0)
-            for stem, many in holding[owner].items()
-        }
-        for owner, size in Counter(owners).items()
-        if size >= _ENOUGH
-    }
 
 
 def _shares(name: Mapping[str, float]) -> dict[str, float]:

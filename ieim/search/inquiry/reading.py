@@ -95,4 +95,4 @@ def _taught(vectors: _Numbers, right: _Rows) -> _Line:
     # What an example gets where it is left out follows from its own leverage.
     own = weight * (np.einsum("ij,jk,ik->i", shifted, inverse, shifted) + 1 / whole)
     alone = target - (target - (shifted @ slope + level)) / (1 - own)
-    return _Line(slope, level - float(middle @ slope), alone)
+    return _Line(slope, float(level - middle @ slope), alone)

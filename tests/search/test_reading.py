@@ -1,0 +1,157 @@
+"""What a message is by its meaning: taught by examples, told of messages that are none."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ieim.pipeline.ports import Embedder, Matrix
+from ieim.pipeline.stages.base import APART
+from ieim.search import fuse
+from ieim.search.embedders import build_embedder
+from ieim.search.embedders.embedded import fault
+from ieim.search.inquiry import Kind, Reading, examples
+from tests.embedders import Ideas
+from tests.search.releases import release
+
+TALK = f"{APART}How do I renew a passport?{APART}Renew a passport. A new passport costs 75.00."
+KINDS = [Kind.INQUIRY] * 40 + [Kind.FOLLOW_UP] * 20 + [Kind.CORRECTION] * 20 + [Kind.OTHER] * 40
+real = pytest.mark.skipif(bool(fault()), reason=f"the embedded model: {fault()}")
+
+
+def unit(rows: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Matrix:
+    vectors: Matrix = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return vectors
+
+
+def near(direction: int, count: int, seed: int) -> Matrix:
+    """Vectors around one of the six directions, the last of which all of them have."""
+    rows = np.random.default_rng(seed).normal(0, 0.05, (count, 6))
+    rows[:, direction] += 1.0
+    rows[:, 5] += 0.5
+    return unit(rows)
+
+
+@cache
+def taught() -> Reading:
+    rows = [near(direction, KINDS.count(kind), direction) for direction, kind in enumerate(Kind)]
+    return Reading(np.concatenate(rows), [kind for kind in Kind for _ in range(KINDS.count(kind))])
+
+
+def at(kind: Kind) -> Matrix:
+    """Vectors of a kind that were not among the examples."""
+    return near(list(Kind).index(kind), 20, 99)
+
+
+def test_it_tells_what_is_asked_of_an_administration() -> None:
+    reading = taught()
+    for kind in Kind:
+        for vector in at(kind):
+            assert (reading.asked(vector) >= reading.least) == (kind is not Kind.OTHER)
+
+
+def test_it_tells_what_goes_on_from_what_stands_alone() -> None:
+    reading = taught()
+    assert np.mean([reading.goes_on(vector) == 1 for vector in at(Kind.FOLLOW_UP)]) > 0.9
+    assert np.mean([reading.goes_on(vector) == 0 for vector in at(Kind.INQUIRY)]) > 0.5
+    assert np.mean([reading.goes_on(vector) < 1 for vector in at(Kind.INQUIRY)]) > 0.8
+
+
+def test_a_correction_never_surely_goes_on() -> None:
+    reading = taught()
+    assert all(reading.goes_on(vector) <= 0.5 for vector in at(Kind.CORRECTION))
+
+
+def test_the_same_vectors_teach_the_same() -> None:
+    vectors = np.concatenate([at(kind) for kind in Kind])
+    kinds = [kind for kind in Kind for _ in range(20)]
+    one, two = Reading(vectors, kinds), Reading(vectors, kinds)
+    probe = at(Kind.INQUIRY)[0]
+    assert one.asked(probe) == two.asked(probe)
+    assert one.goes_on(probe) == two.goes_on(probe)
+
+
+def test_there_are_enough_examples_of_each_kind_and_none_twice() -> None:
+    texts = [text.casefold() for text, _ in examples()]
+    assert len(texts) == len(set(texts))
+    kinds = [kind for _, kind in examples()]
+    assert {kind: kinds.count(kind) >= 100 for kind in Kind} == dict.fromkeys(Kind, True)
+
+
+@cache
+def embedder() -> Embedder:
+    built = build_embedder({"KIND": "embedded"})
+    assert built is not None
+    return built
+
+
+@cache
+def model_reading() -> Reading:
+    texts, kinds = zip(*examples(), strict=True)
+    return Reading(embedder().documents(texts), kinds)
+
+
+@real
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        ("my purse with all my cards was taken on the tram", True),
+        ("Ich brauche einen Kindergartenplatz", True),
+        ("我想给孩子办护照", True),
+        ("tell me a joke about cats", False),
+        ("merci beaucoup, bonne soirée", False),
+        ("what is the best pizza dough", False),
+    ],
+)
+def test_the_model_tells_questions_from_small_talk(text: str, ours: bool) -> None:
+    found = fuse(release(), embedder(), model_reading()).asked(text)
+    assert found is not None
+    assert found.like >= found.least if ours else found.like < 0
+
+
+@real
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("and what do I pay for that?", 1.0, 1.0),
+        ("muss ich da selbst hingehen?", 1.0, 1.0),
+        ("no, I meant the pension, not the passport", 0.0, 0.5),
+        ("My neighbour built a wall on my land, who decides that?", 0.0, 0.5),
+    ],
+)
+def test_the_model_tells_whether_a_message_goes_on(text: str, least: float, most: float) -> None:
+    index = fuse(release(), embedder(), model_reading())
+    assert least <= index.goes_on(text + TALK) <= most
+
+
+def test_without_a_talk_nothing_goes_on() -> None:
+    assert fuse(release(), Ideas()).goes_on("and the fee?") == 0.0
+
+
+def test_without_examples_words_tell() -> None:
+    index = fuse(release(), Ideas())
+    assert index.asked("I lost my passport") is None
+    for text in ("and the fee?", "My wages tax statement for last winter is missing"):
+        assert index.goes_on(text + TALK) == index.words.goes_on(text + TALK)
+
+
+def test_it_reads_nothing_while_the_embedder_is_gone() -> None:
+    ideas = Ideas()
+    reading = Reading(np.random.default_rng(1).normal(size=(120, 8)).astype(np.float32), KINDS)
+    index = fuse(release(), ideas, reading)
+    assert index.asked("I lost my passport") is not None
+    ideas.down = True
+    assert index.asked("I lost my licence") is None
+    text = f"and the licence?{TALK}"
+    assert index.goes_on(text) == index.words.goes_on(text)
+
+
+def test_evidence_is_of_the_message_alone() -> None:
+    index = fuse(release(), Ideas())
+    services = [each.item for each in index.services("passport", agencies=None, limit=5)]
+    own, best = index.evidence("I lost my passport", services)
+    assert len(own) == len(services)
+    assert max(own) == best
+    assert services[own.index(best)].key == "lost"
