@@ -14,7 +14,7 @@ def going_on(said: Reply, inputs: Inputs) -> Reply:
     It goes on when its first source is the service of the last answer that had one, and the message
     has not left the talk (:attr:`Inputs.new_subject`).
     """
-    told = [(item["agency"], item["service"]) for item in inputs.history if item.get("service")]
+    told = [(item.get("agency"), item["service"]) for item in inputs.history if item.get("service")]
     if not told or not said.sources:
         return said
     source = said.sources[0]
