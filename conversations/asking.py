@@ -7,8 +7,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from conversations import erasing, services
+from conversations import erasing, refusing, services
 from conversations.models import ClientTurn, Session, Turn
+from conversations.refusing import Refused
+from ieim.pipeline import risk
+from ieim.pipeline.screen import beginning
 
 CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
 """What a client may call its message: a UUID, or a short word of its own."""
@@ -19,8 +22,11 @@ REUSED = (
 )
 
 
-class ClientIdReused(Exception):
-    """The client's name for its message stands for another text; nothing was changed."""
+class ClientIdReused(Refused):
+    """The client's name for its message stands for another text."""
+
+    def __init__(self) -> None:
+        super().__init__(REUSED)
 
 
 def is_client_id(value: str) -> bool:
@@ -46,9 +52,9 @@ def ask(
 ) -> tuple[Turn, bool]:
     """Take a message, or find the turn that it has become already; the bool is True for a new one.
 
-    ``address`` is as for :func:`conversations.services.admit`. Raises :class:`ClientIdReused`,
-    :class:`conversations.services.Refused`, and ``Session.DoesNotExist`` (also for a session that
-    was erased).
+    ``address`` is as for :func:`conversations.services.admit`. Raises ``refusing.Refused``,
+    :class:`ClientIdReused` among them, and ``Session.DoesNotExist`` (also for a session that was
+    erased).
     """
     secret_sha256 = Session.objects.values_list("secret_sha256", flat=True).get(pk=session_id)
     services.admit(session=secret_sha256, text=text, address=address)
@@ -65,7 +71,7 @@ def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool
         names = ClientTurn.objects.select_related("turn")
         known = names.filter(session=session, client_id=client_id).first()
         if known is not None and known.turn.text != text:
-            raise ClientIdReused
+            raise _reused(text, session)
         if known is not None:
             return known.turn, False
     turn = services.receive_turn_in(session_id=session_id, text=text)
@@ -73,3 +79,11 @@ def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool
         ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
     services.changed(turn)
     return turn, True
+
+
+def _reused(text: str, session: Session) -> ClientIdReused:
+    # By its phrases: the session is locked, and the program that errs is not kept waiting.
+    refused = ClientIdReused()
+    found = risk.find(beginning(text))
+    refusing.help_beside(refused, found, text=text, turns=Turn.objects.filter(session=session))
+    return refused

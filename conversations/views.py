@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from uuid import UUID
 
 from django.conf import settings
@@ -11,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from conversations import addresses, cookies, erasing, selectors, services
+from conversations import addresses, cookies, erasing, refusing, selectors, services
 from conversations.choosing import services as choosing
 from conversations.models import Session
 from conversations.presenters import ChatView
@@ -47,9 +46,9 @@ def ask(request: HttpRequest) -> HttpResponse:
         turn = services.receive_turn(
             secret=secret, text=text, address=addresses.of_request(request)
         )
-    except services.Refused as refused:
+    except refusing.Refused as refused:
         response = _page(request, secret, refused=refused, draft=text)
-        if isinstance(refused, services.TooMany):
+        if isinstance(refused, refusing.TooMany):
             response.status_code = 429
             response.headers["Retry-After"] = str(refused.retry_after)
     else:
@@ -198,14 +197,14 @@ def _page(
     request: HttpRequest,
     secret: str | None,
     *,
-    refused: services.Refused | None = None,
+    refused: refusing.Refused | None = None,
     draft: str = "",
 ) -> HttpResponse:
     chat = selectors.chat_view(secret=secret)
-    if refused:
-        chat = replace(chat, error=refused.message, error_language=refused.language, draft=draft)
     context = {
         "chat": chat,
+        "refused": refused,
+        "draft": draft,
         "base_url": settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}",
         # Not beside an error: the draft would be gone before it is read.
         "look_again": _look_again(request, chat) if chat.pending and not refused else "",

@@ -22,7 +22,7 @@ from conversations.api.serializers import (
     SessionSerializer,
     TurnSerializer,
 )
-from conversations.services import STILL_WORKING
+from conversations.refusing import STILL_WORKING
 
 _SESSION = "8c0f6c1e-6b0b-4b4e-9c39-6f3a52d0f0a1"
 _TURN = "0d3f2a52-8f43-4e0c-a0cf-5d8d9a5a7b10"

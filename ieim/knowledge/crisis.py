@@ -18,6 +18,7 @@ from ieim.pipeline import risk
 from ieim.pipeline.ports import WORDS, EmbedderUnavailable, Matrix
 from ieim.pipeline.redaction import prepare as redacted
 from ieim.pipeline.risk import Risk
+from ieim.pipeline.screen import shows_nothing
 from ieim.search.crisis import Meaning, examples, parts
 from ieim.search.embedders.careful import CarefulEmbedder
 
@@ -48,7 +49,7 @@ def look(text: str, *, patient: bool = False) -> Looked:
     """
     found = risk.find(text)
     embedder = vectors.configured_embedder()
-    if embedder is None:
+    if embedder is None or shows_nothing(text):  # a server may take an empty text for a fault
         return Looked(found, WORDS)
     try:
         if patient:

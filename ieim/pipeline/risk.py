@@ -54,6 +54,17 @@ class Risk:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """What somebody in danger has to see at once: whom to call, in words.
+
+    ``language`` (ISO 639-1) is empty for that of the knowledge.
+    """
+
+    text: str
+    language: str = ""
+
+
 def find(text: str) -> list[Risk]:
     """Return the risk flags of a message, each once, at its first phrase in the text."""
     first: dict[str, Risk] = {}
@@ -80,10 +91,10 @@ def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
     ]
 
 
-def contacts(codes: Sequence[str], labels: Mapping[str, Label]) -> tuple[str, ...]:
+def contacts(codes: Sequence[str], labels: Mapping[str, Label]) -> tuple[Contact, ...]:
     """Return what the citizen has to see at once: the text of each escalating flag's label."""
     found = (labels[code] for code in codes if code in labels)
-    return tuple(label.description for label in found if label.escalates)
+    return tuple(Contact(label.description) for label in found if label.escalates)
 
 
 @cache

@@ -23,7 +23,7 @@ def test_it_shows_emergency_contacts_before_anything_has_run(published: None) ->
     turn = services.receive_turn(secret="a", text=CRISIS, enqueue=False)
     view = selectors.turn_view(turn.pk)
     assert view.pending
-    assert "112" in view.contacts[0]
+    assert "112" in view.contacts[0].text
 
 
 def test_it_shows_them_on_the_page_without_javascript(published: None) -> None:

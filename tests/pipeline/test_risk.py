@@ -123,7 +123,7 @@ def test_it_holds_by_the_labels_effect() -> None:
         Code.POLICY_RISK,
         Code.POLICY_RISK,
     ]
-    assert risk.contacts(["a", "b", "c"], labels) == ("Call now.",)
+    assert risk.contacts(["a", "b", "c"], labels) == (risk.Contact("Call now."),)
 
 
 def test_it_holds_for_a_flag_that_the_labels_do_not_know() -> None:

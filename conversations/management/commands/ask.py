@@ -11,10 +11,11 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations import running, services
+from conversations import running, selectors, services
 from conversations.choosing import selectors as choosing_reads
 from conversations.choosing import services as choosing
 from conversations.models import Session, Turn
+from conversations.refusing import Refused
 from conversations.states import TurnState
 from ieim.knowledge import crisis
 from ieim.knowledge import selectors as knowledge
@@ -64,8 +65,9 @@ class Command(BaseCommand):
             else:
                 secret = services.new_secret()
                 turn = services.receive_turn(secret=secret, text=text, enqueue=False)
-        except services.Refused as error:
-            raise CommandError(error.message) from error
+        except Refused as error:
+            help_lines = [each.text for each in error.contacts]
+            raise CommandError("\n".join([*help_lines, error.message])) from error
         running.run_turn(turn_id=turn.pk)
         given = options["choose"] or ("" if options["json"] else _asked(turn))
         if given:
@@ -112,7 +114,7 @@ def _session_id(value: str) -> UUID:
 
 
 def describe(turn: Turn) -> dict[str, Any]:
-    """Return a turn as plain values: session, state, stages with findings, reply."""
+    """Return a turn as plain values: session, state, help lines, stages with findings, reply."""
     stages = [
         {
             "stage": stage.contract,
@@ -131,6 +133,7 @@ def describe(turn: Turn) -> dict[str, Any]:
         "number": turn.number,
         "state": turn.state,
         "release": turn.release_number,
+        "contacts": selectors.turn_view(turn.pk).contact_texts,
         "stages": stages,
         "choice": _choice(turn),
         "reply": turn.reply.body if hasattr(turn, "reply") else None,
@@ -153,6 +156,7 @@ def _options(offered: list[dict[str, Any]]) -> list[str]:
 def as_text(result: dict[str, Any]) -> str:
     """Return a described turn for a person to read."""
     lines = [f"Session {result['reference']} ({result['session']}), turn {result['number']}", ""]
+    lines += [*result["contacts"], ""] if result["contacts"] else []
     for stage in result["stages"]:
         lines.append(f"  {stage['stage']:<32} {stage['status']}")
         for attempt in stage["attempts"]:
