@@ -68,5 +68,5 @@ def contacts(codes: Sequence[str], release: Release, language: str) -> tuple[Con
 
     ``language`` is the message's, empty where it is not known.
     """
-    found = risk.contacts(codes, release.labels.get("risk_flags", {}))
+    found = risk.contacts(codes, release, language)
     return tuple(replace(each, language=each.language or languages.written_in()) for each in found)

@@ -15,9 +15,11 @@ from ieim.knowledge.models import (
     Agency,
     Category,
     DraftEntry,
+    HelpLine,
     Label,
     Publication,
     Release,
+    RiskExample,
     Service,
     Translation,
 )
@@ -30,6 +32,8 @@ DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
     "services": Service,
     "labels": Label,
     "translations": Translation,
+    "help_lines": HelpLine,
+    "risk_examples": RiskExample,
 }
 
 _KEPT = 4

@@ -17,7 +17,7 @@ import yaml
 from ieim.pipeline import evidence
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.folding import fold_cached, fold_quote
-from ieim.pipeline.knowledge import Label
+from ieim.pipeline.knowledge import Label, Release
 
 Source = Literal["rule", "meaning", "model"]
 
@@ -91,10 +91,20 @@ def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
     ]
 
 
-def contacts(codes: Sequence[str], labels: Mapping[str, Label]) -> tuple[Contact, ...]:
-    """Return what the citizen has to see at once: the text of each escalating flag's label."""
-    found = (labels[code] for code in codes if code in labels)
-    return tuple(Contact(label.description) for label in found if label.escalates)
+def contacts(codes: Sequence[str], release: Release, language: str = "") -> tuple[Contact, ...]:
+    """Return what the citizen has to see at once: the help line of each escalating flag.
+
+    That is the one in ``language``, or else its label's description.
+    """
+    labels = release.labels.get("risk_flags", {})
+    lines = {each.flag: each for each in release.help_lines if each.language == language}
+    shown = (labels[code] for code in codes if code in labels and labels[code].escalates)
+    return tuple(
+        Contact(lines[label.code].text, language)
+        if label.code in lines
+        else Contact(label.description)
+        for label in shown
+    )
 
 
 @cache

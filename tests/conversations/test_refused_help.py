@@ -90,7 +90,7 @@ def test_over_the_limit_phrases_alone_are_looked_for(
 def test_the_words_around_it_are_in_the_citizens_language(published: None) -> None:
     error = refused("Je veux mourir, la vie me fait trop mal. " * 60)
     assert error.words.help_now == words("fr").help_now
-    assert error.contacts
+    assert error.contacts[0].text.startswith("Si vous pensez")
 
 
 def test_the_form_page_shows_it_before_the_reason(published: None) -> None:
