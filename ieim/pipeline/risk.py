@@ -6,7 +6,7 @@ located like evidence, so a flag always points at the citizen's own words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Literal, TypedDict
 
 import yaml
 
-from ieim.pipeline import evidence
+from ieim.pipeline import closing, evidence
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.folding import fold_cached, fold_quote
 from ieim.pipeline.knowledge import Label, Release
@@ -75,7 +75,18 @@ def find(text: str) -> list[Risk]:
         span = evidence.locate(text, phrase)
         if span is not None and (code not in first or span.start < first[code].start):
             first[code] = Risk(code, span.start, span.end)
+    for code, start, end in _broken(text):
+        if code not in first:
+            first[code] = Risk(code, start, end)
     return sorted(first.values(), key=lambda risk: (risk.start, risk.code))
+
+
+def _broken(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the phrases that are there in a broken spelling, with their places."""
+    for reading in closing.readings(text):
+        for code, needle in _closed(reading.once):
+            if needle in reading.text and (place := reading.find(needle)):
+                yield code, *place
 
 
 def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
@@ -110,6 +121,12 @@ def contacts(codes: Sequence[str], release: Release, language: str = "") -> tupl
 @cache
 def _folded() -> tuple[tuple[str, str, str], ...]:
     return tuple((code, phrase, fold_quote(phrase)) for code, phrase in _phrases())
+
+
+@cache
+def _closed(once: bool) -> tuple[tuple[str, str], ...]:
+    needles = ((code, closing.needle(phrase, once=once)) for code, phrase in _phrases())
+    return tuple((code, needle) for code, needle in needles if needle)
 
 
 @cache
