@@ -147,6 +147,7 @@ def named(said: replies.Reply) -> str:
 
 def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
     words = wording.words(side.language or languages.written_in())
+    looked = crisis.look_patiently(text, side.release.risk_examples)
     steps = [each.id for each in FLOW if each.id in side.asked.store.records]
     return TurnView(
         id=uuid4(),
@@ -157,7 +158,7 @@ def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
         steps=tuple(StepView(words.steps[name], "done", words.language) for name in steps),
         reply=reply,
         contacts=flags.contacts(
-            [found.code for found in crisis.look(text, patient=True).risks],
+            [each.code for each in looked.risks],
             side.release,
             side.language,
         ),

@@ -154,6 +154,12 @@ def draft() -> Bundle:
     )
 
 
+def risk_examples(publication: Published) -> tuple[knowledge.RiskExample, ...]:
+    """Return the examples of a published release, without loading all of it."""
+    rows = Release.objects.filter(number=publication.number).values_list("content__risk_examples")
+    return tuple(knowledge.RiskExample(**row) for row in rows.get()[0] or ())
+
+
 def _value(number: int, sha256: str) -> knowledge.Release:
     # The digest is part of the key: another database may have another release of that number.
     key = (number, sha256)

@@ -13,6 +13,8 @@ from ieim.pipeline.screen import MAX_CHARS
 from ieim.search.crisis import examples
 from tests.pipeline.test_risk import DEMO
 
+SCRIPT = "\U0001d4c0\U0001d4be\U0001d4c1\U0001d4c1"  # kill
+
 
 @pytest.mark.parametrize(
     ("text", "words"),
@@ -28,13 +30,13 @@ from tests.pipeline.test_risk import DEMO
         ("k1ll mys3lf", "k1ll mys3lf"),
         ("w@nt to d!e", "w@nt to d!e"),
         ("kiiilll myyyseeelf", "kiiilll myyyseeelf"),
-        ("\U0001d4c0\U0001d4be\U0001d4c1\U0001d4c1 myself", "\U0001d4c0\U0001d4be\U0001d4c1\U0001d4c1 my"),
+        (f"{SCRIPT} myself", f"{SCRIPT} myself"),
         ("je veux m o u r i r", "veux m o u r i r"),
         ("ich will ster ben", "will ster ben"),
         ("Я б і л ь ш е не хочу жити", "б і л ь ш е не хочу жити"),
         ("أ ن أ م و ت ... أريد أن أمـوت", "أريد أن أمـوت"),
     ],
-)  # fmt: skip
+)
 def test_it_finds_a_phrase_in_a_broken_spelling(text: str, words: str) -> None:
     found = {each.code: each for each in risk.find(text)}
     assert "self_harm" in found
