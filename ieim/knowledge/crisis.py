@@ -99,7 +99,7 @@ def prepare() -> None:
     """Teach what a crisis means, in the calling thread: with the examples of the newest release.
 
     A small query where they are taught already. The vectors are kept: only the first process makes
-    them (9 s with the embedded model). While others are taught the ones before them answer. Where
+    them (6 s with the embedded model). While others are taught the ones before them answer. Where
     the embedder is gone nothing happens, and a later call tries again. Raises ``DatabaseError``.
     """
     embedder = vectors.configured_embedder()

@@ -11,7 +11,7 @@ from ieim.pipeline.ports import Matrix
 from ieim.search.crisis import Meaning, examples, parts
 from ieim.search.crisis.parts import MOST
 
-LANGUAGES = ("en", "de", "fr", "es")
+LANGUAGES = ("en", "de", "fr", "es", "pt", "zh", "ar")
 
 
 def unit(rows: list[list[float]]) -> Matrix:
