@@ -10,8 +10,7 @@ from django.db import transaction
 from conversations import erasing, refusing, services
 from conversations.models import ClientTurn, Session, Turn
 from conversations.refusing import Refused
-from ieim.pipeline import risk
-from ieim.pipeline.screen import beginning
+from ieim.knowledge.crisis import Looked
 
 CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
 """What a client may call its message: a UUID, or a short word of its own."""
@@ -58,11 +57,12 @@ def ask(
     """
     secret_sha256 = Session.objects.values_list("secret_sha256", flat=True).get(pk=session_id)
     services.admit(session=secret_sha256, text=text, address=address)
-    return _ask(session_id, text, client_id)
+    # Before the session is locked: nobody waits for an embedder with a lock.
+    return _ask(session_id, text, client_id, services.look(text))
 
 
 @transaction.atomic
-def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool]:
+def _ask(session_id: UUID, text: str, client_id: str | None, looked: Looked) -> tuple[Turn, bool]:
     # Locked: of two deliveries of one message, the second finds the turn of the first.
     session = Session.objects.locked().get(pk=session_id)
     if erasing.is_erased(session):
@@ -71,19 +71,14 @@ def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool
         names = ClientTurn.objects.select_related("turn")
         known = names.filter(session=session, client_id=client_id).first()
         if known is not None and known.turn.text != text:
-            raise _reused(text, session)
+            refused = ClientIdReused()
+            turns = Turn.objects.filter(session=session)
+            refusing.help_beside(refused, looked.risks, text=text, turns=turns)
+            raise refused
         if known is not None:
             return known.turn, False
-    turn = services.receive_turn_in(session_id=session_id, text=text)
+    turn = services.receive_turn_in(session_id=session_id, text=text, looked=looked)
     if client_id is not None:
         ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
     services.changed(turn)
     return turn, True
-
-
-def _reused(text: str, session: Session) -> ClientIdReused:
-    # By its phrases: the session is locked, and the program that errs is not kept waiting.
-    refused = ClientIdReused()
-    found = risk.find(beginning(text))
-    refusing.help_beside(refused, found, text=text, turns=Turn.objects.filter(session=session))
-    return refused

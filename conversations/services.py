@@ -84,24 +84,36 @@ def receive_turn(
     digest = secret_digest(secret)
     admit(session=digest, text=text, address=address)
     turns = Turn.objects.filter(session__secret_sha256=digest)
-    return _receive(lambda: _session(digest), turns, text, enqueue=enqueue)
+    return _receive(lambda: _session(digest), turns, text, look(text), enqueue=enqueue)
 
 
-def receive_turn_in(*, session_id: UUID, text: str, enqueue: bool = True) -> Turn:
+def look(text: str) -> crisis.Looked:
+    """Return the risk flags of a message, taken or not. Not to be called while a row is locked."""
+    return crisis.look(beginning(text))
+
+
+def receive_turn_in(
+    *, session_id: UUID, text: str, looked: crisis.Looked | None = None, enqueue: bool = True
+) -> Turn:
     """Store a message in a session that exists, as :func:`receive_turn` does; counts nothing.
 
-    Raises ``Session.DoesNotExist`` as well.
+    ``looked`` is what :func:`look` has found in it; who holds a lock brings it. Raises
+    ``Session.DoesNotExist`` as well.
     """
     turns = Turn.objects.filter(session_id=session_id)
     session = Session.objects.locked()
-    return _receive(lambda: session.get(pk=session_id), turns, text, enqueue=enqueue)
+    looked = looked or look(text)
+    return _receive(lambda: session.get(pk=session_id), turns, text, looked, enqueue=enqueue)
 
 
 def _receive(
-    locked_session: Callable[[], Session], turns: QuerySet[Turn], text: str, *, enqueue: bool
+    locked_session: Callable[[], Session],
+    turns: QuerySet[Turn],
+    text: str,
+    looked: crisis.Looked,
+    *,
+    enqueue: bool,
 ) -> Turn:
-    # Before all else: a crisis flag shows its contacts at once. No row is locked meanwhile.
-    looked = crisis.look(beginning(text))
     try:
         return _take(locked_session, text, looked, enqueue=enqueue)
     except Refused as refused:

@@ -7,6 +7,7 @@ import re
 import pytest
 from channels.db import database_sync_to_async
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from conversations import asking, services
 from conversations.models import Turn
@@ -184,3 +185,19 @@ def test_the_terminal_says_it_first(published: None) -> None:
     with pytest.raises(CommandError) as error:
         call_command("ask", TOO_LONG)
     assert re.search(rf"{LINE}.*\n.*characters long", str(error.value))
+
+
+def test_a_program_waits_for_the_embedder_without_a_lock(
+    feelings: Feelings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Integrator()
+    look, within = crisis.look, []
+
+    def looking(text: str) -> crisis.Looked:
+        within.append(len(connection.savepoint_ids))
+        return look(text)
+
+    monkeypatch.setattr(crisis, "look", looking)
+    outside = len(connection.savepoint_ids)
+    assert program.ask(VISA).status_code == 202
+    assert within == [outside]
