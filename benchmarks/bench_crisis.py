@@ -64,14 +64,14 @@ def measure() -> dict[str, Any]:
     with MESSAGES.open(encoding="utf-8") as lines:
         messages = [json.loads(line) for line in lines]
     started = time.process_time()
-    if crisis.look("ready", patient=True).by == "words":
+    if crisis.look_patiently("ready").by == "words":
         raise SystemExit("The embedded model is not there: install requirements/base.txt.")
     taught = time.process_time() - started
     times = []
 
     def meant(text: str) -> list[str]:
         before = time.perf_counter()
-        found = crisis.look(text, patient=True).risks
+        found = crisis.look_patiently(text).risks
         times.append((time.perf_counter() - before) * 1000)
         return [each.code for each in found]
 

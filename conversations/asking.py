@@ -7,9 +7,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from conversations import erasing, services
+from conversations import erasing, refusing, services
 from conversations.locking import locked
 from conversations.models import ClientTurn, Session, Turn
+from conversations.refusing import Refused
+from ieim.knowledge.crisis import Looked
 
 CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
 """What a client may call its message: a UUID, or a short word of its own."""
@@ -20,8 +22,11 @@ REUSED = (
 )
 
 
-class ClientIdReused(Exception):
-    """The client's name for its message stands for another text; nothing was changed."""
+class ClientIdReused(Refused):
+    """The client's name for its message stands for another text."""
+
+    def __init__(self) -> None:
+        super().__init__(REUSED)
 
 
 def is_client_id(value: str) -> bool:
@@ -47,17 +52,18 @@ def ask(
 ) -> tuple[Turn, bool]:
     """Take a message, or find the turn that it has become already; the bool is True for a new one.
 
-    ``address`` is as for :func:`conversations.services.admit`. Raises :class:`ClientIdReused`,
-    :class:`conversations.services.Refused`, and ``Session.DoesNotExist`` (also for a session that
-    was erased).
+    ``address`` is as for :func:`conversations.services.admit`. Raises ``refusing.Refused``,
+    :class:`ClientIdReused` among them, and ``Session.DoesNotExist`` (also for a session that was
+    erased).
     """
     secret_sha256 = Session.objects.values_list("secret_sha256", flat=True).get(pk=session_id)
     services.admit(session=secret_sha256, text=text, address=address)
-    return _ask(session_id, text, client_id)
+    # Before the session is locked: nobody waits for an embedder with a lock.
+    return _ask(session_id, text, client_id, services.look(text))
 
 
 @transaction.atomic
-def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool]:
+def _ask(session_id: UUID, text: str, client_id: str | None, looked: Looked) -> tuple[Turn, bool]:
     # Locked: of two deliveries of one message, the second finds the turn of the first.
     session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
@@ -66,10 +72,13 @@ def _ask(session_id: UUID, text: str, client_id: str | None) -> tuple[Turn, bool
         names = ClientTurn.objects.select_related("turn")
         known = names.filter(session=session, client_id=client_id).first()
         if known is not None and known.turn.text != text:
-            raise ClientIdReused
+            refused = ClientIdReused()
+            turns = Turn.objects.filter(session=session)
+            refusing.help_beside(refused, looked.risks, text=text, turns=turns)
+            raise refused
         if known is not None:
             return known.turn, False
-    turn = services.receive_turn_in(session_id=session_id, text=text)
+    turn = services.receive_turn_in(session_id=session_id, text=text, looked=looked)
     if client_id is not None:
         ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
     services.changed(turn)

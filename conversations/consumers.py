@@ -24,11 +24,10 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.template.loader import render_to_string
 
-from conversations import addresses, cookies, notify, selectors, services
+from conversations import addresses, cookies, notify, refusing, selectors, services
 from conversations.models import Session
 from conversations.presenters import ChatView, ReplyView, TurnView
 from conversations.replacing import services as replacing
-from conversations.wording import PAGE
 
 logger = logging.getLogger(__name__)
 
@@ -127,14 +126,14 @@ class ChatConsumer(AsyncWebsocketConsumer):
             said = parse_frame(text_data, bytes_data)
         except FrameError as bad:
             self.unreadable += 1
-            await self.send_error(bad.args[0])
+            await self.show_refusal(refusing.Refused(bad.args[0]))
             if self.unreadable >= MAX_UNREADABLE:
                 await self.close(TOO_MANY_ERRORS)
             return
         if said is None:
             await self.show_all()
         elif self.secret is None:
-            await self.send_error(NO_COOKIE)
+            await self.show_refusal(refusing.Refused(NO_COOKIE))
         elif isinstance(said, UUID):
             await self.take(_ask_again, secret=self.secret, turn_id=said)
         else:
@@ -142,18 +141,18 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def take(self, service: Callable[..., object], **said: Any) -> None:
         """Hand a question to its service and show what became of it."""
-        problem, language = "", PAGE
+        problem = None
         try:
             address = addresses.of_scope(self.scope)
             await database_sync_to_async(service)(**said, address=address)
-        except services.Refused as refused:
-            problem, language = refused.message, refused.language
+        except refusing.Refused as refused:
+            problem = refused
         except (Session.DoesNotExist, replacing.NothingToReplace, replacing.NotAnswered):
-            problem = replacing.NOT_ANSWERED
+            problem = refusing.Refused(replacing.NOT_ANSWERED)
         except Exception:
             logger.exception("A question could not be stored")
-            problem = OUR_FAULT
-        await self.send_error(problem, language)
+            problem = refusing.Refused(OUR_FAULT)
+        await self.show_refusal(problem)
         await self.show_all()
 
     @_never_raises
@@ -215,9 +214,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         else:
             self.group = group
 
-    async def send_error(self, message: str, language: str = PAGE) -> None:
-        """Show ``message`` at the question box; nothing there when it is empty."""
-        await self.send_parts("_ask_error", message=message, language=language)
+    async def show_refusal(self, refused: refusing.Refused | None) -> None:
+        """Show at the question box why it was not taken, help lines first; nothing for None."""
+        await self.send_parts("_refused_help", "_ask_error", refused=refused)
 
     async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:
         """Send fragments, each of which replaces the element of its id."""

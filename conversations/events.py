@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -72,14 +72,27 @@ def news(*, session_id: UUID, after: int) -> News:
 
 
 @transaction.atomic
-def tell_error(*, session_id: UUID, code: str, words: str, client_id: str | None) -> int:
-    """Add an ``error`` event: a frame that could not be used, or a message that was refused.
+def tell_error(
+    *,
+    session_id: UUID,
+    code: str,
+    words: str,
+    client_id: str | None,
+    contacts: Sequence[str] = (),
+) -> int:
+    """Add an ``error`` event: a frame that could not be used, or a message that was refused, with
+    the help lines of one that tells of danger.
 
     Returns its number. Raises as :func:`news` does.
     """
     _lock(session_id)
-    body = {"code": code, "words": words, "client_id": client_id}
+    body = {"code": code, "words": words, "client_id": client_id, **help_lines(contacts)}
     return _append(session_id, [(None, Fact(f"error:{uuid.uuid4()}", "error", body))])
+
+
+def help_lines(contacts: Sequence[str]) -> dict[str, Any]:
+    """Return the member of an error's frame that somebody in danger is shown, none for nobody."""
+    return {"contacts": list(contacts)} if contacts else {}
 
 
 def _last(session_id: UUID) -> int:
@@ -192,9 +205,13 @@ def facts(
     yield _step("received", "received", "done", received, client_id=client_id, **again)
     if view.contacts:
         # More of them may be found later: a longer list is told again.
-        listed = hashlib.sha256("\0".join(view.contacts).encode()).hexdigest()[:16]
+        listed = hashlib.sha256("\0".join(view.contact_texts).encode()).hexdigest()[:16]
         yield _step(
-            f"contacts:{listed}", "contacts", "done", words.help_now, contacts=list(view.contacts)
+            f"contacts:{listed}",
+            "contacts",
+            "done",
+            words.help_now,
+            **help_lines(view.contact_texts),
         )
     rows = {stage.contract: stage for stage in stages}
     shown = [rows[contract] for contract in words.steps if contract in rows]

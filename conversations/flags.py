@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 
+from conversations import languages
 from conversations.models import Turn
 from conversations.record.vouched import TURN
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import risk
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.risk import Risk
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.risk import Contact, Risk
 
 
 @transaction.atomic
@@ -58,3 +61,12 @@ def holds(turn: Turn) -> list[Finding]:
         return []
     labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
     return risk.holds([found["code"] for found in turn.risks], labels)
+
+
+def contacts(codes: Sequence[str], release: Release, language: str) -> tuple[Contact, ...]:
+    """Return what somebody in danger has to see at once, each with the language that it is in.
+
+    ``language`` is the message's, empty where it is not known.
+    """
+    found = risk.contacts(codes, release, language)
+    return tuple(replace(each, language=each.language or languages.written_in()) for each in found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from conversations import addresses, asking, events, notify, selectors, services
+from conversations import addresses, asking, events, notify, refusing, selectors
 from conversations.api.authentication import NO_SESSION, bearer_token
 from conversations.api.errors import of_asking, of_choosing, of_replacing
 from conversations.choosing import services as choosing
@@ -163,11 +163,11 @@ class JsonConsumer(AsyncWebsocketConsumer):
         """Hand what a frame says to the service that it is for; what comes of it are events."""
         try:
             await database_sync_to_async(service)(session_id=session.pk, **said)
-        except services.TooMany as error:
+        except refusing.TooMany as error:
             await self.tell_limit(error, client_id)
-        except (services.Refused, asking.ClientIdReused) as error:
+        except refusing.Refused as error:
             problem = of_asking(error)
-            await self.tell_error(problem.slug, str(problem.detail), client_id)
+            await self.tell_error(problem.slug, str(problem.detail), client_id, problem.contacts)
         except (choosing.NothingToChoose, replacing.NothingToReplace) as error:
             await self.tell_error("bad-frame", NOTHING[type(error)])
         except choosing.ChoiceRefused as error:
@@ -229,20 +229,28 @@ class JsonConsumer(AsyncWebsocketConsumer):
             self.position = frame["event"]
         return news.pending
 
-    async def tell_limit(self, error: services.TooMany, client_id: str | None) -> None:
+    async def tell_limit(self, error: refusing.TooMany, client_id: str | None) -> None:
         """Tell that it is too much, without storing anything: the number is the last event's."""
         told = _error("rate-limit", error.message, event=self.position, client_id=client_id)
-        await self.send_frame({**told, "retry_after": error.retry_after})
+        help_lines = events.help_lines(of_asking(error).contacts)
+        await self.send_frame({**told, "retry_after": error.retry_after, **help_lines})
         await self.count_error()
 
-    async def tell_error(self, code: str, words: str, client_id: str | None = None) -> None:
-        """Tell of a frame that was not taken; after too many of them the socket is closed."""
+    async def tell_error(
+        self, code: str, words: str, client_id: str | None = None, contacts: Sequence[str] = ()
+    ) -> None:
+        """Tell of a frame that was not taken, with the help lines of a message in it; after too
+        many of them the socket is closed."""
         if self.session is None:
             await self.send_frame(_error(code, words))
         else:
             try:
                 number = await database_sync_to_async(events.tell_error)(
-                    session_id=self.session.pk, code=code, words=words, client_id=client_id
+                    session_id=self.session.pk,
+                    code=code,
+                    words=words,
+                    client_id=client_id,
+                    contacts=contacts,
                 )
             except Session.DoesNotExist:
                 pass  # Whoever looks next says so.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from conversations.models import Turn
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
 from ieim.pipeline import language
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.screen import refusal
 
 
 def written_in() -> str:
@@ -28,17 +28,15 @@ def detect(text: str, release: Release | None) -> str:
     return language.best(text, configured if release is None else supported(release))
 
 
-def spoken(text: str, *, session: str) -> str:
+def spoken(text: str, *, turns: QuerySet[Turn]) -> str:
     """Return the likely language of a message that is not taken, empty where it cannot be told.
 
-    Of one too short or damaged it is that of the session's last turn. ``session`` is the digest of
-    its secret.
+    Of one too short to tell it is that of the last of ``turns``, its session's.
     """
     number = follower.number()
     release = None if number is None else knowledge.release(number)
-    asked = Turn.objects.filter(session__secret_sha256=session).order_by("-number")
-    language = "" if refusal(text) else detect(text, release)
-    return language or asked.values_list("language", flat=True).first() or ""
+    last = turns.order_by("-number").values_list("language", flat=True)
+    return detect(text, release) or last.first() or ""
 
 
 def told(turn: Turn) -> str:

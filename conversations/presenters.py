@@ -13,6 +13,7 @@ from django.utils import dateformat, timezone, translation
 
 from conversations.choosing.presenters import ChoiceView
 from conversations.wording import PAGE, Words, words
+from ieim.pipeline.risk import Contact
 
 RATED_KINDS = frozenset({"service", "answer"})
 """The kinds of reply that can be useful or not: guidance and questions are no answers."""
@@ -209,7 +210,7 @@ class TurnView:
     state: str
     steps: tuple[StepView, ...]
     reply: ReplyView | None
-    contacts: tuple[str, ...] = ()
+    contacts: tuple[Contact, ...] = ()
     corrections: tuple[CorrectionView, ...] = ()
     choice: ChoiceView | None = None
     due_at: datetime | None = None
@@ -223,6 +224,11 @@ class TurnView:
     def words(self) -> Words:
         """The fixed words around what came of it."""
         return words(self.language)
+
+    @property
+    def contact_texts(self) -> list[str]:
+        """What somebody in danger has to see at once, as programs are told it."""
+        return [each.text for each in self.contacts]
 
     @property
     def held_when(self) -> str:
@@ -264,9 +270,6 @@ class ChatView:
     suggestions: tuple[str, ...]
     limit: int
     offline: bool
-    error: str = ""
-    error_language: str = PAGE
-    draft: str = ""
 
     @property
     def words(self) -> Words:
@@ -281,8 +284,7 @@ class ChatView:
     @property
     def version(self) -> str:
         """A name for this state of the conversation: equal states have equal names."""
-        state = repr(replace(self, error="", error_language=PAGE, draft=""))
-        return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return hashlib.sha256(repr(self).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def waiting_for_model(self) -> bool:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
 
-from conversations import languages, ports, wording
+from conversations import flags, languages, ports, wording
 from conversations.choosing import selectors as choosing
 from conversations.models import Reply, Session, Stage, Turn
 from conversations.presenters import (
@@ -33,8 +33,8 @@ from conversations.wording import Words
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
-from ieim.pipeline import risk
 from ieim.pipeline.redaction import prepare
+from ieim.pipeline.risk import Contact
 from ieim.pipeline.screen import MAX_CHARS
 from ieim.pipeline.stages.base import HISTORY_ITEMS
 
@@ -159,11 +159,11 @@ def _words(turn: Turn) -> Words:
     return wording.words(languages.told(turn) or languages.written_in())
 
 
-def _contacts(turn: Turn) -> tuple[str, ...]:
+def _contacts(turn: Turn) -> tuple[Contact, ...]:
     if not turn.risks:
         return ()
-    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    return risk.contacts([found["code"] for found in turn.risks], labels)
+    release = knowledge.release(turn.release_number)
+    return flags.contacts([found["code"] for found in turn.risks], release, turn.language)
 
 
 def _steps(turn: Turn) -> tuple[StepView, ...]:

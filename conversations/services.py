@@ -12,19 +12,19 @@ from uuid import UUID
 
 from celery import current_app
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conversations import flags, languages, limits, notify, ports, receiving, states
+from conversations import flags, limits, notify, ports, receiving, refusing, states
 from conversations.locking import locked
 from conversations.models import Session, Turn
+from conversations.refusing import NO_RELEASE, STILL_WORKING, Refused
 from conversations.states import PENDING_TURN_STATES, TurnState
-from conversations.wording import PAGE, words
 from ieim.audit import services as audit
 from ieim.knowledge import crisis
 from ieim.knowledge.following import follower
 from ieim.pipeline.findings import Code
-from ieim.pipeline.screen import refusal
+from ieim.pipeline.screen import beginning, refusal
 from ieim.pipeline.topology import ANSWERING
 
 logger = logging.getLogger(__name__)
@@ -45,35 +45,8 @@ _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PENDING = [state.value for state in PENDING_TURN_STATES]
 
 
-class Refused(Exception):
-    """A message that cannot be taken; nothing was changed.
-
-    ``message`` is the plain sentence for the citizen, in ``language``: what is wrong and what now.
-    """
-
-    def __init__(self, message: str, language: str = PAGE) -> None:
-        super().__init__(message)
-        self.message = message
-        self.language = language
-
-
-class TooMany(Refused):
-    """Messages come too quickly; ``retry_after`` is in seconds."""
-
-    def __init__(self, retry_after: int, language: str) -> None:
-        told = words(language)
-        super().__init__(told.too_many_for(retry_after), told.language)
-        self.retry_after = retry_after
-
-
 class LeaseLost(Exception):
     """Another worker has the turn, or it was closed: what this run still holds is worthless."""
-
-
-STILL_WORKING = (
-    "We are still working on your last question. Please wait for its answer, then ask the next one."
-)
-NO_RELEASE = "This service is not ready yet: nothing has been published. Please try again later."
 
 
 def new_secret() -> str:
@@ -87,14 +60,15 @@ def secret_digest(secret: str) -> str:
 
 
 def admit(*, session: str, text: str, address: str | None) -> None:
-    """Count a message before anything is done with it; raises :class:`TooMany`.
+    """Count a message before anything is done with it; raises ``refusing.TooMany``.
 
     ``session`` is the digest of the session's secret. ``address`` is where it comes from
     (:mod:`conversations.addresses`), None for a command on this machine, which nothing limits.
     """
     wait = None if address is None else limits.take_message(session=session, address=address)
     if wait is not None:
-        raise TooMany(wait, languages.spoken(text, session=session))
+        turns = Turn.objects.filter(session__secret_sha256=session)
+        raise refusing.too_many(wait, text=text, turns=turns)
 
 
 def receive_turn(
@@ -106,28 +80,61 @@ def receive_turn(
     committed; ``enqueue=False`` leaves the running to the caller. Raises :class:`Refused` for a
     message that cannot be taken, also as :func:`admit` does.
     """
-    admit(session=secret_digest(secret), text=text, address=address)
-    return _receive(lambda: _session(secret), text, enqueue=enqueue)
+    digest = secret_digest(secret)
+    admit(session=digest, text=text, address=address)
+    turns = Turn.objects.filter(session__secret_sha256=digest)
+    return _receive(lambda: _session(digest), turns, text, look(text), enqueue=enqueue)
+
+
+def look(text: str) -> crisis.Looked:
+    """Return the risk flags of a message, taken or not. Not to be called while a row is locked."""
+    return crisis.look(beginning(text))
 
 
 def receive_turn_in(
-    *, session_id: UUID, text: str, enqueue: bool = True, replaces: Turn | None = None
+    *,
+    session_id: UUID,
+    text: str,
+    looked: crisis.Looked | None = None,
+    enqueue: bool = True,
+    replaces: Turn | None = None,
 ) -> Turn:
     """Store a message in a session that exists, as :func:`receive_turn` does; counts nothing.
 
-    ``replaces`` is the turn whose answer was about something else. Raises ``Session.DoesNotExist``
-    as well.
+    ``looked`` is what :func:`look` has found in it; who holds a lock brings it. ``replaces`` is the
+    turn whose answer was about something else. Raises ``Session.DoesNotExist`` as well.
     """
+    turns = Turn.objects.filter(session_id=session_id)
     session = locked(Session.objects.all())
-    return _receive(lambda: session.get(pk=session_id), text, enqueue=enqueue, replaces=replaces)
+    looked = looked or look(text)
+    return _receive(
+        lambda: session.get(pk=session_id), turns, text, looked, enqueue=enqueue, replaces=replaces
+    )
 
 
 def _receive(
     locked_session: Callable[[], Session],
+    turns: QuerySet[Turn],
     text: str,
+    looked: crisis.Looked,
     *,
     enqueue: bool,
     replaces: Turn | None = None,
+) -> Turn:
+    try:
+        return _take(locked_session, text, looked, enqueue=enqueue, replaces=replaces)
+    except Refused as refused:
+        refusing.help_beside(refused, looked.risks, text=text, turns=turns)
+        raise
+
+
+def _take(
+    locked_session: Callable[[], Session],
+    text: str,
+    looked: crisis.Looked,
+    *,
+    enqueue: bool,
+    replaces: Turn | None,
 ) -> Turn:
     problem = refusal(text)
     if problem is not None:
@@ -135,8 +142,6 @@ def _receive(
     release_number = follower.number()
     if release_number is None:
         raise Refused(NO_RELEASE)
-    # Before all else: a crisis flag shows its contacts at once. No row is locked meanwhile.
-    looked = crisis.look(text)
     try:
         with transaction.atomic():
             session = locked_session()
@@ -151,8 +156,7 @@ def _receive(
         raise Refused(STILL_WORKING) from error
 
 
-def _session(secret: str) -> Session:
-    digest = secret_digest(secret)
+def _session(digest: str) -> Session:
     found = locked(Session.objects.all()).filter(secret_sha256=digest).first()
     return found or Session.objects.create(reference=new_reference(), secret_sha256=digest)
 

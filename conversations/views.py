@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from uuid import UUID
 
 from django.conf import settings
@@ -11,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from conversations import addresses, cookies, erasing, selectors, services
+from conversations import addresses, cookies, erasing, refusing, selectors, services
 from conversations.choosing import services as choosing
 from conversations.models import Session
 from conversations.presenters import ChatView
@@ -48,7 +47,7 @@ def ask(request: HttpRequest) -> HttpResponse:
         turn = services.receive_turn(
             secret=secret, text=text, address=addresses.of_request(request)
         )
-    except services.Refused as refused:
+    except refusing.Refused as refused:
         response = _not_taken(request, secret, refused, draft=text)
     else:
         response = redirect(f"/#turn-{turn.pk}")
@@ -148,7 +147,7 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         return render(request, "404.html", status=404)
     except replacing.NotAnswered:
         pass  # The page shows what became of the question.
-    except services.Refused as refused:
+    except refusing.Refused as refused:
         return _not_taken(request, secret, refused)
     response = redirect(f"/#turn-{shown}")
     response.status_code = 303
@@ -222,10 +221,10 @@ def privacy(request: HttpRequest) -> HttpResponse:
 
 
 def _not_taken(
-    request: HttpRequest, secret: str | None, refused: services.Refused, draft: str = ""
+    request: HttpRequest, secret: str | None, refused: refusing.Refused, draft: str = ""
 ) -> HttpResponse:
     response = _page(request, secret, refused=refused, draft=draft)
-    if isinstance(refused, services.TooMany):
+    if isinstance(refused, refusing.TooMany):
         response.status_code = 429
         response.headers["Retry-After"] = str(refused.retry_after)
     return response
@@ -235,14 +234,14 @@ def _page(
     request: HttpRequest,
     secret: str | None,
     *,
-    refused: services.Refused | None = None,
+    refused: refusing.Refused | None = None,
     draft: str = "",
 ) -> HttpResponse:
     chat = selectors.chat_view(secret=secret)
-    if refused:
-        chat = replace(chat, error=refused.message, error_language=refused.language, draft=draft)
     context = {
         "chat": chat,
+        "refused": refused,
+        "draft": draft,
         "base_url": settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}",
         # Not beside an error: the draft would be gone before it is read.
         "look_again": _look_again(request, chat) if chat.pending and not refused else "",

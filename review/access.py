@@ -154,6 +154,8 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
         for name in ("category", "service", "translation")
     },
     "knowledge_label": {},
+    "knowledge_helpline": {},
+    "knowledge_riskexample": {},
     **{
         f"knowledge_{name}": {Role.EDITOR: _READ, Role.PUBLISHER: _READ}
         for name in ("release", "publication")
@@ -162,8 +164,8 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
     "audit_auditevent": {Role.AUDITOR: _READ},
     "audit_auditcheckpoint": {Role.AUDITOR: _READ},
 }
-"""What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies and
-labels are for people of every agency to add, labels also to change."""
+"""What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies are
+for people of every agency to add; labels, help lines and examples also to change."""
 
 
 def who_may(name: str, method: str = "GET") -> Who | None:

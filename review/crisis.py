@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conversations import flags
 from conversations.models import Turn
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Label
@@ -14,12 +15,22 @@ def is_crisis(item: ReviewItem) -> bool:
 
 
 def labels(turn: Turn) -> tuple[Label, ...]:
-    """Return the labels of a turn's flags that escalate, each once, in the order of the message.
-
-    Their descriptions are the help lines that the citizen was shown at once.
-    """
+    """Return the labels of a turn's flags that escalate, each once, in the order of the message."""
     if not turn.risks:
         return ()
     known = knowledge.release(turn.release_number).labels.get("risk_flags", {})
     codes = dict.fromkeys(risk["code"] for risk in turn.risks)
     return tuple(known[code] for code in codes if code in known and known[code].escalates)
+
+
+def help_lines(turn: Turn) -> tuple[str, ...]:
+    """Return the help lines that the citizen was shown at once, and then the same as staff have
+    written them, where the citizen's language is another. A person's answer may say what they say
+    without a source."""
+    found = labels(turn)
+    if not found:
+        return ()
+    release = knowledge.release(turn.release_number)
+    shown = flags.contacts([label.code for label in found], release, turn.language)
+    texts = [*(each.text for each in shown), *(label.description for label in found)]
+    return tuple(dict.fromkeys(text for text in texts if text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from conversations import asking, services
+from conversations import asking, refusing
 from conversations.choosing import services as choosing
 from conversations.replacing import services as replacing
 from ieim.pipeline.findings import pointer
@@ -47,11 +47,14 @@ STATUSES: dict[Slug, tuple[int, str]] = {
 class Problem(exceptions.APIException):
     """A problem with a name of its own."""
 
-    def __init__(self, slug: Slug, detail: str, *, wait: int | None = None) -> None:
+    def __init__(
+        self, slug: Slug, detail: str, *, wait: int | None = None, contacts: Sequence[str] = ()
+    ) -> None:
         self.status_code = STATUSES[slug][0]
         super().__init__(detail, code=slug)
         self.slug = slug
         self.wait = wait  # seconds; the framework's handler tells them as Retry-After
+        self.contacts = list(contacts)
 
 
 class TooLarge(exceptions.APIException):
@@ -68,21 +71,22 @@ class LengthRequired(exceptions.APIException):
     default_detail = "Send the body with a Content-Length, not in chunks."
 
 
-def slug_of(refused: services.Refused) -> Slug:
+def slug_of(refused: refusing.Refused) -> Slug:
     """Return the name of what is wrong with a message that was refused."""
-    if isinstance(refused, services.TooMany):
+    if isinstance(refused, refusing.TooMany):
         return "rate-limit"
-    if refused.message == services.STILL_WORKING:
+    if isinstance(refused, asking.ClientIdReused):
+        return "client-id-reused"
+    if refused.message == refusing.STILL_WORKING:
         return "turn-pending"
-    return "not-ready" if refused.message == services.NO_RELEASE else "message-refused"
+    return "not-ready" if refused.message == refusing.NO_RELEASE else "message-refused"
 
 
-def of_asking(error: services.Refused | asking.ClientIdReused) -> Problem:
-    """Return the problem of a message that was not taken."""
-    if isinstance(error, services.Refused):
-        wait = error.retry_after if isinstance(error, services.TooMany) else None
-        return Problem(slug_of(error), error.message, wait=wait)
-    return Problem("client-id-reused", asking.REUSED)
+def of_asking(refused: refusing.Refused) -> Problem:
+    """Return the problem of a message that was not taken, with its help lines."""
+    wait = refused.retry_after if isinstance(refused, refusing.TooMany) else None
+    contacts = [each.text for each in refused.contacts]
+    return Problem(slug_of(refused), refused.message, wait=wait, contacts=contacts)
 
 
 def of_choosing(error: choosing.ChoiceRefused) -> Problem:
@@ -124,8 +128,9 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
             slug = "rate-limit"
         detail = getattr(error, "detail", None) or "There is nothing at this address."
         body = problem(status, str(detail), slug=slug)
-        if errors := getattr(error, "errors", None):
-            body["errors"] = errors
+        for member in ("errors", "contacts"):
+            if more := getattr(error, member, None):
+                body[member] = more
     response.data = body
     response.content_type = MEDIA_TYPE
     return response

@@ -227,6 +227,7 @@ class TurnSerializer(serializers.Serializer[Any]):
     asked_at = serializers.DateTimeField()
     state = serializers.ChoiceField(choices=[state.value for state in TurnState])
     contacts = serializers.ListField(
+        source="contact_texts",
         child=serializers.CharField(),
         help_text="What the citizen has to see at once, before anything else. Mostly empty.",
     )
@@ -284,3 +285,11 @@ class ProblemSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField(help_text="What happened and what to do, for people.")
     # The framework takes fields out of the class; its own `errors` stays what it is.
     errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]
+    contacts = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text=(
+            "What the citizen has to see at once although the message was not taken: it tells of "
+            "danger. Absent otherwise."
+        ),
+    )

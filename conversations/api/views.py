@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import addresses, asking, erasing, selectors, services
+from conversations import addresses, asking, erasing, refusing, selectors
 from conversations.api import schema
 from conversations.api.authentication import BearerAuthentication, HasSession, bearer_token
 from conversations.api.errors import (
@@ -139,7 +139,7 @@ class Turns(View):
                 client_id=client_id,
                 address=addresses.of_request(request),
             )
-        except (services.Refused, asking.ClientIdReused) as error:
+        except refusing.Refused as error:
             raise of_asking(error) from error
         except Session.DoesNotExist as error:
             raise NotFound from error
@@ -215,7 +215,7 @@ class SomethingElse(View):
             raise NotFound("This answer does not go on with what the talk was about.") from error
         except replacing.NotAnswered as error:
             raise of_replacing(error) from error
-        except services.Refused as error:
+        except refusing.Refused as error:
             raise of_asking(error) from error
         return _taken(again, is_new=is_new)
 

@@ -92,7 +92,7 @@ class Asker:
             session_id="session",
             text=text,
             history=_talk(history),
-            risks=crisis.look(text, patient=True).risks,
+            risks=crisis.look_patiently(text, self.release.risk_examples).risks,
             runtime_directive=self.runtime_directive,
             language="" if language == languages.written_in() else language,
         )

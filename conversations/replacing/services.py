@@ -9,6 +9,7 @@ from django.db import transaction
 from conversations import erasing, services
 from conversations.locking import locked
 from conversations.models import Session, Turn
+from ieim.knowledge.crisis import Looked
 
 NOT_ANSWERED = (
     "There is no answer here that could be about something else. Look at your question to see what "
@@ -33,7 +34,7 @@ def ask_again(
 
     Returns the new turn and True; once there is one, that turn and False. ``address`` is as for
     :func:`conversations.services.admit`; ``enqueue=False`` leaves the running to the caller. Raises
-    :class:`NothingToReplace`, :class:`NotAnswered`, :class:`conversations.services.Refused` as for
+    :class:`NothingToReplace`, :class:`NotAnswered`, :class:`conversations.refusing.Refused` as for
     any message, and ``Session.DoesNotExist`` also for a session that was erased.
     """
     turns = Turn.objects.filter(session_id=session_id).select_related("session")
@@ -41,11 +42,14 @@ def ask_again(
     if asked is None:
         raise NothingToReplace(str(turn_id))
     services.admit(session=asked.session.secret_sha256, text=asked.text, address=address)
-    return _ask_again(session_id, turn_id, enqueue=enqueue)
+    # Before the session is locked: nobody waits for an embedder with a lock.
+    return _ask_again(session_id, turn_id, services.look(asked.text), enqueue=enqueue)
 
 
 @transaction.atomic
-def _ask_again(session_id: UUID, turn_id: UUID, *, enqueue: bool) -> tuple[Turn, bool]:
+def _ask_again(
+    session_id: UUID, turn_id: UUID, looked: Looked, *, enqueue: bool
+) -> tuple[Turn, bool]:
     # Locked: of two taps at once, the second finds the turn of the first.
     session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
@@ -58,7 +62,7 @@ def _ask_again(session_id: UUID, turn_id: UUID, *, enqueue: bool) -> tuple[Turn,
     if not turn.reply.body.get("still_about"):
         raise NothingToReplace(str(turn_id))
     again = services.receive_turn_in(
-        session_id=session_id, text=turn.text, enqueue=enqueue, replaces=turn
+        session_id=session_id, text=turn.text, looked=looked, enqueue=enqueue, replaces=turn
     )
     services.changed(again)
     return again, True

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from conversations import languages, resuming, selectors, wording
+from conversations import flags, languages, resuming, selectors, wording
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.presenters import ReplyView, StepView, TurnView
 from conversations.trying.asking import Side
@@ -20,7 +20,6 @@ from ieim.knowledge import crisis
 from ieim.knowledge.models import GoldenQuestion
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline import reply as replies
-from ieim.pipeline import risk
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.topology import FLOW, STAGES
@@ -147,8 +146,8 @@ def named(said: replies.Reply) -> str:
 
 
 def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
-    flags = side.release.labels.get("risk_flags", {})
     words = wording.words(side.language or languages.written_in())
+    looked = crisis.look_patiently(text, side.release.risk_examples)
     steps = [each.id for each in FLOW if each.id in side.asked.store.records]
     return TurnView(
         id=uuid4(),
@@ -158,8 +157,10 @@ def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
         state="answered" if reply else "needs_review",
         steps=tuple(StepView(words.steps[name], "done", words.language) for name in steps),
         reply=reply,
-        contacts=risk.contacts(
-            [found.code for found in crisis.look(text, patient=True).risks], flags
+        contacts=flags.contacts(
+            [each.code for each in looked.risks],
+            side.release,
+            side.language,
         ),
     )
 

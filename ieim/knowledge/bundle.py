@@ -13,19 +13,30 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ieim.knowledge.checks import check_row
-from ieim.knowledge.columns import COLUMNS, Values, opens
+from ieim.knowledge.columns import COLUMNS, EXAMPLES_LIMIT, Values, opens
 from ieim.knowledge.formats import READERS, Reader, read_yaml_bundle
 from ieim.knowledge.rows import IDENTITY, OPTIONAL, TABLES, BundleError, BundleProblem, Row, Table
 from ieim.pipeline.canonical import digest
-from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service, Translation
+from ieim.pipeline.knowledge import (
+    Agency,
+    Category,
+    HelpLine,
+    Label,
+    Release,
+    RiskExample,
+    Service,
+    Translation,
+)
 
 __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
 
 Content: TypeAlias = dict[str, list[dict[str, Any]]]
 """A bundle as JSON: the tables, every row with all its columns, in the bundle's order.
 
-There are ``translations`` only where there is one: releases made before there were any keep their
-digest."""
+The tables of ``_LATER`` are there only where they have a row: releases made before there were such
+tables keep their digest."""
+
+_LATER: tuple[Table, ...] = ("translations", "help_lines", "risk_examples")
 
 _DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
 
@@ -43,6 +54,8 @@ class Bundle:
     labels: tuple[Label, ...]
     own_labels: bool
     translations: tuple[Translation, ...] = ()
+    help_lines: tuple[HelpLine, ...] = ()
+    risk_examples: tuple[RiskExample, ...] = ()
 
     @property
     def content(self) -> Content:
@@ -53,8 +66,9 @@ class Bundle:
             "services": [asdict(service) for service in self.services],
             "labels": [_label_content(label) for label in self.labels],
         }
-        if self.translations:
-            content["translations"] = [asdict(translation) for translation in self.translations]
+        for table in _LATER:
+            if rows := getattr(self, table):
+                content[table] = [asdict(row) for row in rows]
         return content
 
     @property
@@ -85,14 +99,16 @@ class Bundle:
             services={(service.agency, service.key): service for service in self.services},
             labels=labels,
             translations=self.translations,
+            help_lines=self.help_lines,
+            risk_examples=self.risk_examples,
         )
 
 
 def read_bundle(path: Path | str) -> Bundle:
-    """Read a bundle: a folder with a file a table, or one YAML file with the four keys.
+    """Read a bundle: a folder with a file a table, or one YAML file with such keys.
 
-    A folder has ``agencies``, ``dictionary``, ``services`` and, if it likes, ``labels`` and
-    ``translations``, each as ``.jsonl``, ``.yaml``, ``.yml`` or ``.csv``; other files are not
+    A folder has ``agencies``, ``dictionary``, ``services`` and, if it likes, the other tables, each
+    as ``.jsonl``, ``.yaml``, ``.yml`` or ``.csv``; other files are not
     looked at. Raises :class:`BundleError` with every error that can be found.
     """
     path = Path(path)
@@ -126,6 +142,10 @@ def bundle_of(
         found.extend(_duplicates(table, [(row, values) for row, values, _ in checked]))
         good[table] = [values for _, values, _ in checked]
     found.extend(_dangling(tables, good))
+    found.extend(_flagless(tables, good))
+    if len(good["risk_examples"]) > EXAMPLES_LIMIT:
+        many = f"has {len(good['risk_examples']):,} risk_examples: {EXAMPLES_LIMIT} is the limit"
+        found.append(BundleProblem(file, None, many))
     if not good["agencies"] and not found:
         found.append(BundleProblem(file, None, "is empty: a bundle has at least one agency"))
     if found:
@@ -154,6 +174,8 @@ def _build(tables: Mapping[Table, Sequence[Values]]) -> Bundle:
         labels=labels or default_labels(),
         own_labels=bool(labels),
         translations=tuple(Translation(**_tuples(values)) for values in tables["translations"]),
+        help_lines=tuple(HelpLine(**values) for values in tables["help_lines"]),
+        risk_examples=tuple(RiskExample(**values) for values in tables["risk_examples"]),
     )
 
 
@@ -253,3 +275,17 @@ def _dangling(
                     place = "in the dictionary" if what == "category" else "among the services"
                     message = f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
                     yield BundleProblem(row.file, row.line_of(column), message)
+
+
+def _flagless(
+    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
+) -> Iterator[BundleProblem]:
+    """Yield risk flags that no label has: those of the bundle, or the default ones."""
+    labels = [(values["set"], values["code"]) for values in good["labels"]]
+    known = set(labels or ((label.set, label.code) for label in default_labels()))
+    for table in ("help_lines", "risk_examples"):
+        for row, values in zip(tables.get(table, ()), good[table], strict=True):
+            flag = values["flag"]
+            if flag and ("risk_flags", flag) not in known:
+                message = f"flag {flag[:200]!r} is not among the labels of risk_flags"
+                yield BundleProblem(row.file, row.line_of("flag"), message)

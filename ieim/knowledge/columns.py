@@ -24,6 +24,14 @@ LIST_LIMIT = 100
 EFFECTS = ("none", "hold", "escalate")
 """What a risk flag may do."""
 
+KINDS = ("danger", "near_miss")
+"""What an example is of: of somebody in danger, or of what only sounds like it."""
+
+EXAMPLE_LIMIT = 400
+EXAMPLES_LIMIT = 500
+"""The longest example, and the most of one administration: the time of teaching grows with the
+cube of all of them."""
+
 ACTIVE_SCHEMES = frozenset(
     {
         *("blob", "data", "file", "filesystem", "ftp", "ftps", "jar", "javascript", "livescript"),
@@ -120,6 +128,11 @@ def _language_extra(value: str) -> Iterator[Complaint]:
         yield f"is {value[:20]!r}: use a code of ISO 639, such as fr"
 
 
+def _kind_extra(value: str) -> Iterator[Complaint]:
+    if value not in KINDS:
+        yield f"is {value[:80]!r}: use {' or '.join(KINDS)}"
+
+
 def _url_extra(value: str) -> Iterator[Complaint]:
     if value and not value.lower().startswith(_WEB):
         yield f"is {value[:80]!r}: it must begin with http:// or https://, or be blank"
@@ -192,6 +205,7 @@ _ID = _required(_text(ID_LIMIT, _id_extra))
 _NAME = _required(_text(NAME_LIMIT))
 _TEXT = _text(TEXT_LIMIT)
 _PATH = _text(LINK_LIMIT, _path_extra)
+_LANGUAGE_OF = _required(_text(8, _language_extra))
 
 COLUMNS: Mapping[Table, Mapping[str, Column]] = {
     "agencies": {"id": _ID, "name": _NAME, "path": _PATH, "description": _TEXT},
@@ -225,7 +239,7 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "effect": Column(_effect),
     },
     "translations": {
-        "language": _required(_text(8, _language_extra)),
+        "language": _LANGUAGE_OF,
         "agency": _ID,
         "category": _text(ID_LIMIT),
         "service": _text(ID_LIMIT),
@@ -239,6 +253,13 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "processing_time": _TEXT,
         "how_to_apply": _list(TEXT_LIMIT),
         "contact": _TEXT,
+    },
+    "help_lines": {"language": _LANGUAGE_OF, "flag": _ID, "text": _required(_TEXT)},
+    "risk_examples": {
+        "language": _LANGUAGE_OF,
+        "text": _required(_text(EXAMPLE_LIMIT, _id_extra)),
+        "flag": _ID,
+        "kind": _required(_text(ID_LIMIT, _kind_extra)),
     },
 }
 

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from ieim.knowledge import vectors
+import numpy as np
+
+from ieim.knowledge import selectors, vectors
 from ieim.pipeline import risk
+from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.ports import WORDS, EmbedderUnavailable, Matrix
 from ieim.pipeline.redaction import prepare as redacted
 from ieim.pipeline.risk import Risk
+from ieim.pipeline.screen import shows_nothing
 from ieim.search.crisis import Meaning, examples, parts
 from ieim.search.embedders.careful import CarefulEmbedder
 
@@ -27,7 +31,23 @@ the rest is for a busy machine."""
 
 logger = logging.getLogger(__name__)
 
-_taught: WeakKeyDictionary[CarefulEmbedder, Meaning] = WeakKeyDictionary()
+_Own: TypeAlias = tuple[RiskExample, ...]
+
+
+class _Taught(NamedTuple):
+    """What was taught with the administration's ``own`` examples; ``rows`` are the vectors of all
+    texts. ``release`` is the digest of the release that was looked at last."""
+
+    meaning: Meaning
+    own: _Own
+    rows: Mapping[str, Matrix]
+    release: str = ""
+
+
+_taught: WeakKeyDictionary[CarefulEmbedder, _Taught] = WeakKeyDictionary()
+_tried: WeakKeyDictionary[CarefulEmbedder, dict[_Own, _Taught]] = WeakKeyDictionary()
+"""What somebody waited for: the examples of drafts and of other releases than the newest."""
+_TRIED: Final = 2
 _teaching = threading.Lock()
 _readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="ieim-crisis")
 
@@ -39,24 +59,36 @@ class Looked(NamedTuple):
     by: str
 
 
-def look(text: str, *, patient: bool = False) -> Looked:
+def look(text: str) -> Looked:
     """Return the risk flags of a message as sent. Never raises for what an embedder can do.
 
     A flag by meaning points at the sentence that tells it best; a phrase wins where both find the
-    same. ``patient`` is for measuring and trying, where somebody waits anyway: there is no
-    deadline, and what was not taught yet is taught first.
+    same. What is taught is the newest release's; while a newer one is taught, the one before it.
     """
+    return _look(text, lambda embedder: _taught.get(embedder), DEADLINE)
+
+
+def look_patiently(text: str, own: Sequence[RiskExample] = ()) -> Looked:
+    """Return what :func:`look` does with an administration's ``own`` examples.
+
+    For measuring and trying, where somebody waits anyway: there is no deadline, and what was not
+    taught yet is taught first. It asks no database.
+    """
+    return _look(text, lambda embedder: _trying(embedder, tuple(own)), None)
+
+
+def _look(
+    text: str, taught_by: Callable[[CarefulEmbedder], _Taught | None], deadline: float | None
+) -> Looked:
     found = risk.find(text)
     embedder = vectors.configured_embedder()
-    if embedder is None:
+    if embedder is None or shows_nothing(text):  # a server may take an empty text for a fault
         return Looked(found, WORDS)
     try:
-        if patient:
-            _teach(embedder, embedder.documents)
-        meaning = _taught.get(embedder)
-        if meaning is None or embedder.away:
+        taught = taught_by(embedder)
+        if taught is None or embedder.away:
             return Looked(found, WORDS)
-        meant = _meant(text, meaning, embedder, None if patient else DEADLINE)
+        meant = _meant(text, taught.meaning, embedder, deadline)
     except (EmbedderUnavailable, TimeoutError):
         return Looked(found, WORDS)
     known = {each.code for each in found}
@@ -64,28 +96,62 @@ def look(text: str, *, patient: bool = False) -> Looked:
 
 
 def prepare() -> None:
-    """Teach what a crisis means, in the calling thread, once a process and embedder.
+    """Teach what a crisis means, in the calling thread: with the examples of the newest release.
 
-    The examples' vectors are kept: only the first process makes them (5 s with the embedded model).
-    Where the embedder is gone nothing happens, and a later call tries again.
+    A small query where they are taught already. The vectors are kept: only the first process makes
+    them (6 s with the embedded model). While others are taught the ones before them answer. Where
+    the embedder is gone nothing happens, and a later call tries again. Raises ``DatabaseError``.
     """
     embedder = vectors.configured_embedder()
-    if embedder is None or embedder in _taught or embedder.away:
+    if embedder is None or embedder.away:
         return
+    newest = selectors.newest()
+    release = "" if newest is None else newest.sha256
+    taught = _taught.get(embedder)
+    if taught is not None and taught.release == release:
+        return
+    own = () if newest is None else selectors.risk_examples(newest)
     try:
-        _teach(embedder, lambda texts: vectors.kept_for(embedder, texts))
-        embedder.queries(["ready"])  # a model that loads at first use does so here
+        with _teaching:
+            if taught is None or taught.own != own:
+                taught = _teach(own, lambda texts: vectors.kept_for(embedder, texts))
+                embedder.queries(["ready"])  # a model that loads at first use does so here
+                logger.info("Crises are seen by meaning, with %s", embedder.id)
+            _taught[embedder] = taught._replace(release=release)
     except EmbedderUnavailable:
         return  # the embedder has logged why
 
 
-def _teach(embedder: CarefulEmbedder, vectors_of: Callable[[tuple[str, ...]], Matrix]) -> None:
+def _trying(embedder: CarefulEmbedder, own: _Own) -> _Taught:
+    """Raises EmbedderUnavailable."""
+    current = _taught.get(embedder)
+    if current is not None and current.own == own:
+        return current
     with _teaching:
-        if embedder in _taught:
-            return
-        known = examples()
-        _taught[embedder] = Meaning(vectors_of(known.texts), known.codes, known.near)
-        logger.info("Crises are seen by meaning, with %s", embedder.id)
+        tried = _tried.setdefault(embedder, {})
+        if own not in tried:
+            rows = current.rows if current else {}
+            tried[own] = _teach(own, lambda texts: _with_new(embedder, texts, rows))
+            for old in list(tried)[:-_TRIED]:
+                del tried[old]
+        return tried[own]
+
+
+def _with_new(
+    embedder: CarefulEmbedder, texts: Sequence[str], rows: Mapping[str, Matrix]
+) -> Matrix:
+    new = [text for text in texts if text not in rows]
+    if not new:
+        return np.stack([rows[text] for text in texts])
+    known = {**rows, **dict(zip(new, embedder.documents(new), strict=True))}
+    return np.stack([known[text] for text in texts])
+
+
+def _teach(own: _Own, vectors_of: Callable[[Sequence[str]], Matrix]) -> _Taught:
+    known = examples(own)
+    made = vectors_of(known.texts)
+    meaning = Meaning(made, known.codes, known.near)
+    return _Taught(meaning, own, dict(zip(known.texts, made, strict=True)))
 
 
 def _meant(

@@ -13,9 +13,18 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from ieim.knowledge.rows import IDENTITY, TABLES, Table
-from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service, Translation
+from ieim.pipeline.knowledge import (
+    Agency,
+    Category,
+    HelpLine,
+    Label,
+    Release,
+    RiskExample,
+    Service,
+    Translation,
+)
 
-Row: TypeAlias = Agency | Category | Service | Label | Translation
+Row: TypeAlias = Agency | Category | Service | Label | Translation | HelpLine | RiskExample
 
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 _ALIKE = 0.4
@@ -42,7 +51,7 @@ class Field:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One entry that differs. ``entry`` is its natural id, ``name`` what a person calls it;
-    ``agency`` is "" for a label."""
+    ``agency`` is "" where it belongs to every agency."""
 
     table: Table
     kind: Kind
@@ -103,8 +112,12 @@ def _rows(release: Release, table: Table) -> Iterator[Row]:
     elif table == "labels":
         for codes in release.labels.values():
             yield from codes.values()
-    else:
+    elif table == "translations":
         yield from release.translations
+    elif table == "help_lines":
+        yield from release.help_lines
+    else:
+        yield from release.risk_examples
 
 
 def _identity(table: Table, row: Row) -> tuple[str, ...]:
@@ -119,7 +132,7 @@ def _difference(table: Table, kind: Kind, before: Row | None, after: Row | None)
     known = set(IDENTITY[table])
     columns = [each.name for each in fields(row) if each.name not in known]
     values = [(c, before and getattr(before, c), after and getattr(after, c)) for c in columns]
-    name = getattr(row, "value" if table == "dictionary" else "name")
+    name = getattr(row, "value" if table == "dictionary" else "name", "")
     return Difference(
         table=table,
         kind=kind,

@@ -9,9 +9,18 @@ from typing import Any, TypeAlias
 from django.db.models import Max, Q, QuerySet
 
 from ieim.knowledge.checks import check_row
-from ieim.knowledge.columns import COLUMNS
+from ieim.knowledge.columns import COLUMNS, EXAMPLES_LIMIT
 from ieim.knowledge.history import who_and_when
-from ieim.knowledge.models import Agency, Category, DraftEntry, Service, Translation
+from ieim.knowledge.models import (
+    Agency,
+    Category,
+    DraftEntry,
+    HelpLine,
+    Label,
+    RiskExample,
+    Service,
+    Translation,
+)
 from ieim.knowledge.rows import IDENTITY, Row, Table
 from ieim.knowledge.selectors import DRAFT_MODELS
 
@@ -81,7 +90,17 @@ class Entries:
             if problems:
                 wrong[index] = problems
             merged.append(values)
+        if self.table == "risk_examples":
+            self._too_many(first, wrong)
         return wrong, merged
+
+    def _too_many(self, wanted: Mapping[tuple[str, ...], int], wrong: dict[int, Problems]) -> None:
+        """Note in ``wrong`` the new examples that would be more than the limit."""
+        new = [index for identity, index in wanted.items() if identity not in self.stored]
+        room = max(0, EXAMPLES_LIMIT - RiskExample.objects.count())
+        for index in new[room:]:
+            what = f"there are {EXAMPLES_LIMIT} examples, which is the limit: remove one first"
+            wrong.setdefault(index, {}).setdefault("text", []).append(what)
 
     def put(self, index: int, values: Values) -> None:
         """Note that the entry of ``index`` becomes ``values``, one version on."""
@@ -117,6 +136,10 @@ class References:
         self._table = table
         self._agencies: set[str] = set()
         self._known: dict[str, set[tuple[str, str]]] = {}
+        self._flags: set[str] = set()
+        if "flag" in COLUMNS[table]:
+            flags = Label.objects.filter(set="risk_flags")
+            self._flags = set(flags.values_list("code", flat=True))
         if "agency" not in IDENTITY[table]:
             return
         place = IDENTITY[table].index("agency")
@@ -133,6 +156,10 @@ class References:
 
     def dangling(self, values: Values) -> Iterator[tuple[str, str]]:
         """Yield ``(column, sentence)`` for every reference to what is not there."""
+        if flag := values.get("flag"):
+            if flag not in self._flags:
+                yield "flag", f"flag {flag[:200]!r} is not among the labels of risk_flags"
+            return
         agency = values.get("agency")
         if not agency:
             return
@@ -161,6 +188,14 @@ def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
             return (
                 f"the agency still has {services:,} services and {categories:,} dictionary "
                 "entries: remove them first"
+            )
+    if table == "labels" and identity["set"] == "risk_flags":
+        lines = HelpLine.objects.filter(flag=identity["code"]).count()
+        examples = RiskExample.objects.filter(flag=identity["code"]).count()
+        if lines or examples:
+            return (
+                f"the risk flag still has {lines:,} help lines and {examples:,} examples: remove "
+                "them first"
             )
     if table == "dictionary":
         # Not every database can look into a list, so that is done here.

@@ -7,10 +7,26 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-Table: TypeAlias = Literal["agencies", "dictionary", "services", "labels", "translations"]
-TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services", "labels", "translations")
+Table: TypeAlias = Literal[
+    "agencies",
+    "dictionary",
+    "services",
+    "labels",
+    "translations",
+    "help_lines",
+    "risk_examples",
+]
+TABLES: tuple[Table, ...] = (
+    "agencies",
+    "dictionary",
+    "services",
+    "labels",
+    "translations",
+    "help_lines",
+    "risk_examples",
+)
 """What refers comes after what it refers to."""
-OPTIONAL: frozenset[Table] = frozenset({"labels", "translations"})
+OPTIONAL: frozenset[Table] = frozenset({"labels", "translations", "help_lines", "risk_examples"})
 """Tables that a bundle may do without."""
 IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "agencies": ("id",),
@@ -18,8 +34,13 @@ IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "services": ("agency", "key"),
     "labels": ("set", "code"),
     "translations": ("language", "agency", "category", "service"),
+    "help_lines": ("language", "flag"),
+    "risk_examples": ("language", "text"),
 }
 """The columns by which a row is told from the others."""
+
+OF_NO_AGENCY: frozenset[Table] = frozenset({"labels", "help_lines", "risk_examples"})
+"""Tables whose entries belong to every agency."""
 
 Value: TypeAlias = "str | Decimal | bool | Sequence[Value] | Wrong | None"
 

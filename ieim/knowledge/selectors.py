@@ -15,9 +15,11 @@ from ieim.knowledge.models import (
     Agency,
     Category,
     DraftEntry,
+    HelpLine,
     Label,
     Publication,
     Release,
+    RiskExample,
     Service,
     Translation,
 )
@@ -30,6 +32,8 @@ DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
     "services": Service,
     "labels": Label,
     "translations": Translation,
+    "help_lines": HelpLine,
+    "risk_examples": RiskExample,
 }
 
 _KEPT = 4
@@ -148,6 +152,12 @@ def draft() -> Bundle:
     return bundle_of(
         {table: _draft_rows(table, model) for table, model in DRAFT_MODELS.items()}, file="draft"
     )
+
+
+def risk_examples(publication: Published) -> tuple[knowledge.RiskExample, ...]:
+    """Return the examples of a published release, without loading all of it."""
+    rows = Release.objects.filter(number=publication.number).values_list("content__risk_examples")
+    return tuple(knowledge.RiskExample(**row) for row in rows.get()[0] or ())
 
 
 def _value(number: int, sha256: str) -> knowledge.Release:

@@ -26,6 +26,8 @@ _BundleRow: TypeAlias = (
     | knowledge.Service
     | knowledge.Label
     | knowledge.Translation
+    | knowledge.HelpLine
+    | knowledge.RiskExample
 )
 
 _BATCH = 500

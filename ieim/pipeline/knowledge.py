@@ -112,6 +112,29 @@ class Label:
         return self.effect == "escalate"
 
 
+@dataclass(frozen=True, slots=True)
+class HelpLine:
+    """The description of a risk flag that escalates, in one more ``language`` (ISO 639-1)."""
+
+    language: str
+    flag: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RiskExample:
+    """A text that teaches what a crisis is, beside those that are shipped.
+
+    ``kind`` is ``danger`` for what somebody with that risk flag writes, ``near_miss`` for what only
+    sounds like it.
+    """
+
+    language: str
+    text: str
+    flag: str
+    kind: str
+
+
 SERVICE_TEXTS: tuple[str, ...] = (
     "name",
     "overview",
@@ -142,6 +165,8 @@ class Release:
     services: Mapping[tuple[str, str], Service]
     labels: Mapping[str, Mapping[str, Label]] = field(default_factory=dict)
     translations: tuple[Translation, ...] = ()
+    help_lines: tuple[HelpLine, ...] = ()
+    risk_examples: tuple[RiskExample, ...] = ()
     language: str = ""
     original: Release | None = field(default=None, repr=False, compare=False)
     translated: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)

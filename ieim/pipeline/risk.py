@@ -6,7 +6,7 @@ located like evidence, so a flag always points at the citizen's own words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,10 +14,10 @@ from typing import Literal, TypedDict
 
 import yaml
 
-from ieim.pipeline import evidence
+from ieim.pipeline import closing, evidence
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.folding import fold_cached, fold_quote
-from ieim.pipeline.knowledge import Label
+from ieim.pipeline.knowledge import Label, Release
 
 Source = Literal["rule", "meaning", "model"]
 
@@ -54,6 +54,17 @@ class Risk:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """What somebody in danger has to see at once: whom to call, in words.
+
+    ``language`` (ISO 639-1) is empty for that of the knowledge.
+    """
+
+    text: str
+    language: str = ""
+
+
 def find(text: str) -> list[Risk]:
     """Return the risk flags of a message, each once, at its first phrase in the text."""
     first: dict[str, Risk] = {}
@@ -64,7 +75,18 @@ def find(text: str) -> list[Risk]:
         span = evidence.locate(text, phrase)
         if span is not None and (code not in first or span.start < first[code].start):
             first[code] = Risk(code, span.start, span.end)
+    for code, start, end in _broken(text):
+        if code not in first:
+            first[code] = Risk(code, start, end)
     return sorted(first.values(), key=lambda risk: (risk.start, risk.code))
+
+
+def _broken(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the phrases that are there in a broken spelling, with their places."""
+    for reading in closing.readings(text):
+        for code, needle in _closed(reading.once):
+            if needle in reading.text and (place := reading.find(needle)):
+                yield code, *place
 
 
 def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
@@ -80,15 +102,31 @@ def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
     ]
 
 
-def contacts(codes: Sequence[str], labels: Mapping[str, Label]) -> tuple[str, ...]:
-    """Return what the citizen has to see at once: the text of each escalating flag's label."""
-    found = (labels[code] for code in codes if code in labels)
-    return tuple(label.description for label in found if label.escalates)
+def contacts(codes: Sequence[str], release: Release, language: str = "") -> tuple[Contact, ...]:
+    """Return what the citizen has to see at once: the help line of each escalating flag.
+
+    That is the one in ``language``, or else its label's description.
+    """
+    labels = release.labels.get("risk_flags", {})
+    lines = {each.flag: each for each in release.help_lines if each.language == language}
+    shown = (labels[code] for code in codes if code in labels and labels[code].escalates)
+    return tuple(
+        Contact(lines[label.code].text, language)
+        if label.code in lines
+        else Contact(label.description)
+        for label in shown
+    )
 
 
 @cache
 def _folded() -> tuple[tuple[str, str, str], ...]:
     return tuple((code, phrase, fold_quote(phrase)) for code, phrase in _phrases())
+
+
+@cache
+def _closed(once: bool) -> tuple[tuple[str, str], ...]:
+    needles = ((code, closing.needle(phrase, once=once)) for code, phrase in _phrases())
+    return tuple((code, needle) for code, needle in needles if needle)
 
 
 @cache

@@ -47,6 +47,20 @@ def screen(text: str) -> Screened:
     return Screened(text=kept, removed=removed)
 
 
+def shows_nothing(text: str) -> bool:
+    """Whether there is nothing to read in ``text``."""
+    return not _SHOWS_NOTHING.sub("", screen(text).text).strip()
+
+
+def beginning(text: str) -> str:
+    """Return as much of ``text`` as a message may have, without what no database stores.
+
+    For looking at a message that is refused: the work is bounded, and what is wrong with the
+    message hinders nobody. A message that is not refused comes back as it is.
+    """
+    return _NOT_STORABLE.sub("", text[:MAX_CHARS])
+
+
 def refusal(text: str) -> str | None:
     """Return what a citizen is told when the message cannot be taken; None when it can.
 
@@ -58,7 +72,7 @@ def refusal(text: str) -> str | None:
             "Your message has a character in it that we cannot store. "
             "Please type the message again, or paste it as plain text."
         )
-    if not _SHOWS_NOTHING.sub("", screen(text).text).strip():
+    if shows_nothing(text):
         return "There is no text in your message yet. Please write your question and send it again."
     if len(text) > MAX_CHARS:
         return (

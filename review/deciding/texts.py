@@ -31,7 +31,7 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
     ``payload`` has ``text`` and, to write an answer, ``sources`` (``[{"agency", "service"}]``).
     """
     release = languages.release_of(turn)
-    text = _text(payload.get("text"), release, help_lines(turn))
+    text = _text(payload.get("text"), release, crisis.help_lines(turn))
     cited = _sources(payload.get("sources", []), release) if action is Action.WRITE else []
     said = render_answer(text, cited, release)
     if not any(character.isalnum() for part in said.paragraphs for character in part):
@@ -45,12 +45,7 @@ def warnings(turn: Turn, said: Reply) -> list[Finding]:
     release = languages.release_of(turn)
     cited = [release.services[(s.agency_id, s.service_key)] for s in said.sources]
     said_text = "\n\n".join(said.paragraphs)
-    return grounding.check(said_text, cited, release, beside=help_lines(turn))
-
-
-def help_lines(turn: Turn) -> tuple[str, ...]:
-    """Return the help lines of a turn in crisis: what they say may be said without a source."""
-    return tuple(label.description for label in crisis.labels(turn))
+    return grounding.check(said_text, cited, release, beside=crisis.help_lines(turn))
 
 
 def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:

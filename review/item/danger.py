@@ -13,7 +13,7 @@ class Danger:
     """Why an item is in crisis.
 
     ``names`` are the risks, ``words`` those of the message that show them, ``help_lines`` what the
-    citizen was shown at once.
+    citizen was shown at once, and the same in the knowledge's language.
     """
 
     names: str
@@ -31,5 +31,5 @@ def danger(turn: Turn) -> Danger | None:
     return Danger(
         names=", ".join(label.name for label in labels),
         words=tuple(dict.fromkeys(filter(None, words))),
-        help_lines=tuple(label.description for label in labels if label.description),
+        help_lines=crisis.help_lines(turn),
     )

@@ -10,7 +10,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from conversations import asking, running, services
+from conversations import asking, refusing, running, services
 from conversations.models import ClientTurn, Session, Turn
 from tests.conversations import integrating
 from tests.conversations.integrating import SESSIONS, Integrator
@@ -144,7 +144,7 @@ def test_it_lets_the_next_message_wait(client: Integrator) -> None:
         "type": "urn:ieim:problem:turn-pending",
         "title": "The last message is still being worked on",
         "status": 409,
-        "detail": services.STILL_WORKING,
+        "detail": refusing.STILL_WORKING,
     }
 
 

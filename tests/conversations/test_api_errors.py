@@ -10,7 +10,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conversations import asking, limits, services
+from conversations import asking, limits, refusing
 from conversations.models import Session, Turn
 from tests.conversations import integrating
 from tests.conversations.integrating import SESSIONS, Integrator, set_rates
@@ -190,7 +190,7 @@ def test_it_leaves_other_pages_alone() -> None:
 def test_it_says_that_nothing_is_published(client: Integrator) -> None:
     problem = is_problem(client.ask(VISA), 503)
     assert problem["type"] == "urn:ieim:problem:not-ready"
-    assert problem["detail"] == services.NO_RELEASE
+    assert problem["detail"] == refusing.NO_RELEASE
 
 
 def test_it_limits_new_sessions_by_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from channels.db import database_sync_to_async
 from django.template.loader import render_to_string
 
-from conversations import consumers, flags, services
+from conversations import consumers, flags, refusing, services
 from conversations.models import Turn
 from tests.conversations.tabs import run_newest, tab, texts, view
 from tests.fixtures import VISA
@@ -161,7 +161,7 @@ async def test_it_lets_the_next_question_wait(secret: str) -> None:
         await page.send({"text": VISA})
         await page.read_until('data-state="queued"')
         await page.send({"text": "And how much is it?"})
-        await page.read_until(services.STILL_WORKING)
+        await page.read_until(refusing.STILL_WORKING)
     assert await texts() == [VISA]
 
 

@@ -29,6 +29,7 @@ def feelings(monkeypatch: pytest.MonkeyPatch, published: None) -> Feelings:
     careful = CarefulEmbedder(feelings, clock=lambda: 0.0)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
     monkeypatch.setattr(crisis, "_taught", {})
+    monkeypatch.setattr(crisis, "_tried", {})
     monkeypatch.setattr(crisis, "examples", few)
     monkeypatch.setattr(crisis, "DEADLINE", 60.0)
     crisis.prepare()

@@ -10,7 +10,7 @@ import pytest
 from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 
-from conversations import asking, erasing, events, json_socket, services
+from conversations import asking, erasing, events, json_socket, refusing, services
 from conversations.frames import MAX_FRAME, SUBPROTOCOL, FrameError, parse
 from conversations.models import Session, Turn
 from conversations.wording import words
@@ -211,7 +211,7 @@ async def test_it_says_why_a_message_is_refused(token: str) -> None:
         await socket.send(ask())
         await socket.read()
         await socket.send(ask("And how much is it?", client_id="m-2"))
-        assert (await socket.read())["words"] == services.STILL_WORKING
+        assert (await socket.read())["words"] == refusing.STILL_WORKING
         await socket.send(ask("And how much is it?", client_id="m-1"))
         assert (await socket.read())["code"] == "client-id-reused"
     assert await texts() == [VISA]

@@ -14,9 +14,9 @@ from django.db import IntegrityError, transaction
 from conversations import erasing, running, selectors, services
 from conversations.choosing.services import choose
 from conversations.models import Replacement, Session, Turn
+from conversations.refusing import STILL_WORKING, Refused, TooMany
 from conversations.replacing.services import NotAnswered, NothingToReplace, ask_again
 from conversations.replay import replay
-from conversations.services import STILL_WORKING, Refused, TooMany
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify

@@ -16,7 +16,7 @@ from django.test import Client
 from conversations import selectors, services
 from conversations.consumers import announcement
 from conversations.models import Replacement, Turn
-from conversations.services import STILL_WORKING
+from conversations.refusing import STILL_WORKING, Refused
 from review.models import Action, ReviewItem
 from review.roles import Role
 from tests.conversations import tabs
@@ -193,7 +193,7 @@ def test_somebody_at_a_terminal_is_asked(
 
 def test_the_command_says_why_it_is_not_taken(talk: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: Any) -> Any:
-        raise services.Refused(STILL_WORKING)
+        raise Refused(STILL_WORKING)
 
     monkeypatch.setattr("conversations.replacing.services.ask_again", refuse)
     with pytest.raises(CommandError, match="still working"):

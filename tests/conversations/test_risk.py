@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -23,7 +24,7 @@ def test_it_shows_emergency_contacts_before_anything_has_run(published: None) ->
     turn = services.receive_turn(secret="a", text=CRISIS, enqueue=False)
     view = selectors.turn_view(turn.pk)
     assert view.pending
-    assert "112" in view.contacts[0]
+    assert "112" in view.contacts[0].text
 
 
 def test_it_shows_them_on_the_page_without_javascript(published: None) -> None:
@@ -31,6 +32,28 @@ def test_it_shows_them_on_the_page_without_javascript(published: None) -> None:
     send(client, CRISIS)
     html = page(client.get("/"))
     assert html.index("Please get help now") < html.index("Reading your question")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "told"),
+    [
+        ("Je veux mourir, je ne veux plus continuer comme ça.", "fr", "Ligne d’écoute"),
+        ("Ich will sterben, ich halte das alles nicht mehr aus.", "de", "Zuhörtelefon"),
+        ("أريد أن أموت ولا أستطيع أن أعيش هكذا بعد اليوم", "ar", "خط الإصغاء"),
+        ("Non voglio più vivere, non ce la faccio più davvero.", "en", "Listening Line"),
+    ],
+)
+def test_it_shows_them_in_the_citizens_language_where_there_are_any(
+    published: None, text: str, language: str, told: str
+) -> None:
+    client = visitor()
+    turn = send(client, text)
+    assert told in selectors.turn_view(turn.pk).contact_texts[0]
+    shown = re.search(
+        r'<p class="govuk-body" lang="(..)" dir="auto">([^<]*)', page(client.get("/"))
+    )
+    assert shown is not None
+    assert (shown[1], "112" in page(client.get("/"))) == (language, True)
 
 
 def test_it_holds_the_reply_although_every_stage_passed(ask: Ask) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from conversations import services, sweeper
 from conversations.models import Session, Turn
-from conversations.services import Refused
+from conversations.refusing import Refused
 from conversations.states import TurnState
 from ieim.audit.models import AuditEvent
 from tests.fixtures import VISA, Ask

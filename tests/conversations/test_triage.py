@@ -102,7 +102,7 @@ def test_it_holds_the_reply_for_a_flag_that_only_the_model_saw(ask: Ask) -> None
     assert turn.risks == [
         {"code": "violence", "start": start, "end": start + len("tourist visa"), "source": "model"}
     ]
-    assert "call 112 now" in " ".join(selectors.turn_view(turn.pk).contacts)
+    assert "call 112 now" in " ".join(selectors.turn_view(turn.pk).contact_texts)
 
 
 def test_it_lets_no_model_take_a_flag_away_and_audits_that_it_tried(ask: Ask) -> None:

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
-from conversations import cookies, running, services
+from conversations import cookies, refusing, running, services
 from conversations.models import Session, Turn
 from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
@@ -178,7 +178,7 @@ def test_it_lets_the_next_question_wait(published: None) -> None:
     send(client)
     response = client.post("/ask/", {"text": "And how much is it?"})
     assert response.status_code == 422
-    assert services.STILL_WORKING in page(response)
+    assert refusing.STILL_WORKING in page(response)
     assert "And how much is it?</textarea>" in page(response)
     assert "http-equiv" not in page(response)
     assert Turn.objects.count() == 1

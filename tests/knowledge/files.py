@@ -14,7 +14,10 @@ from openpyxl import Workbook
 from tests.knowledge.admin_pages import address
 
 KINDS = ("csv", "xlsx", "yaml", "json")
-MODELS = ("agency", "category", "service", "label", "translation")
+MODELS = (
+    *("agency", "category", "service", "label", "translation"),
+    *("helpline", "riskexample"),
+)
 
 
 def export(client: Client, model: str, kind: str) -> bytes:

@@ -11,8 +11,9 @@ import pytest
 
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge.models import Vector
+from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.ports import WORDS, Matrix
-from ieim.search.crisis import Examples, Meaning
+from ieim.search.crisis import Examples
 from ieim.search.embedders import build_embedder
 from ieim.search.embedders.careful import CarefulEmbedder
 from ieim.search.embedders.embedded import fault
@@ -32,16 +33,22 @@ def use(feelings: Feelings, monkeypatch: pytest.MonkeyPatch) -> Feelings:
     careful = CarefulEmbedder(feelings, clock=lambda: 0.0)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
     monkeypatch.setattr(crisis, "_taught", {})
+    monkeypatch.setattr(crisis, "_tried", {})
     monkeypatch.setattr(crisis, "examples", few)
     return feelings
 
 
-def few() -> Examples:
-    """Examples that an embedder without a model can tell apart."""
+def few(own: Sequence[RiskExample] = ()) -> Examples:
+    """Examples that an embedder without a model can tell apart, and an administration's own."""
     lost = [f"nobody needs me, number {n}" for n in range(9)]
     near = [f"my office needs nothing, number {n}" for n in range(9)]
     plain = [f"a passport, number {n}" for n in range(9)]
-    return Examples((*lost, *near, *plain), ("self_harm",) * 9 + ("",) * 18, tuple(range(9, 18)))
+    added = [(each.text, each.flag if each.kind == "danger" else "") for each in own]
+    return Examples(
+        (*lost, *near, *plain, *(text for text, _ in added)),
+        ("self_harm",) * 9 + ("",) * 18 + tuple(code for _, code in added),
+        tuple(range(9, 18)),
+    )
 
 
 @pytest.mark.django_db
@@ -148,7 +155,7 @@ class Wide(Feelings):
 
 def test_who_waits_anyway_teaches_it_first_and_keeps_nothing(feelings: Feelings) -> None:
     # Without a database: this test may use none.
-    found = crisis.look(INDIRECT, patient=True)
+    found = crisis.look_patiently(INDIRECT)
     assert ([each.code for each in found.risks], found.by) == (["self_harm"], feelings.id)
 
 
@@ -189,11 +196,10 @@ def model(monkeypatch: pytest.MonkeyPatch) -> CarefulEmbedder:
 
 
 @cache
-def real() -> tuple[CarefulEmbedder, dict[CarefulEmbedder, Meaning]]:
+def real() -> tuple[CarefulEmbedder, dict[CarefulEmbedder, crisis._Taught]]:
     embedder = build_embedder({"KIND": "embedded"})
     assert embedder is not None
-    crisis._teach(embedder, embedder.documents)
-    return embedder, {embedder: crisis._taught.pop(embedder)}
+    return embedder, {embedder: crisis._teach((), embedder.documents)}
 
 
 @pytest.mark.parametrize(("code", "text"), IN_DANGER)

@@ -20,7 +20,16 @@ from ieim.knowledge.checks import check_row
 from ieim.knowledge.columns import COLUMNS
 from ieim.knowledge.exchange.reading import read
 from ieim.knowledge.exchange.writing import write
-from ieim.knowledge.models import Agency, Category, Change, Label, Service, Translation
+from ieim.knowledge.models import (
+    Agency,
+    Category,
+    Change,
+    HelpLine,
+    Label,
+    RiskExample,
+    Service,
+    Translation,
+)
 from ieim.knowledge.services import import_bundle
 from tests.knowledge.files import KINDS, MODELS, confirm, export, preview
 
@@ -102,6 +111,8 @@ def odd(db: None, bundle: Bundle) -> Bundle:
         language="fr", agency_id="tax", service="007", name="=Été", requirements=STRANGE
     )
     Label.objects.create(set="intents", code="01", name="-x", threshold=Decimal("0.57"))
+    HelpLine.objects.create(language="fr", flag="threat", text="\n".join(STRANGE))
+    RiskExample.objects.create(language="fr", text="=1 | '2", flag="threat", kind="danger")
     return selectors.draft()
 
 
@@ -122,7 +133,7 @@ def test_it_makes_the_same_draft_from_its_own_exports(
     admin_client: Client, odd: Bundle, kind: str
 ) -> None:
     files = {model: export(admin_client, model, kind) for model in MODELS}
-    for table in (Translation, Service, Category, Agency, Label):
+    for table in (Translation, Service, Category, Agency, Label, HelpLine, RiskExample):
         table._default_manager.all().delete()
     for model, data in files.items():
         assert confirm(admin_client, model, preview(admin_client, model, kind, data)).url

@@ -40,6 +40,8 @@ def test_it_stores_a_bundle_as_the_draft(bundle: Bundle) -> None:
         "services": Counts(2, 0, 0, 0),
         "labels": Counts(3, 0, 0, 0),
         "translations": Counts(0, 0, 0, 0),
+        "help_lines": Counts(0, 0, 0, 0),
+        "risk_examples": Counts(0, 0, 0, 0),
     }
     assert selectors.draft() == bundle
     service = Service.objects.get(agency="passports", key="renew")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ieim.knowledge.bundle import default_labels
 from ieim.pipeline import risk
 from ieim.pipeline.findings import Code
-from ieim.pipeline.knowledge import Label
+from ieim.pipeline.knowledge import HelpLine, Label, Release
 
 DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "questions.jsonl"
 LABELS = {label.code: label for label in default_labels() if label.set == "risk_flags"}
@@ -123,7 +123,24 @@ def test_it_holds_by_the_labels_effect() -> None:
         Code.POLICY_RISK,
         Code.POLICY_RISK,
     ]
-    assert risk.contacts(["a", "b", "c"], labels) == ("Call now.",)
+    release = Release(1, "0" * 64, {}, {}, {}, {"risk_flags": labels})
+    assert risk.contacts(["a", "b", "c"], release) == (risk.Contact("Call now."),)
+
+
+def test_it_shows_help_in_the_citizens_language_where_there_is_any() -> None:
+    labels = {code: Label("risk_flags", code, code, "Call.", effect="escalate") for code in "ab"}
+    labels["c"] = Label("risk_flags", "c", "C", "Nothing to show.", effect="hold")
+    lines = (
+        HelpLine("fr", "a", "Appelez."),
+        HelpLine("de", "a", "Anrufen."),
+        HelpLine("fr", "c", "Rien."),
+    )
+    release = Release(1, "0" * 64, {}, {}, {}, labels={"risk_flags": labels}, help_lines=lines)
+    assert risk.contacts(["a", "b", "c"], release, "fr") == (
+        risk.Contact("Appelez.", "fr"),
+        risk.Contact("Call."),
+    )
+    assert risk.contacts(["a"], release, "it") == (risk.Contact("Call."),)
 
 
 def test_it_holds_for_a_flag_that_the_labels_do_not_know() -> None:
@@ -154,4 +171,5 @@ def test_it_has_no_phrase_twice() -> None:
 def test_it_has_a_default_label_for_every_flag() -> None:
     codes = {code for code, _ in risk._phrases()}
     assert codes <= set(LABELS)
-    assert risk.contacts(["self_harm"], LABELS)
+    release = Release(1, "0" * 64, {}, {}, {}, {"risk_flags": LABELS})
+    assert risk.contacts(["self_harm"], release)

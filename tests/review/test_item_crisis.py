@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from ieim.knowledge import selectors as knowledge
-from review import claims, deciding
+from review import claims, crisis, deciding
 from review.deciding import Refused, Unconfirmed
 from review.models import Action, Decision, ReviewItem
 from review.states import ReviewState
@@ -69,6 +69,13 @@ def test_writing_comes_first_and_approving_last(client: Client, item: ReviewItem
     radios = re.findall(r'name="action" id="action-(\w+)"[^>]*?( checked)?( data-first)?>', html)
     assert radios[0] == ("write", " checked", " data-first")
     assert radios[-1] == ("approve", "", "")
+
+
+def test_what_the_citizen_was_shown_stands_beside_what_staff_can_read(eva: User) -> None:
+    turn = desk.ask("Comment prolonger mon visa de tourisme ? Sinon je veux mourir.", {})
+    shown, written = crisis.help_lines(turn)
+    assert "Ligne d’écoute" in shown
+    assert "Listening Line" in written
 
 
 def test_the_help_lines_stand_at_the_answer(client: Client, item: ReviewItem) -> None:

@@ -30,6 +30,8 @@ BODIES = {
     "services_entry": {"name": "X"},
     "agencies_entry": {"name": "X"},
     "labels_entry": {"name": "X"},
+    "help_lines_entry": {"text": "X"},
+    "risk_examples_entry": {"kind": "near_miss"},
     "dictionary_entry": {"value": "X"},
 }
 """What is sent where an empty body would be refused before anything else is looked at."""

@@ -28,10 +28,11 @@ from ieim.knowledge.models import (
     GoldenQuestion,
     Proposal,
     Publication,
+    RiskExample,
     Service,
 )
 from ieim.knowledge.notices import services as notices
-from ieim.knowledge.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.knowledge.selectors import DRAFT_MODELS
 from review.models import ReviewItem
 from review.people.services import changing
@@ -90,6 +91,8 @@ class World:
         self.entries = self._entries()
         self.correction = self._correction()
         self.proposal = self._proposal()
+        # It belongs to every agency: with it the proposal would be nobody's of one.
+        self.entries["risk_examples"] = self._example()
         self.account = self._account(variant)
         take_checkpoint()
 
@@ -182,10 +185,23 @@ class World:
             rows: Any = DRAFT_MODELS[table]._default_manager.order_by("pk")
             if table == "agencies":
                 rows = rows.filter(pk=agency)
-            elif table != "labels":
+            elif table not in OF_NO_AGENCY:
                 rows = rows.filter(agency=agency)
-            found[table] = rows[0]
+            if rows:
+                found[table] = rows[0]
         return found
+
+    def _example(self) -> RiskExample:
+        example = {"text": "Say goodbye to him", "flag": "self_harm", "kind": "danger"}
+        saved = editing.save(
+            table="risk_examples",
+            values={"language": "en", **example},
+            by=self.chief,
+            seen=None,
+            source=Change.Source.ADMIN,
+        )
+        assert isinstance(saved, RiskExample)
+        return saved
 
     def _correction(self) -> CorrectionNotice:
         """Correct an answer made from the service of the entries."""

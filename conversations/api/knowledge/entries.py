@@ -27,13 +27,13 @@ from ieim.knowledge import editing
 from ieim.knowledge.columns import COLUMNS
 from ieim.knowledge.editing import Invalid, OutOfScope, Stale
 from ieim.knowledge.models import Change, DraftEntry
-from ieim.knowledge.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.knowledge.scope import agencies_of
 from ieim.knowledge.selectors import DRAFT_MODELS
 
 PAGE = 100
 """Entries of a page."""
-SEARCHED = ("id", "key", "code", "name", "value", "category", "service")
+SEARCHED = ("id", "key", "code", "name", "value", "category", "service", "flag", "text")
 """Columns in which ``q`` is looked for, where a table has them."""
 ADD_ONLY = "*"
 
@@ -85,8 +85,8 @@ class Entries(StaffView):
         rows = visible(self.table, self.user).order_by("pk")
         if "agency" in query:
             column = "id" if self.table == "agencies" else "agency_id"
-            if self.table == "labels":
-                raise ParseError("Labels belong to no agency: leave agency out.")
+            if self.table in OF_NO_AGENCY:
+                raise ParseError("These entries belong to no agency: leave agency out.")
             rows = rows.filter(**{column: query["agency"]})
         if words := query.get("q"):
             found = Q()
@@ -187,10 +187,10 @@ class OneEntry(StaffView):
 
 
 def visible(table: Table, user: Any) -> QuerySet[DraftEntry]:
-    """Return the entries of ``table`` that ``user`` may see: of their agencies, and all labels."""
+    """Return the entries of ``table`` that ``user`` may see: of their agencies, and of none."""
     rows: QuerySet[DraftEntry] = DRAFT_MODELS[table]._default_manager.all()
     agencies = agencies_of(user)
-    if agencies is None or table == "labels":
+    if agencies is None or table in OF_NO_AGENCY:
         return rows
     return rows.filter(**{f"{'id' if table == 'agencies' else 'agency_id'}__in": agencies})
 

@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from conversations.api.serializers import ExactTextField
 from conversations.api.staff import Closed
-from ieim.knowledge.columns import COLUMNS, ID_LIMIT
+from ieim.knowledge.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT
 from ieim.knowledge.rows import IDENTITY, TABLES, Table
 
 LISTS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
@@ -58,7 +58,7 @@ def _entry(table: Table) -> type[Closed]:
 
 def _one(table: Table) -> str:
     names = {"agencies": "Agency", "dictionary": "Dictionary", "services": "Service"}
-    return names.get(table, table.removesuffix("s").title())
+    return names.get(table, table.removesuffix("s").title().replace("_", ""))
 
 
 def _page(table: Table) -> type[serializers.Serializer[Any]]:
@@ -76,7 +76,7 @@ def _address(table: Table) -> type[Closed]:
     for name in IDENTITY[table]:
         required = COLUMNS[table][name].required
         fields[name] = serializers.RegexField(
-            r"^[^\x00]+$", required=required, max_length=ID_LIMIT, trim_whitespace=False
+            r"^[^\x00]+$", required=required, max_length=EXAMPLE_LIMIT, trim_whitespace=False
         )
     return type(f"{_one(table)}AddressSerializer", (Closed,), fields)
 

@@ -43,7 +43,7 @@ from ieim.knowledge.exchange.formats import TableFormat, Unreadable, formats_of
 from ieim.knowledge.exchange.resources import Preview, resource_of
 from ieim.knowledge.history import readable
 from ieim.knowledge.models import Agency
-from ieim.knowledge.rows import TABLES, BundleProblem, Table
+from ieim.knowledge.rows import OF_NO_AGENCY, TABLES, BundleProblem, Table
 from ieim.knowledge.scope import agencies_of
 from ieim.knowledge.standards.merging import Moved, Plan, merge, plan
 from ieim.knowledge.standards.reading import read_standard
@@ -101,8 +101,8 @@ class TableFile(FileView):
         wanted = query.validated_data
         rows = visible(self.table, self.user)
         if "agency" in wanted:
-            if self.table == "labels":
-                raise ParseError("Labels belong to no agency: leave agency out.")
+            if self.table in OF_NO_AGENCY:
+                raise ParseError("These entries belong to no agency: leave agency out.")
             column = "id" if self.table == "agencies" else "agency_id"
             rows = rows.filter(**{column: wanted["agency"]})
         made = next(f for f in formats_of(self.table) if f.kind == wanted["format"])

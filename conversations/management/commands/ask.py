@@ -11,10 +11,11 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations import running, services
+from conversations import running, selectors, services
 from conversations.choosing import selectors as choosing_reads
 from conversations.choosing import services as choosing
 from conversations.models import Replacement, Reply, Session, Turn
+from conversations.refusing import Refused
 from conversations.replacing import services as replacing
 from conversations.states import TurnState
 from ieim.knowledge import crisis, vectors
@@ -71,8 +72,9 @@ class Command(BaseCommand):
             else:
                 secret = services.new_secret()
                 turn = services.receive_turn(secret=secret, text=text, enqueue=False)
-        except services.Refused as error:
-            raise CommandError(error.message) from error
+        except Refused as error:
+            help_lines = [each.text for each in error.contacts]
+            raise CommandError("\n".join([*help_lines, error.message])) from error
         running.run_turn(turn_id=turn.pk)
         if options["something_else"] or (not options["json"] and _denied(turn)):
             turn = _ask_again(turn)
@@ -111,7 +113,7 @@ def _ask_again(turn: Turn) -> Turn:
         again, _ = replacing.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
     except (replacing.NothingToReplace, replacing.NotAnswered):
         return turn  # the answer goes on with nothing, or there is none
-    except services.Refused as error:
+    except Refused as error:
         raise CommandError(error.message) from error
     running.run_turn(turn_id=again.pk)
     return again
@@ -142,7 +144,7 @@ def _session_id(value: str) -> UUID:
 
 
 def describe(turn: Turn) -> dict[str, Any]:
-    """Return a turn as plain values: session, state, stages with findings, reply."""
+    """Return a turn as plain values: session, state, help lines, stages with findings, reply."""
     stages = [
         {
             "stage": stage.contract,
@@ -161,6 +163,7 @@ def describe(turn: Turn) -> dict[str, Any]:
         "number": turn.number,
         "state": turn.state,
         "release": turn.release_number,
+        "contacts": selectors.turn_view(turn.pk).contact_texts,
         "stages": stages,
         "choice": _choice(turn),
         "replaces": _replaces(turn),
@@ -189,6 +192,7 @@ def _options(offered: list[dict[str, Any]]) -> list[str]:
 def as_text(result: dict[str, Any]) -> str:
     """Return a described turn for a person to read."""
     lines = [f"Session {result['reference']} ({result['session']}), turn {result['number']}", ""]
+    lines += [*result["contacts"], ""] if result["contacts"] else []
     for stage in result["stages"]:
         lines.append(f"  {stage['stage']:<32} {stage['status']}")
         for attempt in stage["attempts"]:

@@ -1,4 +1,4 @@
-"""The pages of agencies, their dictionaries and services, labels and translations."""
+"""The pages of every table of the draft."""
 
 from __future__ import annotations
 
@@ -13,13 +13,24 @@ from ieim.knowledge.admin.files import FilesAdmin
 from ieim.knowledge.admin.forms import (
     AgencyForm,
     CategoryForm,
+    HelpLineForm,
     LabelForm,
+    RiskExampleForm,
     ServiceForm,
     TranslationForm,
 )
 from ieim.knowledge.columns import TRANSLATED
 from ieim.knowledge.links import link_warnings
-from ieim.knowledge.models import Agency, Category, DraftEntry, Label, Service, Translation
+from ieim.knowledge.models import (
+    Agency,
+    Category,
+    DraftEntry,
+    HelpLine,
+    Label,
+    RiskExample,
+    Service,
+    Translation,
+)
 
 if TYPE_CHECKING:
     Inline = admin.TabularInline[DraftEntry, Agency]
@@ -160,6 +171,31 @@ class TranslationAdmin(FilesAdmin):
         what = next((name for name in ("category", "service") if source.get(name)), "agency")
         texts = TRANSLATED[what] if obj or what != "agency" else _EVERY_TEXT
         return ["language", "agency", "category", "service", *texts, "position", "seen"]
+
+
+@admin.register(HelpLine)
+class HelpLineAdmin(FilesAdmin):
+    """Help lines in other languages: for people of every agency."""
+
+    table = "help_lines"
+    form = HelpLineForm
+    list_display = ["flag", "language", "text", "position"]
+    list_display_links = ["flag", "language"]
+    list_filter = ["language", "flag"]
+    search_fields = ["flag", "text"]
+    fields = ["language", "flag", "text", "position", "seen"]
+
+
+@admin.register(RiskExample)
+class RiskExampleAdmin(FilesAdmin):
+    """Examples of risk flags: for people of every agency."""
+
+    table = "risk_examples"
+    form = RiskExampleForm
+    list_display = ["text", "language", "flag", "kind", "position"]
+    list_filter = ["flag", "kind", "language"]
+    search_fields = ["flag", "text"]
+    fields = ["language", "text", "flag", "kind", "position", "seen"]
 
 
 _EVERY_TEXT = tuple(dict.fromkeys(name for names in TRANSLATED.values() for name in names))

@@ -10,7 +10,16 @@ from django import forms
 from ieim.knowledge.admin.fields import Categories, Lines, Seen
 from ieim.knowledge.columns import COLUMNS
 from ieim.knowledge.headings import headings
-from ieim.knowledge.models import Agency, Category, DraftEntry, Label, Service, Translation
+from ieim.knowledge.models import (
+    Agency,
+    Category,
+    DraftEntry,
+    HelpLine,
+    Label,
+    RiskExample,
+    Service,
+    Translation,
+)
 from ieim.knowledge.rows import IDENTITY
 
 if TYPE_CHECKING:
@@ -156,3 +165,19 @@ class TranslationForm(DraftForm):
     class Meta:
         model = Translation
         fields = list(COLUMNS["translations"])
+
+
+class HelpLineForm(DraftForm):
+    """A help line."""
+
+    class Meta:
+        model = HelpLine
+        fields = list(COLUMNS["help_lines"])
+
+
+class RiskExampleForm(DraftForm):
+    """An example of a risk flag, or of what only sounds like it."""
+
+    class Meta:
+        model = RiskExample
+        fields = list(COLUMNS["risk_examples"])

@@ -35,6 +35,19 @@ def dangling(bundle: Bundle) -> Iterator[Remark]:
             yield _remark("translations", name, text.agency, "category", text.category)
         if text.service and (text.agency, text.service) not in services:
             yield _remark("translations", name, text.agency, "service", text.service)
+    yield from _flagless(bundle)
+
+
+def _flagless(bundle: Bundle) -> Iterator[Remark]:
+    flags = {label.code for label in bundle.labels if label.set == "risk_flags"}
+    for line in bundle.help_lines:
+        if line.flag not in flags:
+            name = f"{line.language} {line.flag}"
+            yield _remark("help_lines", name, "", "risk flag", line.flag)
+    for example in bundle.risk_examples:
+        if example.flag not in flags:
+            name = f"{example.language} {example.text}"
+            yield _remark("risk_examples", name, "", "risk flag", example.flag)
 
 
 def _remark(table: Table, entry: str, agency: str, what: str = "agency", key: str = "") -> Remark:

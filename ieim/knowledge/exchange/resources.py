@@ -28,6 +28,8 @@ from ieim.knowledge.scope import agencies_of
 from ieim.knowledge.selectors import DRAFT_MODELS, entry_name
 from ieim.pipeline.canonical import digest
 
+_EVERY_AGENCY = "these entries are for every agency"
+
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -193,7 +195,7 @@ class DraftResource(ModelResource):
         for row, values, before in zip(rows, self._merged, stored, strict=True):
             owner = agency_of(self.table, values)
             if not editing.permits(scope, self.table, owner, new=before is None):
-                what = f"you do not work for {owner!r}" if owner else "labels are for every agency"
+                what = f"you do not work for {owner!r}" if owner else _EVERY_AGENCY
                 if owner and self.table == "agencies" and before is None:
                     what = f"you may not add the agency {owner!r}"
                 column = "id" if self.table == "agencies" else "agency"

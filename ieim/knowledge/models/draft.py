@@ -10,7 +10,15 @@ from typing import ClassVar
 
 from django.db import models
 
-from ieim.knowledge.columns import ID_LIMIT, LINK_LIMIT, NAME_LIMIT, TEXT_LIMIT, VALUE_LIMIT
+from ieim.knowledge.columns import (
+    EXAMPLE_LIMIT,
+    ID_LIMIT,
+    KINDS,
+    LINK_LIMIT,
+    NAME_LIMIT,
+    TEXT_LIMIT,
+    VALUE_LIMIT,
+)
 from ieim.knowledge.rows import Table
 from ieim.pipeline.knowledge import LABEL_SETS
 
@@ -144,7 +152,12 @@ class Label(DraftEntry):
     )
     name = models.CharField(max_length=NAME_LIMIT)
     description = models.TextField(
-        max_length=TEXT_LIMIT, blank=True, help_text="When the label applies: the model reads it."
+        max_length=TEXT_LIMIT,
+        blank=True,
+        help_text=(
+            "When the label applies: the model reads it. Of a risk flag that escalates, what "
+            "citizens are shown at once: whom to call."
+        ),
     )
     threshold = models.DecimalField(
         max_digits=3,
@@ -206,3 +219,55 @@ class Translation(DraftEntry):
 
     def __str__(self) -> str:
         return " ".join(filter(None, [self.language, self.agency_id, self.category, self.service]))
+
+
+class HelpLine(DraftEntry):
+    """What citizens are shown at once for a risk flag that escalates, in one more language.
+
+    In the language of the knowledge that is the description of the flag's label.
+    """
+
+    table = "help_lines"
+
+    language = models.CharField(max_length=8, help_text="ISO 639-1, such as fr.")
+    flag = models.CharField(max_length=ID_LIMIT, help_text="The code of a risk flag's label.")
+    text = models.TextField(
+        max_length=TEXT_LIMIT,
+        help_text="Whom to call, with the same numbers as in the label's description.",
+    )
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["language", "flag"], name="knowledge_help_line_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.language} {self.flag}"
+
+
+class RiskExample(DraftEntry):
+    """A text that teaches what a crisis is, beside those that are shipped."""
+
+    table = "risk_examples"
+
+    language = models.CharField(max_length=8, help_text="ISO 639-1, such as fr.")
+    text = models.CharField(
+        max_length=EXAMPLE_LIMIT,
+        help_text="As people write it, in a sentence or two; nobody's own words or data.",
+    )
+    flag = models.CharField(max_length=ID_LIMIT, help_text="The code of a risk flag's label.")
+    kind = models.CharField(
+        max_length=ID_LIMIT,
+        choices=[(name, name.replace("_", " ")) for name in KINDS],
+        help_text="Danger: this shall be flagged. Near miss: it only sounds like it.",
+    )
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["language", "text"], name="knowledge_example_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.language} {self.text[:80]}"

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from ieim.knowledge.differences import Difference, Kind, Piece, marked
 from ieim.knowledge.examining import Remark, Severity
-from ieim.knowledge.models import Agency, Category, Label, Service, Translation
+from ieim.knowledge.models import Agency, Category, HelpLine, Label, Service, Translation
 from ieim.knowledge.pages import words
 from ieim.knowledge.pages.filters import (
     Choice,
@@ -210,6 +210,9 @@ def edit_urls(
         url = reverse("admin:knowledge_translation_change", args=[text.pk])
         parts = (text.language, text.agency_id, text.category, text.service)
         urls["translations", " ".join(filter(None, parts))] = url
+    for line in HelpLine.objects.all() if any(e.table == "help_lines" for e in mine) else ():
+        url = reverse("admin:knowledge_helpline_change", args=[line.pk])
+        urls["help_lines", f"{line.language} {line.flag}"] = url
     return urls
 
 

@@ -13,6 +13,8 @@ TABLES: Mapping[Table, str] = {
     "services": "Service",
     "labels": "Label",
     "translations": "Translation",
+    "help_lines": "Help line",
+    "risk_examples": "Example of a risk flag",
 }
 
 COLUMNS: Mapping[str, str] = {
@@ -39,7 +41,7 @@ CHECKS: Mapping[str, str] = {
     "category.outranked": "Categories whose words lead to another one",
     "link.form": "Links that do not open or are not encrypted",
     "link.duplicate": "Links that several services have",
-    "translation.figures": "Translations with other figures than the original",
+    "translation.figures": "Translations and help lines with other figures than the original",
     "budget.terms": "Entries that are too long for the token budget",
 }
 

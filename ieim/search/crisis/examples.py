@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import yaml
+
+from ieim.pipeline.knowledge import RiskExample
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,30 +25,45 @@ class Examples:
     near: tuple[int, ...]
 
 
-@cache
-def examples() -> Examples:
-    """Return the examples, the near misses and the ordinary texts, in the order of their files."""
-    taught = [
-        (text, code)
-        for code, languages in _file("examples").items()
-        for texts in languages.values()
-        for text in texts
-    ]
-    near = [
-        text
-        for languages in _file("near_misses").values()
-        for texts in languages.values()
-        for text in texts
-    ]
-    ordinary = [text for texts in _file("ordinary").values() for text in texts]
+class _Told(NamedTuple):
+    code: str
+    near: bool
+
+
+def examples(own: Sequence[RiskExample] = ()) -> Examples:
+    """Return the shipped examples, near misses and ordinary texts, in the order of their files, and
+    after them an administration's ``own``.
+
+    An own one with the text of a shipped one takes its place.
+    """
+    told = dict(_shipped())
+    for each in own:
+        danger = each.kind == "danger"
+        told[each.text] = _Told(each.flag if danger else "", not danger)
     return Examples(
-        (*(text for text, _ in taught), *near, *ordinary),
-        (*(code for _, code in taught), *([""] * (len(near) + len(ordinary)))),
-        tuple(range(len(taught), len(taught) + len(near))),
+        tuple(told),
+        tuple(each.code for each in told.values()),
+        tuple(at for at, each in enumerate(told.values()) if each.near),
     )
 
 
-def _file(name: str) -> dict[str, dict[str, list[str]]]:
+@cache
+def _shipped() -> tuple[tuple[str, _Told], ...]:
+    return tuple(_read())
+
+
+def _read() -> Iterator[tuple[str, _Told]]:
+    for code, languages in _file("examples").items():
+        for texts in languages.values():
+            yield from ((text, _Told(code, near=False)) for text in texts)
+    for languages in _file("near_misses").values():
+        for texts in languages.values():
+            yield from ((text, _Told("", near=True)) for text in texts)
+    for ordinary in _file("ordinary").values():
+        yield from ((text, _Told("", near=False)) for text in ordinary)
+
+
+def _file(name: str) -> dict[str, Any]:
     path = Path(__file__).parent / f"{name}.yaml"
-    content: dict[str, dict[str, list[str]]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return content

@@ -32,8 +32,8 @@ class Meaning:
     """What the examples teach. The same vectors teach the same; safe for threads.
 
     ``vectors`` has a row of length 1 for each example, ``codes`` its flag or empty, ``near`` the
-    positions of the near misses. Teaching 2,000 examples takes about a second. ``width`` is that of
-    the vectors.
+    positions of the near misses. Teaching 3,300 texts takes a second, and 250 MB meanwhile.
+    ``width`` is that of the vectors.
     """
 
     def __init__(self, vectors: Matrix, codes: Sequence[str], near: Sequence[int]) -> None:
@@ -43,10 +43,11 @@ class Meaning:
         # The average distance belongs to the embedder: some put all texts close together.
         mean = self._vectors.mean(axis=0)
         self._narrow = NARROW / max(1.0 - float(mean @ mean), 1e-6)
-        self._weights, alone = self._taught(codes)
+        near = list(near)
+        self._weights, self._shift, alone = self._taught(codes, near)
         # Each near miss is judged by the others: what it taught of itself says nothing.
-        surest = np.sort(alone[list(near)].max(axis=1))
-        self.threshold = float(surest[-1 - int(FALSE_ALARMS * len(surest))]) if len(near) else 0.0
+        surest = np.sort(alone.max(axis=1)) if near else alone
+        self.threshold = float(surest[-1 - int(FALSE_ALARMS * len(surest))]) if near else 0.0
 
     def flags(self, vectors: Matrix) -> list[tuple[str, int]]:
         """Return the flags of a message, the surest first, each with the row that tells it best.
@@ -64,22 +65,31 @@ class Meaning:
     def margins(self, vectors: Matrix) -> _Numbers:
         """Return, a row a text and a column a flag, by how much it is that rather than nothing."""
         margins: _Numbers = self._likeness(vectors.astype(np.float64)) @ self._weights
-        return margins
+        return margins + self._shift
 
     def _likeness(self, vectors: _Numbers) -> _Numbers:
-        likeness: _Numbers = np.exp(self._narrow * (vectors @ self._vectors.T - 1.0))
-        # The last column is what every text has: it shifts all of them alike.
-        whole: _Numbers = np.c_[likeness, np.ones(len(likeness))]
-        return whole
+        # In place: among themselves the texts take 85 MB.
+        likeness: _Numbers = vectors @ self._vectors.T
+        likeness -= 1.0
+        likeness *= self._narrow
+        return np.exp(likeness, out=likeness)
 
-    def _taught(self, codes: Sequence[str]) -> tuple[_Numbers, _Numbers]:
-        """Return the weights, and the margins of each example as all the others give them."""
+    def _taught(
+        self, codes: Sequence[str], near: Sequence[int]
+    ) -> tuple[_Numbers, _Numbers, _Numbers]:
+        """Return the weights, what every text has, and the margins of each near miss as all other
+        texts give them."""
         labels = (*self.codes, "")
         said = np.array([[code == label for label in labels] for code in codes], dtype=np.float64)
         target = said[:, :-1] - said[:, -1:]
         shift = target.mean(axis=0)
-        likeness = self._likeness(self._vectors)[:, :-1]
-        inverse = np.linalg.inv(likeness + RIDGE * np.eye(len(likeness)))
-        weights = inverse @ (target - shift)
-        alone = target - weights / np.diag(inverse)[:, None]
-        return np.r_[weights, shift[None]], alone
+        likeness = self._likeness(self._vectors)
+        likeness.flat[:: len(likeness) + 1] += RIDGE
+        # Of the inverse only what the near misses need of it: all of it takes twice as long.
+        ones = np.zeros((len(codes), len(near)))
+        ones[near, range(len(near))] = 1.0
+        solved = np.linalg.solve(likeness, np.c_[target - shift, ones])
+        weights = solved[:, : len(self.codes)].astype(np.float64)
+        inverse = solved[near, len(self.codes) :]
+        alone = target[near] - weights[near] / np.diag(inverse)[:, None]
+        return weights, shift, alone

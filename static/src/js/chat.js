@@ -83,7 +83,9 @@ function settle() {
     reveal(newest);
   } else if (sent && error()) {
     forget();
-    error().scrollIntoView({ block: "nearest" });
+    // What keeps somebody alive comes before why the message was not taken.
+    const first = document.querySelector("#refused-help .contacts") ?? error();
+    first.scrollIntoView({ block: "nearest" });
   }
   refresh();
 }

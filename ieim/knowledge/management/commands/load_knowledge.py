@@ -23,14 +23,18 @@ line, nothing changes, and the exit code is 1. Nor does anything change when mor
 table would be removed: a bundle that lost rows on its way looks like that. --remove says that it is
 meant; --dry-run says what would happen.
 
-A bundle is a folder with the files agencies, dictionary, services and labels, each as .jsonl,
-.yaml, .yml or .csv, or one YAML file with these four keys. Without labels the default sets apply.
+A bundle is a folder with the files agencies, dictionary, services and, if it likes, those of the
+other tables, each as .jsonl, .yaml, .yml or .csv, or one YAML file with such keys. Without labels
+the default sets apply.
 
-  agencies    id, name, path, description
-  dictionary  agency, key, value, keywords[]
-  services    agency, key, name, path, overview, applicability_summary, categories[],
-              requirements[], fees, processing_time, how_to_apply[], contact, url
-  labels      set, code, name, description, threshold, effect
+  agencies       id, name, path, description
+  dictionary     agency, key, value, keywords[]
+  services       agency, key, name, path, overview, applicability_summary, categories[],
+                 requirements[], fees, processing_time, how_to_apply[], contact, url
+  labels         set, code, name, description, threshold, effect
+  translations   language, agency, category, service, and the texts of what is translated
+  help_lines     language, flag, text
+  risk_examples  language, text, flag, kind (danger or near_miss)
 
 Ids, keys and names are required. Columns with [] are lists; in CSV their entries are separated
 by "|". Texts may have 10,000 characters, names 500, ids 200, links 2,048, lists 100 entries."""
