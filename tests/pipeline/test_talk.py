@@ -26,9 +26,9 @@ class Leaving:
         self.leaves = leaves
         self.asked: list[str] = []
 
-    def turns_away(self, query: str) -> bool:
+    def goes_on(self, query: str) -> float:
         self.asked.append(query)
-        return self.leaves
+        return 0.0 if self.leaves else 1.0
 
 
 def inputs(history: Sequence[Mapping[str, Any]], search: Leaving) -> Inputs:
