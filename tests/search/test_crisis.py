@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ieim.pipeline.ports import Matrix
 from ieim.search.crisis import Meaning, examples, parts
 from ieim.search.crisis.parts import MOST
+from ieim.search.crisis.solving import solve_in_place
 
 LANGUAGES = ("en", "de", "fr", "es", "pt", "zh", "ar")
 
@@ -112,3 +113,18 @@ def test_no_text_teaches_two_things() -> None:
     for text, told in _read():
         meant.setdefault(text.casefold(), set()).add(told.code)
     assert [text for text, codes in meant.items() if len(codes) > 1] == []
+
+
+@pytest.mark.parametrize("size", [1, 7, 512, 513, 1100])
+def test_it_solves_in_place_what_numpy_solves(size: int) -> None:
+    random = np.random.default_rng(size)
+    rows = unit(random.normal(size=(size, 40)).tolist())
+    matrix = np.exp(4 * (rows @ rows.T - 1)).astype(np.float32) + 0.1 * np.eye(size, dtype="f4")
+    right = random.normal(size=(size, 3)).astype(np.float32)
+    expected = np.linalg.solve(matrix, right)
+    assert np.allclose(solve_in_place(matrix.copy(), right.copy()), expected, atol=1e-3)
+
+
+def test_it_says_where_there_is_nothing_to_solve() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        solve_in_place(-np.eye(3, dtype=np.float32), np.ones((3, 1), dtype=np.float32))
