@@ -136,9 +136,15 @@ class ChoiceSerializer(serializers.Serializer[Any]):
 
     options = OptionSerializer(many=True)
     until = serializers.DateTimeField(help_text="Without a choice until then, a person answers.")
+    reason = serializers.ChoiceField(
+        choices=["unsure", "language"],
+        help_text="Why they are asked: the assistant is not sure, or nothing is in the language "
+        "that it read their message in.",
+    )
     language = serializers.CharField(help_text="ISO 639-1: that of the options.")
     notice = serializers.CharField(
-        help_text="That the options are not in the citizen's language. Mostly empty."
+        help_text="That the options are not in the citizen's language, and which one the message "
+        "was read in. Mostly empty."
     )
 
 
@@ -185,7 +191,9 @@ class ReplySerializer(serializers.Serializer[Any]):
     paragraphs = serializers.ListField(child=serializers.CharField())
     facts = FactSerializer(many=True)
     sources = SourceSerializer(many=True)
-    why = serializers.CharField(help_text="Why this is the answer.")
+    why = serializers.CharField(
+        help_text="Which marked words led to this answer. Empty where none are marked."
+    )
     origin = serializers.ChoiceField(
         choices=[origin.value for origin in ReplyOrigin], help_text="Whose words these are."
     )
