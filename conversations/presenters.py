@@ -55,13 +55,15 @@ class FactView:
 class SourceView:
     """Where an answer comes from; ``url`` is empty when there is no page to link to.
 
-    ``language`` is that of the service's name, empty where it is the reply's.
+    ``language`` is that of the service's name, ``agency_language`` that of the agency's; empty
+    where it is the reply's.
     """
 
     agency: str
     service: str
     url: str
     language: str = ""
+    agency_language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

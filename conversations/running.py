@@ -127,6 +127,7 @@ def _run(turn: Turn, model: Model) -> None:
         risks=flags.of_rules(turn),
         runtime_directive=notices.runtime_directive(release, timezone.now()),
         language=languages.told(turn),
+        decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
     )
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:

@@ -33,6 +33,7 @@ from conversations.wording import Words
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
+from ieim.pipeline.knowledge import Release
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.risk import Contact
 from ieim.pipeline.screen import MAX_CHARS
@@ -208,10 +209,15 @@ def _step_status(stage: Stage | None) -> Any:
     return "stopped" if status is StageStatus.NEEDS_REVIEW else "running"
 
 
-def reply_view(stored: Reply, turn: Turn) -> ReplyView:
+def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
+    """Return a reply as it is shown; ``release`` is for a turn whose own is none that is stored."""
     said = replies.Reply.from_dict(stored.body)
     words = wording.words(said.language or languages.written_in())
     spoken = {part: _spoken(said, part, words) for part in _parts(said)}
+    # Agencies are translated first; where nothing is, they are named as they are written too.
+    named = spoken.get("title", "")
+    if named and said.language in (release or knowledge.release(turn.release_number)).languages:
+        named = ""
     return ReplyView(
         kind=said.kind,
         title=said.title,
@@ -228,10 +234,10 @@ def reply_view(stored: Reply, turn: Turn) -> ReplyView:
             for s in said.sections
         ),
         sources=tuple(
-            SourceView(s.agency_name, s.service_name, s.url, spoken.get("title", ""))
+            SourceView(s.agency_name, s.service_name, s.url, spoken.get("title", ""), named)
             for s in said.sources
         ),
-        why=_why(said, words),
+        why=_why(said, words) if stored.marked else "",
         segments=_segments(turn.text, stored.marked),
         origin=stored.origin,
         offline=stored.model == OFFLINE,

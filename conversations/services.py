@@ -23,6 +23,7 @@ from conversations.states import PENDING_TURN_STATES, TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import crisis
 from ieim.knowledge.following import follower
+from ieim.pipeline import topology
 from ieim.pipeline.findings import Code
 from ieim.pipeline.screen import beginning, refusal
 from ieim.pipeline.topology import ANSWERING
@@ -30,7 +31,7 @@ from ieim.pipeline.topology import ANSWERING
 logger = logging.getLogger(__name__)
 
 QUEUE = "turns"
-REPLY = "reply"
+REPLY = topology.REPLY
 """What a review item names in place of a contract when a whole reply waits."""
 RUN_TURN = "conversations.tasks.run_turn"
 

@@ -64,6 +64,18 @@ class Words:
         """``ltr`` or ``rtl``, as in HTML."""
         return "rtl" if get_language_info(self.language)["bidi"] else "ltr"
 
+    @property
+    def around_names(self) -> tuple[str, str]:
+        """What stands before and after the names in :attr:`match`."""
+        before, _, after = self.match.partition("{names}")
+        return before, after
+
+    @property
+    def quotes(self) -> tuple[str, str]:
+        """The opening and the closing quotation mark."""
+        opening, _, closing = self.quoted.partition("{name}")
+        return opening, closing
+
     def notice_heading(self, agency: str) -> str:
         """Return whose notice it is; ``agency`` is empty for every agency's."""
         return self.notice_from.format(agency=agency) if agency else self.notice
@@ -78,7 +90,17 @@ class Words:
     def only_in(self, language: str, *, whole: bool) -> str:
         """Return the sentence that what is told, ``whole`` or in part, is only in ``language``."""
         sentence = self.only if whole else self.partly
-        return sentence.format(language=self.names.get(language) or _own_name(language))
+        return sentence.format(language=self._name(language))
+
+    def read_as(self, language: str, *, named_in: str) -> str:
+        """Return the sentences that a question was read as being in ``language``, that there is no
+        answer in it, and that what there is to choose from is named in ``named_in``."""
+        return self.choice["language"].format(
+            language=self._name(language), named_in=self._name(named_in)
+        )
+
+    def _name(self, language: str) -> str:
+        return self.names.get(language) or _own_name(language)
 
 
 def words(language: str) -> Words:

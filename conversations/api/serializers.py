@@ -136,9 +136,14 @@ class ChoiceSerializer(serializers.Serializer[Any]):
 
     options = OptionSerializer(many=True)
     until = serializers.DateTimeField(help_text="Without a choice until then, a person answers.")
+    reason = serializers.ChoiceField(
+        choices=["unsure", "language"],
+        help_text="Why they are asked: the assistant is not sure, or lacks their language.",
+    )
     language = serializers.CharField(help_text="ISO 639-1: that of the options.")
     notice = serializers.CharField(
-        help_text="That the options are not in the citizen's language. Mostly empty."
+        help_text="That the options are not in the citizen's language, and which one the message "
+        "was read in. Mostly empty."
     )
 
 
@@ -155,9 +160,7 @@ class FactSerializer(serializers.Serializer[Any]):
     heading = serializers.CharField()
     items = serializers.ListField(child=serializers.CharField())
     ordered = serializers.BooleanField(help_text="Whether the items are steps in order.")
-    language = serializers.CharField(
-        help_text="ISO 639-1: that of the items; empty where it is the reply's."
-    )
+    language = serializers.CharField(help_text="ISO 639-1: the items'; empty: the reply's.")
 
 
 class SourceSerializer(serializers.Serializer[Any]):
@@ -185,7 +188,9 @@ class ReplySerializer(serializers.Serializer[Any]):
     paragraphs = serializers.ListField(child=serializers.CharField())
     facts = FactSerializer(many=True)
     sources = SourceSerializer(many=True)
-    why = serializers.CharField(help_text="Why this is the answer.")
+    why = serializers.CharField(
+        help_text="Which marked words led to this answer. Empty where none are marked."
+    )
     origin = serializers.ChoiceField(
         choices=[origin.value for origin in ReplyOrigin], help_text="Whose words these are."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +23,12 @@ class OptionView:
 class ChoiceView:
     """What the citizen is asked to choose from, and until when.
 
-    ``language`` is that of the options, ``notice`` says so where it is not the citizen's.
+    ``reason``: the assistant is ``unsure``, or read the message in a ``language`` that nothing is
+    in. ``language`` is that of the options, ``notice`` says so where it is not the citizen's.
     """
 
     options: tuple[OptionView, ...]
     until: datetime
     language: str
+    reason: Literal["unsure", "language"] = "unsure"
     notice: str = ""

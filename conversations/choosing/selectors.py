@@ -7,6 +7,7 @@ from conversations.choosing.models import Choice
 from conversations.choosing.presenters import ChoiceView, OptionView
 from conversations.models import Turn
 from conversations.states import TurnState
+from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import first_sentence
 
@@ -24,11 +25,14 @@ def choice_view(turn: Turn) -> ChoiceView | None:
     release = languages.release_of(turn)
     words = wording.words(languages.told(turn) or languages.written_in())
     told = _language(choice, release)
+    notice = "" if told == words.language else words.only_in(told, whole=True)
+    foreign = Code.POLICY_LANGUAGE.value in choice.codes
     return ChoiceView(
         options=options(choice, release),
         until=choice.until,
         language=told,
-        notice="" if told == words.language else words.only_in(told, whole=True),
+        reason="language" if foreign else "unsure",
+        notice=words.read_as(turn.language, named_in=told) if foreign else notice,
     )
 
 

@@ -119,7 +119,7 @@ def reply_view(said: replies.Reply, side: Side, text: str) -> ReplyView:
         marked=resuming.marked(text, said, side.release),
         model=side.model,
     )
-    return selectors.reply_view(stored, turn)
+    return selectors.reply_view(stored, turn, side.release)
 
 
 def ending(side: Side) -> str:

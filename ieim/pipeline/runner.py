@@ -17,12 +17,12 @@ from ieim.pipeline import choosing, policy, reply
 from ieim.pipeline.asking import Asking
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Service
-from ieim.pipeline.ports import ModelUnavailable
+from ieim.pipeline.ports import ModelUnavailable, Ranked
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.stages.base import Context, selected_category
 from ieim.pipeline.stages.multi_agency_answer import cited_services
 from ieim.pipeline.talk import going_on
-from ieim.pipeline.topology import FIRST, SESSION_END, STAGES, TRIAGE
+from ieim.pipeline.topology import FIRST, REPLY, SESSION_END, STAGES, TRIAGE
 from ieim.pipeline.work import (
     Abstained,
     Answered,
@@ -60,7 +60,7 @@ class Runner(Asking):
         context = self._context(turn)
         triage = self.beside(lambda: self._triage(turn, context, store))
         try:
-            outcome = self._flow(turn, context, store)
+            outcome, reached = self._flow(turn, context, store)
         except BaseException:
             # What went wrong first is what is told; triage must have ended before the turn moves.
             with contextlib.suppress(Exception):
@@ -75,16 +75,23 @@ class Runner(Asking):
         if isinstance(outcome, NeedsReview):
             return outcome
         holds = policy.decide(turn.risks, triaged, self.release.labels)
+        foreign = policy.language(turn.text, self.options.languages | self.release.languages)
         if isinstance(outcome, Abstained):
             # Who may be in danger is not asked to choose from a list.
-            at_risk = any(hold.code is Code.POLICY_RISK for hold in holds)
-            return NeedsReview(outcome.stage, outcome.findings) if at_risk else outcome
-        holds += policy.language(turn.text, self.options.languages | self.release.languages)
+            if any(hold.code is Code.POLICY_RISK for hold in holds):
+                return NeedsReview(outcome.stage, outcome.findings)
+            return replace(outcome, findings=(*outcome.findings, *foreign))
+        if foreign and not holds and not turn.decided:
+            offered = self._instead(turn, reached, outcome.reply)
+            if offered:
+                return Abstained(REPLY, tuple(foreign), offered)
+        holds += foreign
         return Held(outcome.reply, tuple(holds)) if holds else outcome
 
     def _flow(
         self, turn: Turn, context: Context, store: Store
-    ) -> Answered | NeedsReview | Abstained:
+    ) -> tuple[Answered | NeedsReview | Abstained, Context]:
+        """Run the stages; the context is that of the last one, with what has passed."""
         outputs: dict[str, Output] = {}
         stage_id = FIRST
         while stage_id != SESSION_END:
@@ -92,8 +99,8 @@ class Runner(Asking):
             if isinstance(done, Stopped):
                 offered = self._offered(turn, context, done)
                 if offered:
-                    return Abstained(stage_id, done.findings, offered)
-                return NeedsReview(stage_id, done.findings)
+                    return Abstained(stage_id, done.findings, offered), context
+                return NeedsReview(stage_id, done.findings), context
             outputs[stage_id], merge = done
             context = replace(context, cached_state={**context.cached_state, **merge})
             following = STAGES[stage_id].legal_next(outputs[stage_id], context)
@@ -101,12 +108,28 @@ class Runner(Asking):
                 raise RuntimeError(f"{stage_id} passed without a legal next step")
             stage_id = following
         said = compose(outputs, context, language=turn.language)
-        return Answered(going_on(said, self._inputs(turn, context)))
+        return Answered(going_on(said, self._inputs(turn, context))), context
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""
         if not stopped.abstained:
             return ()
+        matching = [each.item for each in self._matching(turn, context)]
+        return choosing.offers(matching, stopped.said, context)
+
+    def _instead(self, turn: Turn, context: Context, said: reply.Reply) -> tuple[Service, ...]:
+        """Return what a citizen in whose language nothing is can be asked instead of told ``said``.
+
+        Nothing where words alone ranked: they tell little of a language that no entry is in.
+        """
+        matching = self._matching(turn, context)
+        if not said.sources or not matching or any(each.meaning is None for each in matching):
+            return ()
+        cited = [self.release.services[s.agency_id, s.service_key] for s in said.sources]
+        return choosing.offers([*cited, *(each.item for each in matching)], None, context)
+
+    def _matching(self, turn: Turn, context: Context) -> list[Ranked[Service]]:
+        """Return the services that match the message, best first."""
         inputs = self._inputs(turn, context)
         # Where nobody can tell whether the talk goes on: what either would lead to, in turns.
         queries = [inputs.text, inputs.query] if 0 < inputs.goes_on < 1 else [inputs.query]
@@ -114,10 +137,7 @@ class Runner(Asking):
             self.shortlist.services(query, agencies=None, limit=self.options.limits["services"])
             for query in queries
         ]
-        matching = [
-            each.item for several in zip(*found, strict=True) for each in several if each.score > 0
-        ]
-        return choosing.offers(matching, stopped.said, context)
+        return [each for several in zip(*found, strict=True) for each in several if each.score > 0]
 
     def _triage(self, turn: Turn, context: Context, store: Store) -> dict[str, Output]:
         """Return what passed, by contract; what failed closed is in the store."""

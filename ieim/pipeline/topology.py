@@ -17,6 +17,9 @@ from ieim.pipeline.stages.base import Stage
 
 SESSION_END = "session_end"
 
+REPLY = "reply"
+"""What stands in place of a stage where the reply as a whole waits."""
+
 FLOW: tuple[Stage, ...] = (
     judgement.STAGE,  #            not an inquiry: session_end
     agency_detect.STAGE,  #        low: category_select_v1, high: semantic_analysis_v1

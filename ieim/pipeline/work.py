@@ -27,6 +27,8 @@ class Turn:
     ``history`` holds at most 20 items, oldest first: ``{"role": "user" | "assistant", "text"}``
     and, for an answer, ``"agency"`` and ``"service"``. ``risks`` are what the screen found.
     ``language`` (ISO 639-1) is the citizen's, empty for the one that the knowledge is written in.
+    ``decided`` says that somebody, the citizen or staff, has had a hand in its stages: nobody is
+    asked any more what the message means.
     """
 
     id: str
@@ -36,6 +38,7 @@ class Turn:
     risks: Sequence[Risk] = ()
     runtime_directive: str | None = None
     language: str = ""
+    decided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +181,12 @@ class NeedsReview:
 
 @dataclass(frozen=True, slots=True)
 class Abstained:
-    """A stage of the flow does not know, and nothing holds the turn: the citizen can be asked.
+    """A stage of the flow does not know, or the knowledge is not in the citizen's language, and
+    nothing else holds the turn: the citizen can be asked.
 
-    ``offered`` are two to four services of the release, best first.
+    ``offered`` are two to four services of the release, best first. Of their language
+    ``policy.language`` is among the ``findings``; ``stage`` is :data:`topology.REPLY` where every
+    stage has passed.
     """
 
     stage: str

@@ -102,6 +102,7 @@ async def test_the_socket_tells_of_the_choice_and_takes_it() -> None:
         told = await socket.read_until("choice")
         assert told["turn"] == turn_id
         assert len(told["choice"]["options"]) >= 2
+        assert told["choice"]["reason"] == "unsure"
         # Nothing has been passed to a person, and nothing says so.
         assert not [f for f in socket.frames if f["type"] == "review"]
         for bad in (

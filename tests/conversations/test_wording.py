@@ -22,10 +22,10 @@ def test_it_has_every_word_in_every_language(language: str) -> None:
     assert set(said.headings) == set(SECTIONS)
     assert set(said.steps) == {stage.id for stage in FLOW}
     assert set(said.origins) == {*ReplyOrigin.values, "guidance", "offline", "question"}
-    assert set(said.names) == set(LANGUAGES)
+    assert set(said.names) == set(words(PAGE).names) >= set(LANGUAGES)
     blank = [field.name for field in fields(Words) if not getattr(said, field.name)]
     assert blank == []
-    for mapping in ("announced", "held", "waiting", "closed", "rating", "still"):
+    for mapping in ("announced", "held", "waiting", "choice", "closed", "rating", "still"):
         assert set(getattr(said, mapping)) == set(getattr(words(PAGE), mapping))
         assert all(getattr(said, mapping).values())
     assert "{agency}" in said.notice_from
@@ -34,12 +34,13 @@ def test_it_has_every_word_in_every_language(language: str) -> None:
     assert "{day}" in said.held["when"]
     assert "{language}" in said.only
     assert "{language}" in said.partly
+    assert {"{language}", "{named_in}"} <= set(said.choice["language"].replace(".", " ").split())
 
 
 @pytest.mark.parametrize("language", LANGUAGES[1:])
 def test_it_repeats_no_english(language: str) -> None:
     mappings = ("headings", "steps", "origins", "statuses", "announced")
-    for mapping in (*mappings, "held", "waiting", "closed", "rating", "still"):
+    for mapping in (*mappings, "held", "waiting", "choice", "closed", "rating", "still"):
         ours, english = getattr(words(language), mapping), getattr(words(PAGE), mapping)
         same = {key for key, text in ours.items() if text == english[key]}
         # French has the same word for a contact, Spanish for no.
@@ -60,7 +61,7 @@ def test_it_names_the_only_language_there_is() -> None:
 
 
 def test_it_calls_a_language_that_it_has_no_word_for_by_its_own_name() -> None:
-    assert words("fr").only_in("it", whole=True) == "Ces informations n’existent qu’en italiano."
+    assert words("fr").only_in("sv", whole=True) == "Ces informations n’existent qu’en svenska."
     assert words("fr").only_in("xx", whole=True) == "Ces informations n’existent qu’en xx."
 
 

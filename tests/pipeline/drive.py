@@ -9,7 +9,7 @@ from typing import Any
 
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.topology import ANSWERING
@@ -129,6 +129,7 @@ def run(
     store: MemoryStore | None = None,
     *,
     options: Options | None = None,
+    shortlist: Shortlist | None = None,
     **turn: Any,
 ) -> tuple[Outcome, MemoryStore]:
     """Run one turn over the test release."""
@@ -137,7 +138,7 @@ def run(
     pauses: list[float] = model.pauses
     runner = Runner(
         model=model,
-        shortlist=index_for(RELEASE),
+        shortlist=shortlist or index_for(RELEASE),
         release=RELEASE,
         clock=lambda: float(next(ticks)),
         pause=pauses.append,

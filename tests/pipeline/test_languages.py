@@ -14,7 +14,8 @@ from ieim.pipeline import policy
 from ieim.pipeline.contract import load
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import judge
-from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, Shortlist
 from ieim.pipeline.reply import Reply, render_answer, render_guidance, told_in
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import Context
@@ -39,11 +40,17 @@ class Asked(OfflineModel):
         return super().complete(request, deadline=deadline)
 
 
-def run(text: str, language: str, model: OfflineModel | None = None) -> Outcome:
-    release = RELEASE.in_language(language)
+def run(
+    text: str,
+    language: str,
+    model: OfflineModel | None = None,
+    shortlist: Shortlist | None = None,
+    written: Release = RELEASE,
+) -> Outcome:
+    release = written.in_language(language)
     runner = Runner(
         model=model or OfflineModel(),
-        shortlist=index_for(release),
+        shortlist=shortlist or index_for(release),
         release=release,
         clock=map(float, itertools.count()).__next__,
         pause=lambda _seconds: None,

@@ -91,11 +91,11 @@ class Command(BaseCommand):
 
 def _asked(turn: Turn) -> str:
     """Return what somebody at a terminal chooses, empty where there is nobody or nothing to."""
-    offered = _choice(Turn.objects.get(pk=turn.pk))
-    if not offered or not sys.stdin.isatty():
+    asked = _choice(Turn.objects.get(pk=turn.pk))
+    if not asked["choice"] or not sys.stdin.isatty():
         return ""
-    print("\n".join(_options(offered)))  # noqa: T201  # a prompt, not the command's output
-    return input(f"Which of these do you mean? 1 to {len(offered)}, or none: ").strip()
+    print("\n".join(_offer(asked)))  # noqa: T201  # a prompt, not the command's output
+    return input(f"Which of these do you mean? 1 to {len(asked['choice'])}, or none: ").strip()
 
 
 def _denied(turn: Turn) -> bool:
@@ -165,7 +165,7 @@ def describe(turn: Turn) -> dict[str, Any]:
         "release": turn.release_number,
         "contacts": selectors.turn_view(turn.pk).contact_texts,
         "stages": stages,
-        "choice": _choice(turn),
+        **_choice(turn),
         "replaces": _replaces(turn),
         "reply": turn.reply.body if hasattr(turn, "reply") else None,
     }
@@ -176,14 +176,20 @@ def _replaces(turn: Turn) -> str | None:
     return None if replaced is None else str(replaced.turn_id)
 
 
-def _choice(turn: Turn) -> list[dict[str, Any]] | None:
+def _choice(turn: Turn) -> dict[str, Any]:
     choice = choosing_reads.choice_view(turn)
-    return None if choice is None else [asdict(option) for option in choice.options]
+    if choice is None:
+        return {"choice": None, "choice_reason": None, "choice_notice": None}
+    return {
+        "choice": [asdict(option) for option in choice.options],
+        "choice_reason": choice.reason,
+        "choice_notice": choice.notice,
+    }
 
 
-def _options(offered: list[dict[str, Any]]) -> list[str]:
-    lines = []
-    for option in offered:
+def _offer(asked: dict[str, Any]) -> list[str]:
+    lines = [asked["choice_notice"], ""] if asked["choice_notice"] else []
+    for option in asked["choice"]:
         lines.append(f"  {option['number']}. {option['name']} ({option['agency_name']})")
         lines += [f"     {option['line']}"] if option["line"] else []
     return lines
@@ -211,7 +217,7 @@ def as_text(result: dict[str, Any]) -> str:
         lines += [f"Source: {s.service_name} ({s.agency_name}) {s.url}" for s in reply.sources]
     elif result["choice"]:
         lines.append("Which of these do you mean? Ask again with --choose and its number, or none.")
-        lines += _options(result["choice"])
+        lines += _offer(result)
     elif result["state"] == TurnState.NEEDS_REVIEW.value:
         lines.append(f"No safe answer: a person will look at it. Reference {result['reference']}.")
     return "\n".join(lines)

@@ -1,0 +1,183 @@
+"""A message in a language that the knowledge is not in: the core, without a database."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from ieim.knowledge.bundle import read_bundle
+from ieim.llm.offline import OfflineModel
+from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Embedder, ModelAnswer, ModelRequest, Shortlist
+from ieim.pipeline.risk import Risk
+from ieim.pipeline.work import Abstained, Answered, Held, Outcome
+from ieim.search import fuse, index_for
+from ieim.search.embedders import build_embedder
+from ieim.search.embedders.embedded import fault
+from tests.embedders import Ideas
+from tests.fixtures import DEMO
+from tests.pipeline.build import PAVILION, RELEASE, REPLACE, valid
+from tests.pipeline.drive import ScriptedModel, high_script, run
+from tests.pipeline.test_languages import FRENCH
+from tests.pipeline.test_languages import run as run_in
+
+GERMAN = "Mein Reisepass ist verloren, was muss ich jetzt tun und wohin soll ich gehen?"
+MIXED = f"{GERMAN} Passport, replace, renew."
+"""Words alone find services by it."""
+LANGUAGE = Code.POLICY_LANGUAGE
+
+
+@pytest.fixture
+def by_meaning() -> Shortlist:
+    """A search that finds the passport services by a German word for them."""
+    return fuse(RELEASE, Ideas())
+
+
+def asked(
+    shortlist: Shortlist | None, script: dict[str, Any] | None = None, **turn: Any
+) -> Outcome:
+    return run(ScriptedModel(script), shortlist=shortlist, **{"text": GERMAN, **turn})[0]
+
+
+def codes(outcome: Outcome) -> list[Code]:
+    assert not isinstance(outcome, Answered)
+    return [finding.code for finding in outcome.findings]
+
+
+def test_a_sure_answer_in_no_language_of_the_citizens_is_asked_back(by_meaning: Shortlist) -> None:
+    outcome = asked(by_meaning)
+    assert isinstance(outcome, Abstained)
+    assert (outcome.stage, codes(outcome)) == ("reply", [LANGUAGE])
+    assert outcome.offered[0] == REPLACE  # what would have been answered
+    assert 2 <= len(outcome.offered) <= 4
+
+
+def test_every_service_of_an_answer_is_offered_first(by_meaning: Shortlist) -> None:
+    script = high_script()
+    outcome = asked(by_meaning, script)
+    assert isinstance(outcome, Abstained)
+    assert set(outcome.offered[:2]) == {REPLACE, PAVILION}
+
+
+def test_who_is_asked_for_another_reason_is_told_of_the_language_too(
+    by_meaning: Shortlist,
+) -> None:
+    unsure = valid("service_select_v1")
+    unsure["serviceSelection"]["score"] = 0.2
+    outcome = asked(by_meaning, {"service_select_v1": [unsure]})
+    assert isinstance(outcome, Abstained)
+    assert outcome.stage == "service_select_v1"
+    assert codes(outcome) == [Code.SCORE_MINIMUM, LANGUAGE]
+
+
+def test_a_language_that_the_knowledge_has_is_answered(by_meaning: Shortlist) -> None:
+    english = asked(by_meaning, text="My travel papers are lost, what do I have to do now?")
+    assert isinstance(english, Answered)
+
+
+def test_where_words_alone_ranked_a_person_has_it() -> None:
+    outcome = asked(None, text=MIXED)
+    assert isinstance(outcome, Held)
+    assert codes(outcome) == [LANGUAGE]
+
+
+def test_where_the_embedder_is_gone_a_person_has_it() -> None:
+    ideas = Ideas()
+    shortlist = fuse(RELEASE, ideas)
+    ideas.down = True
+    assert isinstance(asked(shortlist, text=MIXED), Held)
+
+
+def test_what_names_no_service_is_a_persons(by_meaning: Shortlist) -> None:
+    guidance = valid("judgement_v1")
+    guidance.update(
+        judgements={"inquiry": False}, assistantReply="Ask me anything.", nextStep="session_end"
+    )
+    outcome = asked(by_meaning, {"judgement_v1": [guidance]})
+    assert isinstance(outcome, Held)
+    assert codes(outcome) == [LANGUAGE]
+
+
+def test_a_risk_holds_it_all_the_same(by_meaning: Shortlist) -> None:
+    outcome = asked(by_meaning, risks=[Risk("fraud", 0, 2)])
+    assert isinstance(outcome, Held)
+    assert codes(outcome) == [Code.POLICY_RISK, LANGUAGE]
+
+
+def test_nobody_is_asked_what_somebody_has_decided(by_meaning: Shortlist) -> None:
+    assert isinstance(asked(by_meaning, decided=True), Held)
+
+
+# ---- by the embedded model
+
+
+class Sure(OfflineModel):
+    """The offline engine, as sure of the service that it chose as a large model is."""
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        said = super().complete(request, deadline=deadline)
+        answer = json.loads(said.raw)
+        if "serviceSelection" in answer:
+            answer["serviceSelection"]["score"] = 0.91
+        return ModelAnswer(json.dumps(answer))
+
+
+@pytest.fixture
+def embedder() -> Embedder:
+    """The embedded model, loaded once a run."""
+    wrong = fault()
+    if wrong is not None:
+        pytest.skip(f"THE EMBEDDED MODEL IS NOT TESTED: {wrong}")
+    return _embedder()
+
+
+@cache
+def _embedder() -> Embedder:
+    embedder = build_embedder({"KIND": "embedded"})
+    assert embedder is not None
+    return embedder
+
+
+TOMATOES = "Où puis-je faire pousser mes tomates ?"
+"""No word of it stands in any entry."""
+
+
+def test_what_shares_no_word_with_the_translation_is_answered_from_it(embedder: Embedder) -> None:
+    by_words = index_for(FRENCH).services(TOMATOES, agencies=None, limit=12)
+    assert {each.score for each in by_words} == {0.0}
+    outcome = run_in(TOMATOES, "fr", Sure(), fuse(FRENCH, embedder))
+    assert isinstance(outcome, Answered)
+    said = outcome.reply
+    assert (said.title, said.language, said.original) == ("Louer un jardin familial", "fr", ())
+
+
+@cache
+def _demo() -> tuple[Release, Shortlist]:
+    release = read_bundle(DEMO).release()
+    return release, fuse(release, _embedder())
+
+
+@pytest.mark.usefixtures("embedder")
+@pytest.mark.parametrize(
+    ("language", "text", "name"),
+    [
+        ("es", "Quiero abrir un restaurante, ¿qué licencia necesito?", "food-licence"),
+        ("de", "Mein Chef hat mir seit zwei Monaten keinen Lohn gezahlt.", "unpaid-wages"),
+        ("zh", "我刚搬家，新地址要到哪里登记？", "register-address"),
+        ("ar", "لا أستطيع دفع الضرائب دفعة واحدة، هل يمكنني الدفع بالتقسيط؟", "pay-in-instalments"),
+    ],
+)
+def test_other_languages_find_it_in_english_and_are_asked(
+    language: str, text: str, name: str
+) -> None:
+    release, shortlist = _demo()
+    for model, stage in ((Sure(), "reply"), (OfflineModel(), "service_select_v1")):
+        outcome = run_in(text, language, model, shortlist, release)
+        assert isinstance(outcome, Abstained)
+        assert outcome.stage == stage
+        assert LANGUAGE in codes(outcome)
+        assert outcome.offered[0].key.endswith(f".{name}")
