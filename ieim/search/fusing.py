@@ -28,7 +28,7 @@ _LONGEST_QUESTION = 600
 _BEFORE = 0.5
 """What the earlier questions and the answers each weigh beside the message in a talk."""
 
-_CLAUSES = 8
+_CLAUSES = 4
 """Of a message so many are read by themselves."""
 
 _REMEMBERED = 64
@@ -111,7 +111,7 @@ class FusedIndex:
         near = self._near(text, self._services)
         if reading is None or near is None:
             return None
-        parts = [text[:_LONGEST_QUESTION], *clauses(text)[:_CLAUSES]]
+        parts = list(dict.fromkeys([text[:_LONGEST_QUESTION], *clauses(text)[:_CLAUSES]]))
         try:
             vectors = self._embedder.queries(parts)
         except EmbedderUnavailable:
