@@ -91,22 +91,6 @@ def test_it_scores_a_service_alike_with_and_without_a_choice_of_agencies() -> No
     assert INDEX.services("lost", agencies=["passports"], limit=1) == everywhere
 
 
-def test_it_tells_an_agencys_services_apart_by_more_than_the_agencys_name() -> None:
-    names = ["Passport desk", "Photo desk", *(f"Desk {number}" for number in range(10))]
-    index = ReleaseIndex(passports(names))
-    assert keys(index.services("passport photo", agencies=None, limit=2)) == ["0", "1"]
-    assert keys(index.services("passport photo", agencies=["passports"], limit=2)) == ["1", "0"]
-
-
-def test_it_takes_what_an_agencys_names_share_for_little_of_a_name() -> None:
-    names = ["Stamp photo", "Desk photo", *(f"Desk {number}" for number in range(10))]
-    stamps = [Service("tax", str(number), f"Stamp {number}") for number in range(10)]
-    own = [Service("passports", str(key), name) for key, name in enumerate(names)]
-    index = ReleaseIndex(release([PASSPORTS, TAX], [], [*own, *stamps]))
-    assert keys(index.services("photo", agencies=None, limit=2)) == ["0", "1"]
-    assert keys(index.services("photo", agencies=["passports"], limit=2)) == ["1", "0"]
-
-
 def test_it_ranks_the_dictionary_of_agencies() -> None:
     found = INDEX.categories("wages", agencies=["passports", "tax"], limit=EVERYTHING)
     assert keys(found) == ["income", "travel"]
