@@ -78,9 +78,9 @@ class Listening:
         """The embedder's id."""
         return self._shortlist.embedder
 
-    def asked(self, text: str) -> Asked | None:
+    def asked(self, text: str, *, in_a_talk: bool) -> Asked | None:
         """How much a message is like what is asked of an administration."""
-        return self._shortlist.asked(text)
+        return self._shortlist.asked(text, in_a_talk=in_a_talk)
 
     def goes_on(self, query: str) -> float:
         """How surely a message goes on with its talk."""

@@ -170,9 +170,9 @@ class Shortlist(Protocol):
         """The id of the embedder that is asked beside the words, empty where there is none."""
         ...
 
-    def asked(self, text: str) -> Asked | None:
-        """Return how much a message is like what is asked of an administration; None where that
-        cannot be told by meaning."""
+    def asked(self, text: str, *, in_a_talk: bool) -> Asked | None:
+        """Return how much a message is like what is asked of an administration, or, in a talk, like
+        what wants anything at all; None where that cannot be told by meaning."""
         ...
 
     def goes_on(self, query: str) -> float:

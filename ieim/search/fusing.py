@@ -105,7 +105,7 @@ class FusedIndex:
         """The embedder's id."""
         return self._embedder.id
 
-    def asked(self, text: str) -> Asked | None:
+    def asked(self, text: str, *, in_a_talk: bool) -> Asked | None:
         """Return how the message reads: the surest of its clauses, and the whole."""
         reading = self._reading()
         near = self._near(text, self._services)
@@ -118,8 +118,9 @@ class FusedIndex:
             return None
         if vectors.shape[1] != reading.width:
             return None
-        like = max(reading.asked(vector) for vector in vectors)
-        return Asked(like, reading.least, MEANING * float(near.max()))
+        like = max(map(reading.says if in_a_talk else reading.asked, vectors))
+        least = reading.least_in_a_talk if in_a_talk else reading.least
+        return Asked(like, least, MEANING * float(near.max()))
 
     def goes_on(self, query: str) -> float:
         """Return how surely the message of ``query`` goes on, by its words where nothing reads."""

@@ -69,7 +69,7 @@ class ReleaseIndex:
         best, about = self.service_index.shares(message, talk.replace(APART, "\n"))
         return best >= _KNOWN and about <= _ELSEWHERE * best
 
-    def asked(self, _text: str) -> None:
+    def asked(self, text: str, *, in_a_talk: bool) -> None:
         """Words alone say nothing of that here."""
 
     def goes_on(self, query: str) -> float:

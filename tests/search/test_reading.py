@@ -17,7 +17,14 @@ from tests.embedders import Ideas
 from tests.search.releases import release
 
 TALK = f"{APART}How do I renew a passport?{APART}Renew a passport. A new passport costs 75.00."
-KINDS = [Kind.INQUIRY] * 40 + [Kind.FOLLOW_UP] * 20 + [Kind.CORRECTION] * 20 + [Kind.OTHER] * 40
+KINDS = (
+    [Kind.INQUIRY] * 40
+    + [Kind.FOLLOW_UP] * 20
+    + [Kind.CORRECTION] * 20
+    + [Kind.CLOSING] * 20
+    + [Kind.OTHER] * 40
+)
+UNASKED = (Kind.CLOSING, Kind.OTHER)
 real = pytest.mark.skipif(bool(fault()), reason=f"the embedded model: {fault()}")
 
 
@@ -27,10 +34,10 @@ def unit(rows: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Matrix:
 
 
 def near(direction: int, count: int, seed: int) -> Matrix:
-    """Vectors around one of the six directions, the last of which all of them have."""
-    rows = np.random.default_rng(seed).normal(0, 0.05, (count, 6))
+    """Vectors around a direction of their own, with a last one that all of them have."""
+    rows = np.random.default_rng(seed).normal(0, 0.05, (count, len(Kind) + 1))
     rows[:, direction] += 1.0
-    rows[:, 5] += 0.5
+    rows[:, len(Kind)] += 0.5
     return unit(rows)
 
 
@@ -48,8 +55,15 @@ def at(kind: Kind) -> Matrix:
 def test_it_tells_what_is_asked_of_an_administration() -> None:
     reading = taught()
     for kind in Kind:
-        for vector in at(kind):
-            assert (reading.asked(vector) >= reading.least) == (kind is not Kind.OTHER)
+        told = [reading.asked(vector) >= reading.least for vector in at(kind)]
+        assert np.mean(told) < 0.2 if kind in UNASKED else np.mean(told) > 0.8
+
+
+def test_it_tells_thanks_from_what_wants_something() -> None:
+    reading = taught()
+    for kind in (Kind.INQUIRY, Kind.FOLLOW_UP, Kind.CORRECTION, Kind.CLOSING):
+        told = [reading.says(vector) >= reading.least_in_a_talk for vector in at(kind)]
+        assert np.mean(told) < 0.1 if kind is Kind.CLOSING else np.mean(told) > 0.9
 
 
 def test_it_tells_what_goes_on_from_what_stands_alone() -> None:
@@ -106,9 +120,29 @@ def model_reading() -> Reading:
     ],
 )
 def test_the_model_tells_questions_from_small_talk(text: str, ours: bool) -> None:
-    found = fuse(release(), embedder(), model_reading()).asked(text)
+    found = fuse(release(), embedder(), model_reading()).asked(text, in_a_talk=False)
     assert found is not None
     assert found.like >= found.least if ours else found.like < 0
+
+
+@real
+@pytest.mark.parametrize(
+    ("text", "wants"),
+    [
+        ("how much is it", True),
+        ("How long does it take?", True),
+        ("und für meine Tochter", True),
+        ("cuánto es", True),
+        ("多少钱", True),
+        ("Thanks, that was all I needed to know.", False),
+        ("Vielen Dank, schönen Tag noch", False),
+        ("谢谢你的帮助", False),
+    ],
+)
+def test_the_model_tells_thanks_from_follow_ups(text: str, wants: bool) -> None:
+    found = fuse(release(), embedder(), model_reading()).asked(text, in_a_talk=True)
+    assert found is not None
+    assert (found.like >= found.least) == wants
 
 
 @real
@@ -132,18 +166,20 @@ def test_without_a_talk_nothing_goes_on() -> None:
 
 def test_without_examples_words_tell() -> None:
     index = fuse(release(), Ideas())
-    assert index.asked("I lost my passport") is None
+    assert index.asked("I lost my passport", in_a_talk=False) is None
     for text in ("and the fee?", "My wages tax statement for last winter is missing"):
         assert index.goes_on(text + TALK) == index.words.goes_on(text + TALK)
 
 
 def test_it_reads_nothing_while_the_embedder_is_gone() -> None:
     ideas = Ideas()
-    reading = Reading(np.random.default_rng(1).normal(size=(120, 8)).astype(np.float32), KINDS)
+    reading = Reading(
+        np.random.default_rng(1).normal(size=(len(KINDS), 8)).astype(np.float32), KINDS
+    )
     index = fuse(release(), ideas, reading)
-    assert index.asked("I lost my passport") is not None
+    assert index.asked("I lost my passport", in_a_talk=False) is not None
     ideas.down = True
-    assert index.asked("I lost my licence") is None
+    assert index.asked("I lost my licence", in_a_talk=False) is None
     text = f"and the licence?{TALK}"
     assert index.goes_on(text) == index.words.goes_on(text)
 

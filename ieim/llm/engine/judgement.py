@@ -27,6 +27,7 @@ _ABBREVIATION = re.compile(
 )
 """Offices, schemes and forms are called by them: "SSA", "DS-82"."""
 
+_QUESTION = "?"
 _THRESHOLD = 2
 _FOREIGN_WORDS = 3
 _CLEAR = 0.7
@@ -47,7 +48,7 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
     greeted = lexicon().greeting.search(payload["user_prompt"]) is not None
     inquiry = any(_asks(part, after_others=bool(history), greeted=greeted) for part in parts)
     inquiry = inquiry or _tells_a_story(parts)
-    inquiry = _by_meaning(payload.get("likeness"), parts, by_words=inquiry)
+    inquiry = _by_meaning(payload, parts, by_words=inquiry)
     return {
         "stage": "judgement_v1",
         "stageStatus": "ready",
@@ -58,16 +59,17 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _by_meaning(
-    likeness: Mapping[str, float] | None, parts: Sequence[str], *, by_words: bool
-) -> bool:
+def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: bool) -> bool:
     """Return whether a message is an inquiry, by what its words say and by what it is like."""
+    likeness = payload.get("likeness")
     if likeness is None:
         return by_words
-    if likeness["like"] + likeness["nearest"] >= _CLEAR:
-        return True
+    if not payload["chat_context_summary"]:
+        clear = likeness["like"] + likeness["nearest"] >= _CLEAR
+        return clear or (by_words and likeness["like"] >= likeness["least"])
+    # In a talk nothing but thanks and the like is none: not a question, nor an answer.
     answers = lexicon().answers
-    told = any(answers.match(_MARKS.sub("", fold(part))) for part in parts)
+    told = any(_QUESTION in part or answers.match(_MARKS.sub("", fold(part))) for part in parts)
     return by_words and (told or likeness["like"] >= likeness["least"])
 
 

@@ -11,7 +11,7 @@ from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
-    asked = inputs.shortlist.asked(inputs.text)
+    asked = inputs.shortlist.asked(inputs.text, in_a_talk=bool(inputs.history))
     if asked is None:
         return {}
     return {"likeness": {name: round(value, 2) for name, value in asked._asdict().items()}}

@@ -13,15 +13,19 @@ import yaml
 _OWN_KIND: Final = ("follow_up", "correction")
 """The topics of the inquiries that only a talk makes clear."""
 
+_CLOSING: Final = ("greeting", "thanks", "acknowledgement")
+
 
 class Kind(Enum):
     """``INQUIRY``: asked of an administration, and clear by itself. ``FOLLOW_UP``: asked of one,
     about what was answered before. ``CORRECTION``: asked of one, of something else than what was
-    answered. ``OTHER``: none of them."""
+    answered. ``CLOSING``: a greeting, thanks, or that it was understood. ``OTHER``: none of them.
+    """
 
     INQUIRY = "inquiry"
     FOLLOW_UP = "follow_up"
     CORRECTION = "correction"
+    CLOSING = "closing"
     OTHER = "other"
 
 
@@ -35,8 +39,9 @@ def _examples() -> Iterator[tuple[str, Kind]]:
     for topic, languages in _file("inquiries").items():
         kind = Kind(topic) if topic in _OWN_KIND else Kind.INQUIRY
         yield from ((text, kind) for texts in languages.values() for text in texts)
-    for languages in _file("others").values():
-        yield from ((text, Kind.OTHER) for texts in languages.values() for text in texts)
+    for topic, languages in _file("others").items():
+        kind = Kind.CLOSING if topic in _CLOSING else Kind.OTHER
+        yield from ((text, kind) for texts in languages.values() for text in texts)
 
 
 def _file(name: str) -> dict[str, dict[str, list[str]]]:

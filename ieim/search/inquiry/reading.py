@@ -25,16 +25,18 @@ message alone."""
 MISSED: Final = 0.02
 """The share of the inquiries that may look like nothing that is asked of an administration."""
 
+MISSED_IN_A_TALK: Final = 0.01
+"""And the share of the follow-ups and corrections that may look like thanks."""
+
 _Numbers = npt.NDArray[np.float64]
 _Rows = npt.NDArray[np.bool_]
 
 
 class _Line(NamedTuple):
-    """A direction among the vectors; ``alone``: what each example gets from all others."""
+    """A direction among the vectors."""
 
     slope: _Numbers
     bias: float
-    alone: _Numbers
 
     def at(self, vector: npt.NDArray[np.float32]) -> float:
         return float(vector.astype(np.float64) @ self.slope) + self.bias
@@ -52,24 +54,31 @@ class Reading:
         self.width = vectors.shape[1]
         known = vectors.astype(np.float64)
         of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
-        asked = ~of[Kind.OTHER]
-        self._asked = _taught(known, asked)
-        self.least = float(np.quantile(self._asked.alone[asked], MISSED))
         follows, clear, corrects = (
             of[kind] for kind in (Kind.FOLLOW_UP, Kind.INQUIRY, Kind.CORRECTION)
         )
-        self._follows = _taught(known[follows | clear], follows[follows | clear])
-        alone = self._follows.alone[clear[follows | clear]]
-        self._apart, self._sure = (float(np.quantile(alone, share)) for share in (APART, SURE))
-        self._agrees = _taught(known[follows | corrects], follows[follows | corrects])
-        alone = self._agrees.alone[corrects[follows | corrects]]
-        self._at_ease = float(np.quantile(alone, SURE))
+        leans, closes = follows | corrects, of[Kind.CLOSING]
+        self._asked, alone = _taught(known, (leans | clear,), (closes | of[Kind.OTHER],))
+        self.least = float(np.quantile(alone[leans | clear], MISSED))
+        self._says, alone = _taught(known, (leans, clear), (closes,))
+        self.least_in_a_talk = float(np.quantile(alone[leans], MISSED_IN_A_TALK))
+        self._follows, alone = _taught(known, (follows,), (clear,))
+        self._apart, self._sure = (
+            float(np.quantile(alone[clear], share)) for share in (APART, SURE)
+        )
+        self._agrees, alone = _taught(known, (follows,), (corrects,))
+        self._at_ease = float(np.quantile(alone[corrects], SURE))
 
     def asked(self, vector: npt.NDArray[np.float32]) -> float:
         """Return how much a text is like what is asked of an administration: about 1 where it is
         like nothing else, about -1 where it is like what is not. Below ``least`` it is hardly ever
         an inquiry."""
         return self._asked.at(vector)
+
+    def says(self, vector: npt.NDArray[np.float32]) -> float:
+        """Return how much a second message is like one that wants something: about 1, or about -1
+        where it only closes the talk. Below ``least_in_a_talk`` it hardly ever wants anything."""
+        return self._says.at(vector)
 
     def goes_on(self, vector: npt.NDArray[np.float32]) -> float:
         """Return, from 0 to 1, how surely a message only goes on with what was said before it.
@@ -82,10 +91,20 @@ class Reading:
         return min(most, max(0.0, share))
 
 
-def _taught(vectors: _Numbers, right: _Rows) -> _Line:
-    """Solve for 1 where ``right`` and -1 elsewhere, both sides weighing alike."""
-    target = np.where(right, 1.0, -1.0)
-    weight = np.where(right, 0.5 / right.sum(), 0.5 / (~right).sum()) * len(right)
+def _taught(
+    vectors: _Numbers, right: Sequence[_Rows], wrong: Sequence[_Rows]
+) -> tuple[_Line, _Numbers]:
+    """Solve for 1 where ``right`` and -1 where ``wrong``; what is neither counts nothing.
+
+    Both sides weigh alike, and so does each group of a side. Also returns what each example gets
+    from all others.
+    """
+    target = np.where(np.any(right, axis=0), 1.0, -1.0)
+    weight = np.zeros(len(vectors))
+    many = int(np.any([*right, *wrong], axis=0).sum())
+    for side in (right, wrong):
+        for rows in side:
+            weight[rows] = many / (2 * len(side) * rows.sum())
     whole = weight.sum()
     middle, level = weight @ vectors / whole, float(weight @ target) / whole
     shifted = vectors - middle
@@ -95,4 +114,4 @@ def _taught(vectors: _Numbers, right: _Rows) -> _Line:
     # What an example gets where it is left out follows from its own leverage.
     own = weight * (np.einsum("ij,jk,ik->i", shifted, inverse, shifted) + 1 / whole)
     alone = target - (target - (shifted @ slope + level)) / (1 - own)
-    return _Line(slope, float(level - middle @ slope), alone)
+    return _Line(slope, float(level - middle @ slope)), alone
