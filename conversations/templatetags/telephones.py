@@ -31,12 +31,14 @@ def telephones(text: str) -> SafeString:
 
 @register.filter
 def emergency_telephones(text: str) -> SafeString:
-    """Return :func:`telephones` of ``text``, where what stands after a colon is a number too."""
+    """Return :func:`telephones` of ``text``, where what stands after a colon is a number too, and so
+    is the deployment's emergency number wherever it stands by itself."""
     found = list(_numbers(text))
-    for short in _AFTER_A_COLON.finditer(text):
+    emergency = rf"(?<![0-9])({re.escape(settings.IEIM_EMERGENCY_NUMBER)})(?![0-9])"
+    for short in (*_AFTER_A_COLON.finditer(text), *re.finditer(emergency, text)):
         start, end = short.span(1)
         if all(end <= other[0] or other[1] <= start for other in found):
-            found.append((start, end, short[1]))
+            found.append((start, end, re.sub(r"[^+0-9]", "", short[1])))
     return _linked(text, sorted(found))
 
 

@@ -28,6 +28,9 @@ NUMBERS = re.compile(r'<a class="govuk-link" href="tel:(\+?[0-9]+)">([^<]*)</a>'
         ("Police: 110. Ambulance: 144", ["110", "144"]),
         ("Listening Line: 116 123 (free)", ["116123"]),
         ("Desk, +999 20 555 0110, Monday to Friday 08:30 to 16:30", ["+999205550110"]),
+        ("Appelez le 112 maintenant", ["112"]),
+        ("有生命危险时请立即拨打112，", ["112"]),
+        ("Section 1125, paragraph 4112", []),
         ("It takes 24 hours. Since 2019: 12 people, 4,000 calls, at: 1200.50", []),
     ],
 )
