@@ -31,8 +31,10 @@ def telephones(text: str) -> SafeString:
 
 @register.filter
 def emergency_telephones(text: str) -> SafeString:
-    """Return :func:`telephones` of ``text``, where what stands after a colon is a number too, and so
-    is the deployment's emergency number wherever it stands by itself."""
+    """Return :func:`telephones` of ``text``, where what stands after a colon is a number too.
+
+    So is the deployment's emergency number, wherever it stands by itself.
+    """
     found = list(_numbers(text))
     emergency = rf"(?<![0-9])({re.escape(settings.IEIM_EMERGENCY_NUMBER)})(?![0-9])"
     for short in (*_AFTER_A_COLON.finditer(text), *re.finditer(emergency, text)):
