@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
 from conversations import languages
 from conversations.models import Turn
 from conversations.record.vouched import TURN
+from conversations.states import TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import risk
@@ -61,6 +63,25 @@ def holds(turn: Turn) -> list[Finding]:
         return []
     labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
     return risk.holds([found["code"] for found in turn.risks], labels)
+
+
+def waiting(session_id: UUID) -> list[Turn]:
+    """Return the flagged turns of a session that wait for a person."""
+    held = Turn.objects.filter(session_id=session_id, state=TurnState.NEEDS_REVIEW.value)
+    return [turn for turn in held.only("number", "risks") if turn.risks]
+
+
+def help_lines(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
+    """Return what somebody in danger has to see at a turn.
+
+    Those are the lines of its own flags, and of earlier ones that are ``waiting`` for a person:
+    who goes on to write "are you there?" is in danger still.
+    """
+    flagged = [turn, *(each for each in waiting if each.number < turn.number)]
+    codes = list(dict.fromkeys(found["code"] for each in flagged for found in each.risks))
+    if not codes:
+        return ()
+    return contacts(codes, knowledge.release(turn.release_number), turn.language)
 
 
 def contacts(codes: Sequence[str], release: Release, language: str) -> tuple[Contact, ...]:

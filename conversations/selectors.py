@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -35,7 +35,6 @@ from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.redaction import prepare
-from ieim.pipeline.risk import Contact
 from ieim.pipeline.screen import MAX_CHARS
 from ieim.pipeline.stages.base import HISTORY_ITEMS
 
@@ -100,7 +99,7 @@ def _assistant_item(reply: Reply) -> dict[str, Any]:
 def turn_view(turn_id: UUID) -> TurnView:
     """Return one turn as the page shows it; raises ``Turn.DoesNotExist``."""
     turn = _turns().get(pk=turn_id)
-    return _turn_view(turn, _due([turn]))
+    return _turn_view(turn, _due([turn]), flags.waiting(turn.session_id))
 
 
 def chat_view(*, secret: str | None) -> ChatView:
@@ -108,7 +107,8 @@ def chat_view(*, secret: str | None) -> ChatView:
     session = session_for_secret(secret) if secret else None
     stored = [] if session is None else list(_turns().filter(session=session))
     due = _due(stored)
-    turns = tuple(_turn_view(turn, due) for turn in stored)
+    waiting = flags.waiting(session.pk) if session else []
+    turns = tuple(_turn_view(turn, due, waiting) for turn in stored)
     return ChatView(
         reference=session.reference if session else "",
         resume_path=f"/c/{secret}/" if session else "",
@@ -133,7 +133,7 @@ def _due(turns: Iterable[Turn]) -> Mapping[UUID, datetime]:
     return {pk: due for pk, due in ports.reviews_due(turn_ids=held).items() if due > now}
 
 
-def _turn_view(turn: Turn, due: Mapping[UUID, datetime]) -> TurnView:
+def _turn_view(turn: Turn, due: Mapping[UUID, datetime], waiting: Sequence[Turn]) -> TurnView:
     return TurnView(
         id=turn.pk,
         number=turn.number,
@@ -142,7 +142,7 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime]) -> TurnView:
         state=turn.state,
         steps=_steps(turn),
         reply=reply_view(turn.reply, turn) if hasattr(turn, "reply") else None,
-        contacts=_contacts(turn),
+        contacts=flags.help_lines(turn, waiting),
         corrections=tuple(
             CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
             for each in turn.corrections.all()
@@ -158,13 +158,6 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime]) -> TurnView:
 
 def _words(turn: Turn) -> Words:
     return wording.words(languages.told(turn) or languages.written_in())
-
-
-def _contacts(turn: Turn) -> tuple[Contact, ...]:
-    if not turn.risks:
-        return ()
-    release = knowledge.release(turn.release_number)
-    return flags.contacts([found["code"] for found in turn.risks], release, turn.language)
 
 
 def _steps(turn: Turn) -> tuple[StepView, ...]:

@@ -73,6 +73,19 @@ def test_staff_see_what_found_it(feelings: Feelings, ask: Ask, admin_client: obj
     assert "found by its meaning" in html
 
 
+def test_help_lines_stay_while_a_person_is_awaited(feelings: Feelings, ask: Ask) -> None:
+    held = ask(INDIRECT, secret="s")
+    before = ask("How do I register a birth?", secret="other")
+    later = ask("are you there?", secret="s")
+    lines = selectors.turn_view(held.pk).contact_texts
+    assert lines
+    assert selectors.turn_view(later.pk).contact_texts == lines
+    assert [turn.contact_texts for turn in selectors.chat_view(secret="s").turns] == [lines] * 2
+    assert selectors.turn_view(before.pk).contact_texts == []
+    Turn.objects.filter(pk=held.pk).update(state="answered")
+    assert selectors.turn_view(later.pk).contact_texts == []
+
+
 def test_no_model_takes_it_away_and_replay_says_the_same(feelings: Feelings, ask: Ask) -> None:
     turn = ask(INDIRECT)
     result = turn.stages.get(contract="classify").result
