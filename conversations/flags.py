@@ -18,6 +18,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import risk
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.language import likely
 from ieim.pipeline.risk import Contact, Risk
 
 
@@ -81,13 +82,20 @@ def help_lines(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     codes = list(dict.fromkeys(found["code"] for each in flagged for found in each.risks))
     if not codes:
         return ()
-    return contacts(codes, knowledge.release(turn.release_number), turn.language)
+    release = knowledge.release(turn.release_number)
+    return contacts(codes, release, turn.language, text=turn.text)
 
 
-def contacts(codes: Sequence[str], release: Release, language: str) -> tuple[Contact, ...]:
+def contacts(
+    codes: Sequence[str], release: Release, language: str, *, text: str
+) -> tuple[Contact, ...]:
     """Return what somebody in danger has to see at once, each with the language that it is in.
 
-    ``language`` is the message's, empty where it is not known.
+    ``language`` is the one that the message is answered in, empty where it is not known. What
+    people write in danger is often too short to tell: they read it in every language that ``text``
+    may well be in.
     """
-    found = risk.contacts(codes, release, language)
+    known = {each.language for each in release.help_lines} | {languages.written_in()}
+    read = likely(text, known)
+    found = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
     return tuple(replace(each, language=each.language or languages.written_in()) for each in found)

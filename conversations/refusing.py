@@ -71,7 +71,9 @@ def help_beside(
     if number is not None:
         language = _language(text, turns)
         codes = [each.code for each in found]
-        refused.contacts = flags.contacts(codes, knowledge.release(number), language)
+        refused.contacts = flags.contacts(
+            codes, knowledge.release(number), language, text=beginning(text)
+        )
         refused.words = words(language or languages.written_in())
 
 

@@ -31,6 +31,6 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
     if not found:
         return ()
     release = knowledge.release(turn.release_number)
-    shown = flags.contacts([label.code for label in found], release, turn.language)
+    shown = flags.contacts([label.code for label in found], release, turn.language, text=turn.text)
     texts = [*(each.text for each in shown), *(label.description for label in found)]
     return tuple(dict.fromkeys(text for text in texts if text))

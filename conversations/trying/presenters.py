@@ -161,6 +161,7 @@ def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
             [each.code for each in looked.risks],
             side.release,
             side.language,
+            text=text,
         ),
     )
 

@@ -30,6 +30,11 @@ MOST_SUPPORTED = 0.04
 LEAST_CERTAIN = 0.2
 """And when one other language is at least as probable as this."""
 
+NEARLY = 0.25
+FAINT = 0.1
+MOST_LIKELY = 3
+"""See :func:`likely`."""
+
 _NO_WORDS = re.compile(
     r"\[[A-Z_]{2,20}_[0-9]{1,6}\]|[a-zA-Z]{2,12}://\S{1,2000}|(?:www\.)\S{1,2000}|\S{1,64}@\S{1,255}"
 )
@@ -80,6 +85,20 @@ def best(text: str, supported: Collection[str]) -> str:
         return other
     likely = [(p, code) for code, p in detect(text).items() if code in supported]
     return max(likely)[1] if likely and max(likely)[0] >= LEAST_CERTAIN else ""
+
+
+def likely(text: str, among: Collection[str]) -> list[str]:
+    """Return those of ``among`` that a text may well be in, the likeliest first.
+
+    Each is at least :data:`NEARLY` as probable as the best of them, and :data:`FAINT` as the best
+    language of all; at most :data:`MOST_LIKELY`. However short the text is: this is for what is
+    better told twice than in a language that nobody reads.
+    """
+    words = _words(text)
+    every = _probabilities(words) if words else {}
+    found = {code: p for code, p in every.items() if code in among}
+    least = max(NEARLY * max(found.values(), default=0.0), FAINT * max(every.values(), default=0.0))
+    return [code for code, p in found.items() if p > 0 and p >= least][:MOST_LIKELY]
 
 
 def _clearly_other(words: list[str], supported: Collection[str]) -> str | None:

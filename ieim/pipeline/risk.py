@@ -102,19 +102,24 @@ def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
     ]
 
 
-def contacts(codes: Sequence[str], release: Release, language: str = "") -> tuple[Contact, ...]:
-    """Return what the citizen has to see at once: the help line of each escalating flag.
+def contacts(
+    codes: Sequence[str], release: Release, languages: Sequence[str] = ()
+) -> tuple[Contact, ...]:
+    """Return what the citizen has to see at once: the help lines of each escalating flag.
 
-    That is the one in ``language``, or else its label's description.
+    Those are the ones in each of ``languages``; where one has none, the label's description.
     """
     labels = release.labels.get("risk_flags", {})
-    lines = {each.flag: each for each in release.help_lines if each.language == language}
+    lines = {(each.flag, each.language): each.text for each in release.help_lines}
     shown = (labels[code] for code in codes if code in labels and labels[code].escalates)
     return tuple(
-        Contact(lines[label.code].text, language)
-        if label.code in lines
-        else Contact(label.description)
-        for label in shown
+        dict.fromkeys(
+            Contact(lines[label.code, language], language)
+            if (label.code, language) in lines
+            else Contact(label.description)
+            for label in shown
+            for language in (languages or [""])
+        )
     )
 
 

@@ -158,3 +158,37 @@ def test_it_is_never_wrong_about_real_english_questions_by_a_margin(
     assert len(texts) > 700
     monkeypatch.setattr(language, "MOST_SUPPORTED", 2 * language.MOST_SUPPORTED)
     assert [text for text in texts if unsupported(text, ["en"])] == []
+
+
+HELPED = frozenset(["en", "fr", "de", "es", "pt", "ar", "zh"])
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("mein Vater atmet nicht", {"de"}),
+        ("je me tue", {"fr"}),
+        ("mon mari me frappe", {"fr"}),
+        ("mi marido me pega", {"es", "pt"}),
+        ("我想死", {"zh"}),
+        ("انتحار", {"ar"}),
+        ("I want to die", {"en"}),
+        ("kill me", {"en"}),
+    ],
+)
+def test_the_likely_ones_of_a_short_text_hold_its_language(text: str, read: set[str]) -> None:
+    found = language.likely(text, HELPED)
+    assert read <= set(found)
+    assert len(found) <= language.MOST_LIKELY
+
+
+def test_a_clear_text_has_one_likely_language() -> None:
+    text = "Ich weiß nicht mehr weiter und möchte nicht mehr leben, bitte helfen Sie mir"
+    assert language.likely(text, HELPED) == ["de"]
+
+
+@given(st.text(max_size=80))
+def test_the_likely_ones_are_always_among_those_given(text: str) -> None:
+    found = language.likely(text, HELPED)
+    assert set(found) <= HELPED
+    assert len(found) == len(set(found))

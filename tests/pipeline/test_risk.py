@@ -136,11 +136,11 @@ def test_it_shows_help_in_the_citizens_language_where_there_is_any() -> None:
         HelpLine("fr", "c", "Rien."),
     )
     release = Release(1, "0" * 64, {}, {}, {}, labels={"risk_flags": labels}, help_lines=lines)
-    assert risk.contacts(["a", "b", "c"], release, "fr") == (
+    assert risk.contacts(["a", "b", "c"], release, ["fr"]) == (
         risk.Contact("Appelez.", "fr"),
         risk.Contact("Call."),
     )
-    assert risk.contacts(["a"], release, "it") == (risk.Contact("Call."),)
+    assert risk.contacts(["a"], release, ["it"]) == (risk.Contact("Call."),)
 
 
 def test_it_holds_for_a_flag_that_the_labels_do_not_know() -> None:
