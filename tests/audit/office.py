@@ -2,7 +2,8 @@
 
 22 questions that one person answered and a second one agreed to, six that the pipeline answered
 over two releases with ratings and a correction, stages that a person approved, dismissed or asked
-again, a reply that two agencies signed, and an erased conversation.
+again, an answer asked again as something else, a reply that two agencies signed, and an erased
+conversation.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from conversations import erasing, running
 from conversations.models import Turn
 from conversations.rating.services import rate
 from conversations.recall import sending
+from conversations.replacing import services as replacing
 from ieim.knowledge import services as knowledge
 from ieim.pipeline.runner import afterwards
 from review import deciding
@@ -46,6 +48,7 @@ def build() -> None:
             taken_and_decided(item, eva, Action.WRITE, text=f"Call us, {number}.", sources=[])
             taken_and_decided(item, zoe, Action.AGREE)
         _stopped(eva)
+        _replaced()
         _signed()
         _erased(eva)
 
@@ -85,6 +88,14 @@ def _stopped(eva: User) -> None:
 
 def _misquote(answer: dict[str, Any]) -> None:
     answer["intents"][0]["evidence_snippets"] = ["extend her tourist visa"]
+
+
+def _replaced() -> None:
+    """Ask an answer that goes on with the talk again, as something else."""
+    desk.ask(VISA, {}, secret="t")
+    turn = desk.ask("and how much does it cost?", {}, secret="t")
+    again, _ = replacing.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
+    desk.run(again)
 
 
 def _signed() -> None:

@@ -79,6 +79,8 @@ def delete_turn(key: Any) -> Tampered:
         ("conversations_evidencespan", "stage_id"),
         ("conversations_stage", "turn_id"),
         ("conversations_choice", "turn_id"),
+        ("conversations_replacement", "turn_id"),
+        ("conversations_replacement", "by_id"),
         ("review_signoff", "item_id"),
         ("review_decision", "item_id"),
         ("review_itemflag", "item_id"),
@@ -90,6 +92,7 @@ def delete_turn(key: Any) -> Tampered:
             "stage_id": "SELECT id FROM conversations_stage WHERE turn_id = %s",
             "item_id": "SELECT id FROM review_reviewitem WHERE turn_id = %s",
             "turn_id": "%s",
+            "by_id": "%s",
         }[column]
         with connection.cursor() as cursor:
             cursor.execute(f"DELETE FROM {table} WHERE {column} IN ({parent})", [key])
