@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ieim.knowledge import following, vectors
+from ieim.knowledge import crisis, following, vectors
 from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.models import Service, Vector
 from ieim.knowledge.services import import_bundle, publish
@@ -16,6 +16,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.search import FusedIndex, ReleaseIndex
 from ieim.search.embedders.careful import CarefulEmbedder
 from ieim.search.fusing import texts_of
+from ieim.search.inquiry import Kind
 from tests.embedders import Ideas
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +27,16 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+WORDS = {
+    Kind.INQUIRY: "passport",
+    Kind.FOLLOW_UP: "refund",
+    Kind.CORRECTION: "renew",
+    Kind.CLOSING: "salary",
+    Kind.OTHER: "car",
+}
+FEW = tuple((f"{word} {n}", kind) for kind, word in WORDS.items() for n in range(4))
 
 
 @pytest.fixture
@@ -40,6 +51,9 @@ def ideas(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Ideas:
     careful = CarefulEmbedder(ideas, clock=clock)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
     monkeypatch.setattr(vectors, "_slots", OrderedDict())
+    # Thousands of examples teach this embedder nothing.
+    monkeypatch.setattr(crisis, "prepare", lambda: None)
+    monkeypatch.setattr(vectors, "examples", lambda: FEW)
     return ideas
 
 
@@ -51,6 +65,27 @@ def value(bundle: Bundle) -> Release:
 def forget() -> None:
     """Be another process."""
     vectors._slots.clear()
+
+
+def test_messages_are_read_once_their_examples_are_taught(ideas: Ideas, value: Release) -> None:
+    vectors.prepare(value)
+    index = vectors.shortlist_for(value)
+    assert index.asked("my passport is lost", in_a_talk=False) is None
+    vectors.teach()
+    assert index.asked("my passport is lost", in_a_talk=False) is not None
+    made = len(ideas.made)
+    vectors._readings.clear()  # be another process
+    vectors.teach()
+    vectors.teach()
+    assert len(ideas.made) == made
+
+
+def test_nothing_is_taught_while_the_embedder_is_gone(ideas: Ideas, value: Release) -> None:
+    vectors.prepare(value)
+    ideas.down = True
+    vectors.teach()
+    ideas.down = False
+    assert vectors.shortlist_for(value).asked("lost passport", in_a_talk=False) is None
 
 
 def test_words_answer_until_the_vectors_are_made(ideas: Ideas, value: Release) -> None:
