@@ -29,6 +29,8 @@ UNSAFE = (
     "synchronous_commit=off",
     # Compiling a query takes longer than to run it over the few rows of a test.
     "jit=off",
+    # Statistics of tables that a test has just emptied make the next one read whole tables.
+    "autovacuum=off",
 )
 """What a database may do that nobody keeps."""
 
