@@ -69,17 +69,27 @@ def holds(turn: Turn) -> list[Finding]:
 def waiting(session_id: UUID) -> list[Turn]:
     """Return the flagged turns of a session that wait for a person."""
     held = Turn.objects.filter(session_id=session_id, state=TurnState.NEEDS_REVIEW.value)
-    return [turn for turn in held.only("number", "risks") if turn.risks]
+    return [turn for turn in held if turn.risks]
+
+
+def in_danger(turn: Turn) -> bool:
+    """Whether an earlier message of danger in the turn's session waits for a person."""
+    earlier = (each for each in waiting(turn.session_id) if each.number < turn.number)
+    return any(map(_own_lines, earlier))
 
 
 def help_lines(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     """Return what somebody in danger has to see at a turn.
 
-    Those are the lines of its own flags, and of earlier ones that are ``waiting`` for a person:
-    who goes on to write "are you there?" is in danger still.
+    Those are the lines of its own flags, and of earlier turns that are ``waiting`` for a person, as
+    they were told there: who goes on to write "are you there?" is in danger still.
     """
     flagged = [turn, *(each for each in waiting if each.number < turn.number)]
-    codes = list(dict.fromkeys(found["code"] for each in flagged for found in each.risks))
+    return tuple(dict.fromkeys(line for each in flagged for line in _own_lines(each)))
+
+
+def _own_lines(turn: Turn) -> tuple[Contact, ...]:
+    codes = [found["code"] for found in turn.risks]
     if not codes:
         return ()
     release = knowledge.release(turn.release_number)

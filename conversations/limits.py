@@ -38,7 +38,7 @@ def take(scope: Scope, who: str) -> int | None:
         since: int = cache.get_or_set(f"{key}.since", math.ceil(now), seconds) or 0
         cache.add(f"{key}.{since}", 0, seconds + 1)
         count = cache.incr(f"{key}.{since}")
-    except Exception:
+    except Exception:  # Whatever fails here: nobody who asks for help is turned away for it.
         logger.exception("The cache cannot be reached: nothing is limited")
         return None
     return None if count <= most else min(seconds, max(1, math.ceil(since + seconds - now)))

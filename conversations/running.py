@@ -128,6 +128,7 @@ def _run(turn: Turn, model: Model) -> None:
         runtime_directive=notices.runtime_directive(release, timezone.now()),
         language=languages.told(turn),
         decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
+        in_danger=flags.in_danger(turn),
     )
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:

@@ -92,7 +92,7 @@ class PeopleAdmin(OfPeople):
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         """Save it, and have a new one looked at with the changes of this request."""
         super().save_model(request, obj, form, change)
-        request._made.append(obj.pk)  # type: ignore[attr-defined]
+        request._made.append(obj.pk)  # type: ignore[attr-defined]  # set around this
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Show or save an account."""
@@ -100,7 +100,7 @@ class PeopleAdmin(OfPeople):
             return super().changeform_view(request, *args, **kwargs)
         found = self._found(request, kwargs.get("object_id", args[0] if args else None))
         with changing(*found, by=_who(request)) as made:
-            request._made = made  # type: ignore[attr-defined]
+            request._made = made  # type: ignore[attr-defined]  # the admin passes nothing else
             return super().changeform_view(request, *args, **kwargs)
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002  # the admin's name
@@ -142,7 +142,7 @@ class RoleAdmin(stock.GroupAdmin):
     def save_model(self, request: HttpRequest, obj: Group, form: Any, change: bool) -> None:
         """Save it, and have a new one looked at with the changes of this request."""
         super().save_model(request, obj, form, change)
-        request._made.append(obj.pk)  # type: ignore[attr-defined]
+        request._made.append(obj.pk)  # type: ignore[attr-defined]  # set around this
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Show or save a role."""
@@ -151,7 +151,7 @@ class RoleAdmin(stock.GroupAdmin):
         object_id = kwargs.get("object_id", args[0] if args else None)
         group = None if object_id is None else self.get_object(request, unquote(object_id))
         with changing_role(*([group.pk] if group else []), by=_who(request)) as made:
-            request._made = made  # type: ignore[attr-defined]
+            request._made = made  # type: ignore[attr-defined]  # the admin passes nothing else
             return super().changeform_view(request, *args, **kwargs)
 
     def delete_model(self, request: HttpRequest, obj: Group) -> None:

@@ -77,18 +77,18 @@ _SOME = {
         "WHERE to_tsvector('simple', words) @@ to_tsquery('simple', %s) LIMIT %s"
     ),
     "sqlite": (
-        f"SELECT item_id FROM {_WORDS} JOIN {_TEXTS} ON {_TEXTS}.id = {_WORDS}.rowid "  # noqa: S608
+        f"SELECT item_id FROM {_WORDS} JOIN {_TEXTS} ON {_TEXTS}.id = {_WORDS}.rowid "  # noqa: S608 - our names
         f"WHERE {_WORDS} MATCH %s LIMIT %s"
     ),
 }
 _MATCHING = {
     "postgresql": (
-        f"EXISTS (SELECT 1 FROM {_TEXTS} WHERE item_id = review_reviewitem.id "  # noqa: S608
+        f"EXISTS (SELECT 1 FROM {_TEXTS} WHERE item_id = review_reviewitem.id "  # noqa: S608 - our names
         "AND to_tsvector('simple', words) @@ to_tsquery('simple', %s) OFFSET 0)"
     ),
-    "sqlite": f"SELECT rowid FROM {_WORDS} WHERE {_WORDS} MATCH %s",  # noqa: S608
+    "sqlite": f"SELECT rowid FROM {_WORDS} WHERE {_WORDS} MATCH %s",  # noqa: S608 - our names
 }
-_ROW = f"SELECT id FROM {_TEXTS} WHERE {_TEXTS}.item_id = review_reviewitem.id"  # noqa: S608
+_ROW = f"SELECT id FROM {_TEXTS} WHERE {_TEXTS}.item_id = review_reviewitem.id"  # noqa: S608 - our names
 
 
 def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
@@ -102,7 +102,7 @@ def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
         f"CREATE VIRTUAL TABLE {_WORDS} USING fts5 (words, content='{_TEXTS}', content_rowid='id', "
         "tokenize = \"unicode61 remove_diacritics 0 categories 'L* M* N* Co'\")"
     )
-    editor.execute(f"INSERT INTO {_WORDS} ({_WORDS}) VALUES ('rebuild')")  # noqa: S608
+    editor.execute(f"INSERT INTO {_WORDS} ({_WORDS}) VALUES ('rebuild')")  # noqa: S608 - our names
     for event, what in _SQLITE.items():
         editor.execute(f"CREATE TRIGGER {_WORDS}_{event} {what}", params=None)
 

@@ -78,10 +78,10 @@ class Runner(Asking):
         foreign = policy.language(turn.text, self.options.languages | self.release.languages)
         if isinstance(outcome, Abstained):
             # Who may be in danger is not asked to choose from a list.
-            if any(hold.code is Code.POLICY_RISK for hold in holds):
+            if turn.in_danger or any(hold.code is Code.POLICY_RISK for hold in holds):
                 return NeedsReview(outcome.stage, outcome.findings)
             return replace(outcome, findings=(*outcome.findings, *foreign))
-        if foreign and not holds and not turn.decided:
+        if foreign and not (holds or turn.decided or turn.in_danger):
             offered = self._instead(turn, reached, outcome.reply)
             if offered:
                 return Abstained(REPLY, tuple(foreign), offered)

@@ -28,7 +28,8 @@ class Turn:
     and, for an answer, ``"agency"`` and ``"service"``. ``risks`` are what the screen found.
     ``language`` (ISO 639-1) is the citizen's, empty for the one that the knowledge is written in.
     ``decided`` says that somebody, the citizen or staff, has had a hand in its stages: nobody is
-    asked any more what the message means.
+    asked any more what the message means. ``in_danger`` says that an earlier message of danger
+    waits for a person: nobody is asked to choose from a list either.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Turn:
     runtime_directive: str | None = None
     language: str = ""
     decided: bool = False
+    in_danger: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,7 @@ def test_it_reports_what_cannot_be_read(
 ) -> None:
     with lifted(), connection.cursor() as cursor:
         cursor.execute("PRAGMA ignore_check_constraints = ON")
-        statement = f"UPDATE audit_auditevent SET {column} = %s WHERE seq = 3"  # noqa: S608
+        statement = f"UPDATE audit_auditevent SET {column} = %s WHERE seq = 3"  # noqa: S608 - our names
         cursor.execute(statement, [value])
         cursor.execute("PRAGMA ignore_check_constraints = OFF")
 

@@ -18,6 +18,7 @@ from tests.conversations.test_views import page, send, visitor
 from tests.embedders import Feelings
 from tests.fixtures import VISA, Ask
 from tests.knowledge.test_crisis import few
+from tests.review import desk
 
 INDIRECT = f"{VISA}. Nobody has to look after me"
 
@@ -84,6 +85,20 @@ def test_help_lines_stay_while_a_person_is_awaited(feelings: Feelings, ask: Ask)
     assert selectors.turn_view(before.pk).contact_texts == []
     Turn.objects.filter(pk=held.pk).update(state="answered")
     assert selectors.turn_view(later.pk).contact_texts == []
+
+
+def test_nobody_chooses_from_a_list_while_a_danger_waits(feelings: Feelings, ask: Ask) -> None:
+    held = ask(INDIRECT, secret="s")
+    Turn.objects.filter(pk=ask(VISA, secret="other").pk).update(state="needs_review")
+
+    def unsure(secret: str) -> str:
+        model = desk.Scripted({"service_select_v1": [desk.unsure]})
+        return ask("How do I renew my passport?", secret=secret, model=model).state
+
+    assert unsure("other") == "asking"
+    assert unsure("s") == "needs_review"
+    Turn.objects.filter(pk=held.pk).update(state="answered")
+    assert unsure("s") == "asking"
 
 
 def test_no_model_takes_it_away_and_replay_says_the_same(feelings: Feelings, ask: Ask) -> None:

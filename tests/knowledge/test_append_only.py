@@ -49,7 +49,7 @@ def test_it_refuses_a_second_release_of_a_number(release: Release) -> None:
 @pytest.mark.parametrize("table", ["knowledge_release", "knowledge_publication"])
 def test_it_refuses_sql_that_replaces_or_empties(release: Release, table: str) -> None:
     with connection.cursor() as cursor:
-        statement = f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}"  # noqa: S608
+        statement = f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}"  # noqa: S608 - our names
         if connection.vendor == "postgresql":
             # It does not empty a table whose foreign keys are still to be checked.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")

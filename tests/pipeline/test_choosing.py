@@ -51,6 +51,11 @@ def test_an_honest_low_score_is_final_and_offers_services() -> None:
     assert store.failed == ["service_select_v1"]
 
 
+def test_nobody_is_asked_while_an_earlier_danger_waits() -> None:
+    outcome, _ = run(ScriptedModel({"service_select_v1": [unsure()]}), in_danger=True)
+    assert isinstance(outcome, NeedsReview)
+
+
 def test_no_agency_is_final_and_offers_services() -> None:
     model = ScriptedModel({"agency_detect_v1": [nobody()]})
     outcome, _ = run(model, text="passport replace renew")

@@ -27,7 +27,7 @@ _ABBREVIATION = re.compile(
 )
 """Offices, schemes and forms are called by them: "SSA", "DS-82"."""
 
-_QUESTION = "?"
+_QUESTION = re.compile("[?？؟]")
 _THRESHOLD = 2
 _FOREIGN_WORDS = 3
 _CLEAR = 0.7
@@ -69,7 +69,9 @@ def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: b
         return clear or (by_words and likeness["like"] >= likeness["least"])
     # In a talk nothing but thanks and the like is none: not a question, nor an answer.
     answers = lexicon().answers
-    told = any(_QUESTION in part or answers.match(_MARKS.sub("", fold(part))) for part in parts)
+    told = any(
+        _QUESTION.search(part) or answers.match(_MARKS.sub("", fold(part))) for part in parts
+    )
     return by_words and (told or likeness["like"] >= likeness["least"])
 
 
