@@ -161,6 +161,13 @@ class Asked(NamedTuple):
     nearest: float
 
 
+class Part(NamedTuple):
+    """A part of a message, half-open code points, that asks for something of its own."""
+
+    start: int
+    end: int
+
+
 class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
     entries that do not match come last."""
@@ -177,6 +184,11 @@ class Shortlist(Protocol):
 
     def goes_on(self, query: str) -> float:
         """Return, from 0 to 1, how surely the message of ``query`` goes on with the talk in it."""
+        ...
+
+    def parts(self, text: str) -> Sequence[Part]:
+        """Return what a message asks for, in order: the clauses that say by themselves what they
+        are about. "And what does it cost?" is none."""
         ...
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
