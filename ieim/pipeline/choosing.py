@@ -177,7 +177,7 @@ def _category(service: Service, _agency: Agency, release: Release) -> dict[str, 
 
 
 def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, Any]:
-    placeholders = [f"service_{name}" for name in _shown(service)] + ["agency_name"]
+    placeholders = [f"service_{name}" for name in _shown(service)]
     return {
         "serviceSelection": {
             "serviceKey": service.key,
@@ -188,7 +188,7 @@ def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, 
         },
         "template": {
             "placeholders": {name: f"{{{name}}}" for name in placeholders},
-            "rules": f"In this order: {', '.join(f'{{{name}}}' for name in placeholders)}.",
+            "rules": f"Open with {', '.join(f'{{{name}}}' for name in placeholders)}.",
         },
         "nextStep": "session_end",
     }

@@ -187,8 +187,8 @@ class Shortlist(Protocol):
         ...
 
     def parts(self, text: str) -> Sequence[Part]:
-        """Return what a message asks for, in order: the clauses that say by themselves what they
-        are about. "And what does it cost?" is none."""
+        """Return the questions of a message, in order, that say by themselves what they are about:
+        "and what does it cost?" is none."""
         ...
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:

@@ -122,6 +122,12 @@ class Clause:
     start: int
     end: int
 
+    @property
+    def is_question(self) -> bool:
+        """Whether it ends in a question mark. Who tells a story says much that nobody need answer,
+        so that a request without the mark is not told from it."""
+        return self.said.endswith(("?", "؟", "？"))
+
 
 def clauses(text: str) -> list[str]:
     """Return the clauses of ``text`` that the citizen asks with, none of them blank: see

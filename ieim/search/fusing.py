@@ -137,9 +137,9 @@ class FusedIndex:
         return reading.goes_on(asked[0])
 
     def parts(self, text: str) -> Sequence[Part]:
-        """Return the clauses that read as inquiries which are clear by themselves."""
+        """Return the questions that read as inquiries which are clear by themselves."""
         reading = self._reading()
-        said = read_clauses(text)[:_PARTS]
+        said = [each for each in read_clauses(text) if each.is_question][:_PARTS]
         if reading is None or len(said) < 2:
             return self.words.parts(text)
         try:

@@ -89,7 +89,7 @@ class ReleaseIndex:
         return [
             Part(each.start, each.end)
             for each in read_clauses(text)
-            if each.said.endswith("?")
+            if each.is_question
             and len(subject(topic(each.said))) >= OWN_TOPIC
             and not refers_back(each.said)
         ]
