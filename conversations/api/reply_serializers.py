@@ -37,9 +37,7 @@ class CardSerializer(serializers.Serializer[Any]):
     lead = serializers.CharField(help_text="What to do first.")
     facts = FactSerializer(many=True)
     agency = serializers.CharField()
-    url = serializers.CharField(
-        help_text="Its page. Empty when there is none to link to."
-    )
+    url = serializers.CharField(help_text="Its page. Empty when there is none to link to.")
     languages = serializers.DictField(
         child=serializers.CharField(),
         help_text="The languages of title and lead; empty where it is the reply's.",

@@ -90,6 +90,10 @@ class Listening:
         """What a message asks for."""
         return self._shortlist.parts(text)
 
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Which fields of a service a message asks about."""
+        return self._shortlist.asked_about(text)
+
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """What services share with a message alone."""
         return self._shortlist.evidence(text, services)

@@ -191,6 +191,11 @@ class Shortlist(Protocol):
         "and what does it cost?" is none."""
         ...
 
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Return the fields of a service that a message clearly asks about, in its order; none
+        where it asks for the service as a whole, or that cannot be told by meaning."""
+        ...
+
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return what each of ``services`` shares with a message alone, by words and meaning, and
         the most that any service of the release does."""

@@ -154,6 +154,21 @@ class FusedIndex:
             if reading.asked(vector) >= reading.least and not reading.goes_on(vector)
         ]
 
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Return the fields that the clauses of a message ask about."""
+        reading = self._reading()
+        aspects = None if reading is None else reading.aspects
+        parts = [part[:_LONGEST_QUESTION] for part in clauses(text)[:_PARTS]]
+        if aspects is None or not parts:
+            return ()
+        try:
+            vectors = self._embedder.queries(parts)
+        except EmbedderUnavailable:
+            return ()
+        if vectors.shape[1] != aspects.width:
+            return ()
+        return tuple(dict.fromkeys(name for vector in vectors for name in aspects.of(vector)))
+
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the fused score of each of ``services`` for a message alone, and the best one."""
         near = self._near(text, self._services)

@@ -94,6 +94,10 @@ class ReleaseIndex:
             and not refers_back(each.said)
         ]
 
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Words alone say nothing of that here."""
+        return ()
+
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the share of a message that each of ``services`` has, and the best one."""
         index = self.service_index

@@ -99,7 +99,8 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
     complains = payload["chat_context_summary"] and only_complains(payload["user_prompt"])
     placeholders = [_FIELDS[field] for field in _FIELDS if field in service["fields"]]
     asked = [_FIELDS[field] for field in payload.get("asked_about", ()) if field in _FIELDS]
-    opens = [name for name in asked if name in placeholders] or placeholders
+    opens = [name for name in asked if name in placeholders] or placeholders or ["service_name"]
+    placeholders = placeholders or opens
     return envelope(
         payload,
         "multi_agency_service_answer_v1" if high else "session_end",

@@ -29,7 +29,9 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
         inputs.query, agencies=[agency] if agency else [], limit=inputs.limits["services"]
     )
     slots = [service_slot(r, detail=False) for r in ranked]
+    about = list(inputs.shortlist.asked_about(inputs.text))
     return {
+        **({"asked_about": about} if about else {}),
         "service_index": slots,
         **own_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
         "KnowledgeBase_Dictionary": [
