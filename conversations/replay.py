@@ -82,10 +82,12 @@ def replay(turn: Turn) -> Replay:
         context = Context(1, turn.text, state, release)
         stored.append({"reply": turn.reply.body})
         reply = compose(outputs, context, language=languages.told(turn))
-        # Notices are of the moment at which it was told, and what the talk was about is of other
-        # turns: neither is a decision, and they stand as they are.
+        # Notices are of the moment at which it was told, what the talk was about is of other turns,
+        # and what is not covered is the search's to say: none is a decision, and they stand.
         told = replies.Reply.from_dict(turn.reply.body)
-        as_told = replace(reply, notices=told.notices, still_about=told.still_about)
+        as_told = replace(
+            reply, notices=told.notices, still_about=told.still_about, uncovered=told.uncovered
+        )
         again.append({"reply": as_told.as_dict()})
         if stored[-1] != again[-1]:
             changes.append("The reply would be another one.")

@@ -177,7 +177,7 @@ def _category(service: Service, _agency: Agency, release: Release) -> dict[str, 
 
 
 def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, Any]:
-    placeholders = [f"service_{name}" for name in _shown(service)]
+    placeholders = [f"service_{name}" for name in _shown(service)] or ["service_name"]
     return {
         "serviceSelection": {
             "serviceKey": service.key,

@@ -168,6 +168,7 @@ def describe(turn: Turn) -> dict[str, Any]:
         **_choice(turn),
         "replaces": _replaces(turn),
         "reply": turn.reply.body if hasattr(turn, "reply") else None,
+        "uncovered": _uncovered(turn),
     }
 
 
@@ -195,6 +196,12 @@ def _offer(asked: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _uncovered(turn: Turn) -> list[str]:
+    """Return the parts of the message that nothing in its reply is about."""
+    spans = turn.reply.body.get("uncovered", []) if hasattr(turn, "reply") else []
+    return [turn.text[start:end] for start, end in spans]
+
+
 def as_text(result: dict[str, Any]) -> str:
     """Return a described turn for a person to read."""
     lines = [f"Session {result['reference']} ({result['session']}), turn {result['number']}", ""]
@@ -214,6 +221,8 @@ def as_text(result: dict[str, Any]) -> str:
         if reply.still_about:
             lines += [f"Still about: {reply.still_about} (--something-else, if not)", ""]
         lines.append(reply.as_text())
+        for part in result["uncovered"]:
+            lines += ["", f"Not answered here: {part}"]
         lines += [f"Source: {s.service_name} ({s.agency_name}) {s.url}" for s in reply.sources]
     elif result["choice"]:
         lines.append("Which of these do you mean? Ask again with --choose and its number, or none.")

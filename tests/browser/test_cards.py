@@ -1,0 +1,109 @@
+"""An answer over several agencies, and one that opens with what was asked, in a real browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests import live
+from tests.browser.steps import ask, assert_accessible, assert_fits, expect_answer
+
+pytestmark = pytest.mark.browser
+
+BOTH = "We had a baby. How do we register the birth and claim child benefit?"
+VISA = "I want to extend my tourist visa"
+COST = "And how much does it cost?"
+THIRD = f"{BOTH} Where can I renew a broken fishing boat mooring?"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A site that reads messages by meaning."""
+    with live.site(tmp_path_factory.mktemp("cards"), IEIM_EMBEDDINGS="embedded") as running:
+        yield running.base_url
+
+
+def shown(browser: Browser, site: str, *texts: str, width: int, script: bool) -> Page:
+    """Ask one after the other; return the page with all answers."""
+    context = browser.new_context(
+        base_url=site, viewport={"width": width, "height": 900}, java_script_enabled=script
+    )
+    page = context.new_page()
+    page.goto("/")
+    for number, text in enumerate(texts, 1):
+        ask(page, text)
+        if not script:
+            for _ in range(60):
+                if page.get_by_text("Why this answer").count() == number:
+                    break
+                page.wait_for_timeout(250)
+                page.reload()
+        expect_answer(page, number)
+    return page
+
+
+def keep(page: Page, name: str) -> None:
+    """Keep a picture where somebody wants to look at it."""
+    if folder := os.environ.get("IEIM_PICTURES"):
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
+@pytest.mark.parametrize(
+    ("width", "script"), [(390, True), (1280, True), (390, False), (1280, False)]
+)
+def test_each_agency_has_a_card_with_its_checklist_and_contact(
+    browser: Browser, site: str, width: int, script: bool
+) -> None:
+    page = shown(browser, site, BOTH, width=width, script=script)
+    cards = page.locator(".answer__card")
+    expect(cards).to_have_count(2)
+    for card in cards.all():
+        for heading in ("What you need", "Contact"):
+            expect(card.get_by_text(heading, exact=True)).to_be_visible()
+        expect(card.get_by_text("What it costs", exact=True)).to_be_hidden()
+        card.get_by_text("More about this").click()
+        expect(card.get_by_text("What it costs", exact=True)).to_be_visible()
+        expect(card.locator(".answer__card-source a")).to_have_count(1)
+        card.get_by_text("More about this").click()
+    expect(page.locator(".answer__sources")).to_have_count(0)
+    assert_fits(page)
+    if script:
+        assert_accessible(page)
+    keep(page, f"cards-{width}-{'js' if script else 'plain'}")
+    page.emulate_media(media="print")
+    expect(cards.first.get_by_text("What it costs", exact=True)).to_be_visible()
+    page.context.close()
+
+
+@pytest.mark.parametrize(("width", "script"), [(390, True), (1280, False)])
+def test_what_was_asked_leads_and_the_rest_stays_closed(
+    browser: Browser, site: str, width: int, script: bool
+) -> None:
+    page = shown(browser, site, VISA, COST, width=width, script=script)
+    first, second = page.locator(".answer").all()
+    expect(first.get_by_text("More about this")).to_have_count(0)
+    expect(second.locator(".answer__first")).to_contain_text("What it costs")
+    expect(second.locator(".answer__first")).to_contain_text("MRK")
+    expect(second.get_by_text("What you need", exact=True)).to_be_hidden()
+    second.get_by_text("More about this").click()
+    expect(second.get_by_text("What you need", exact=True)).to_be_visible()
+    second.get_by_text("More about this").click()
+    assert_fits(page)
+    if script:
+        assert_accessible(page)
+    keep(page, f"asked-{width}-{'js' if script else 'plain'}")
+    page.context.close()
+
+
+def test_a_part_that_nothing_covers_is_said(browser: Browser, site: str) -> None:
+    page = shown(browser, site, THIRD, width=390, script=True)
+    left = page.locator(".answer__uncovered")
+    expect(left).to_contain_text("Where can I renew a broken fishing boat mooring")
+    expect(left).to_contain_text("in a message of its own")
+    assert_accessible(page)
+    keep(page, "uncovered-390-js")
+    page.context.close()
