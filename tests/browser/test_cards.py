@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -46,12 +44,6 @@ def shown(browser: Browser, site: str, *texts: str, width: int, script: bool) ->
     return page
 
 
-def keep(page: Page, name: str) -> None:
-    """Keep a picture where somebody wants to look at it."""
-    if folder := os.environ.get("IEIM_PICTURES"):
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
-
-
 @pytest.mark.parametrize(
     ("width", "script"), [(390, True), (1280, True), (390, False), (1280, False)]
 )
@@ -73,7 +65,6 @@ def test_each_agency_has_a_card_with_its_checklist_and_contact(
     assert_fits(page)
     if script:
         assert_accessible(page)
-    keep(page, f"cards-{width}-{'js' if script else 'plain'}")
     page.emulate_media(media="print")
     expect(cards.first.get_by_text("What it costs", exact=True)).to_be_visible()
     page.context.close()
@@ -95,7 +86,6 @@ def test_what_was_asked_leads_and_the_rest_stays_closed(
     assert_fits(page)
     if script:
         assert_accessible(page)
-    keep(page, f"asked-{width}-{'js' if script else 'plain'}")
     page.context.close()
 
 
@@ -105,5 +95,4 @@ def test_a_part_that_nothing_covers_is_said(browser: Browser, site: str) -> None
     expect(left).to_contain_text("Where can I renew a broken fishing boat mooring")
     expect(left).to_contain_text("in a message of its own")
     assert_accessible(page)
-    keep(page, "uncovered-390-js")
     page.context.close()
