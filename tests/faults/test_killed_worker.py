@@ -11,6 +11,8 @@ from collections.abc import Callable
 from http.cookiejar import CookieJar
 from pathlib import Path
 
+import pytest
+
 from ieim.pipeline.topology import ANSWERING
 from tests.fixtures import VISA
 from tests.live import site
@@ -49,6 +51,7 @@ class Citizen:
         self.opener.open(f"{self.base_url}/ask/", body).close()
 
 
+@pytest.mark.processes
 def test_it_finishes_the_turn_of_a_killed_worker(tmp_path: Path) -> None:
     never = threading.Event()
     with scripted_model({"category_select_v1": [never]}) as (_, model):
