@@ -34,7 +34,8 @@ class ModelOverride(TypedDict, total=False):
 class ModelSettings(TypedDict):
     """``settings.IEIM_MODEL``.
 
-    ``BASE_URL`` is empty for the offline engine; ``DEADLINE`` is in seconds, for one call in all;
+    ``BASE_URL`` is empty for the offline engine; ``AHEAD`` says whether the likeliest next stages
+    are asked beside the present one; ``DEADLINE`` is in seconds, for one call in all;
     ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an ``input``, a ``session`` and a
     ``day``, None for no limit. ``LANGUAGES`` are ISO 639-1; ``KEY_PATTERNS`` are by key type.
     """
@@ -46,6 +47,7 @@ class ModelSettings(TypedDict):
     DEADLINE: float
     RESPONSE_FORMAT: str
     STORE: bool
+    AHEAD: bool
     OVERRIDES: dict[str, ModelOverride]
     BUDGET: dict[str, int | None]
     LANGUAGES: list[str]
@@ -75,6 +77,8 @@ def model(env: Env) -> ModelSettings:
             "IEIM_MODEL_RESPONSE_FORMAT", _RESPONSE_FORMATS, "json_schema"
         ),
         "STORE": env.flag("IEIM_MODEL_STORE", default=False),
+        # In process an answer takes milliseconds: there is nothing to gain.
+        "AHEAD": bool(base_url) and env.flag("IEIM_MODEL_AHEAD", default=True),
         "OVERRIDES": _overrides(env),
         "BUDGET": {
             "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),
