@@ -22,6 +22,8 @@ RELATIVE = {
 OCCASIONS = frozenset("when quand lorsque once while cuando".split())
 """What begins a sentence that says on which occasion a service is used: no condition of it."""
 
+OR = frozenset("or ou oder o nor ni".split())
+
 AND = frozenset(
     "and but so because et mais car und aber denn weil y e pero porque then puis".split()
 )
@@ -70,6 +72,8 @@ class Clause:
 
     atoms: tuple[Atom, ...]
     governs: tuple[int, ...] = ()
+    alternatives: tuple[int, ...] = ()
+    conditional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ class Read:
     units: tuple[Unit, ...]
     names: tuple[tuple[str, ...], ...]
     name_stems: frozenset[object]
+    stems: frozenset[object]
+    actions: frozenset[object]
 
 
 @lru_cache(maxsize=2048)
@@ -109,6 +115,8 @@ def read_entry(entry: Entry, language: str) -> Read:
         tuple(units),
         tuple(tuple(a.word for a in _named(name, words)) for name in entry.names),
         frozenset(atom.value for atom in names if atom.kind in ("word", "loose")),
+        frozenset(a.value for unit in units for a in unit.atoms if a.kind in ("word", "loose")),
+        frozenset(unit.clauses[0].atoms[0].value for unit in units if unit.kind == "step"),
     )
 
 
@@ -143,18 +151,42 @@ def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:
             conditional[-1] = opens
         cut[-1].append(atom)
     return tuple(
-        Clause(tuple(part), tuple(_governed(index, part[0].word, conditional)))
+        Clause(
+            tuple(part),
+            tuple(
+                _governed(
+                    index,
+                    part[0].word if part else "",
+                    conditional,
+                    apart=bool(part and BREAK.search(part[0].gap)),
+                )
+            ),
+            tuple(_alternatives(index, cut, conditional)),
+            conditional[index],
+        )
         for index, part in enumerate(cut)
     )
 
 
-def _governed(index: int, first: str, conditional: Sequence[bool]) -> Iterator[int]:
+def _governed(index: int, first: str, conditional: Sequence[bool], *, apart: bool) -> Iterator[int]:
     if not conditional[index]:
         return
     before = [i for i in range(index) if not conditional[i]]
-    if not before and first in OCCASIONS:
+    if first in OCCASIONS and (not before or apart):
         return
     if before:
         yield before[-1]
     else:
         yield from (i for i in range(index + 1, len(conditional)) if not conditional[i])
+
+
+def _alternatives(
+    index: int, cut: Sequence[Sequence[Atom]], conditional: Sequence[bool]
+) -> Iterator[int]:
+    """Yield the clauses after a condition up to the one with an "or", where there is one."""
+    if not conditional[index] or any(atom.word in OR for atom in cut[index]):
+        return
+    for end in range(index + 1, len(cut)):
+        if any(atom.word in OR for atom in cut[end]):
+            yield from range(index + 1, end + 1)
+            return

@@ -9,7 +9,7 @@ from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
 from ieim.pipeline.claims.entries import AND, BREAK, Entry, Read, read_entry
 from ieim.pipeline.claims.language import told
 from ieim.pipeline.claims.lexicon import Lexicon, lexicon, sensitive
-from ieim.pipeline.claims.matching import Part, akin, supports
+from ieim.pipeline.claims.matching import Part, Reason, akin, supports
 
 _MOST_COURTEOUS = 12
 """Words of the longest courtesy."""
@@ -31,6 +31,8 @@ class Judge:
         self.names = {name for read in self.read for name in read.names if name}
         asked = atoms(tokens_of(question)[1], self.words)
         self.asked = frozenset(a.value for a in asked if a.kind in ("word", "loose", "fact"))
+        # What the sentence before said: an "it" of this one takes it up.
+        self.before: frozenset[object] = frozenset()
         self.name_stems = frozenset().union(*(read.name_stems for read in self.read))
 
     def verdict(self, sentence: str) -> Verdict:
@@ -45,11 +47,10 @@ class Judge:
             return Verdict("", answers=named)
         parts = list(self._parts(found))
         reasons = [supports(parts, read, self) for read in self.read]
-        if "" in reasons:
-            return Verdict("", answers=True)
+        self.before = frozenset(a.value for a in found if a.kind in ("word", "loose"))
         # The entry that comes nearest says best what is wrong.
-        why = max(reasons, key=len, default="No source is cited.")
-        return Verdict(why, answers=True)
+        nearest = min(reasons, default=Reason(99, "No source is cited."))
+        return Verdict(nearest.why, answers=True)
 
     def _discourteous(self, found: list[Atom]) -> list[Atom]:
         """Leave out the courtesies and openers that a sentence begins with."""
@@ -103,10 +104,10 @@ class Judge:
 
     def _says_nothing(self, found: Sequence[Atom], *, head: bool) -> bool:
         free = all(
-            atom.kind in ("glue", "name", "first")
+            atom.kind in ("glue", "name", "first", "sequence")
             or self._is_label(atom, "any")
             or (head and any(self._is_label(atom, kind) for kind in self.words.labels))
-            or (head and self.is_context(atom))
+            or (head and self.is_context(atom, None))
             or (head and atom.kind in ("duty",))
             or (head and atom.kind in ("word", "loose") and atom.value in self.asked)
             for atom in found
@@ -117,12 +118,15 @@ class Judge:
         labels = self.words.labels.get(kind, frozenset())
         return atom.kind in ("word", "loose", "glue") and atom.word in labels
 
-    def is_context(self, atom: Atom) -> bool:
+    def is_context(self, atom: Atom, read: Read | None) -> bool:
         """Whether an atom is a word of a cited name."""
+        stems = read.name_stems if read else self.name_stems
         return (
             atom.kind in ("word", "loose")
-            and atom.word not in sensitive()
-            and (atom.value in self.name_stems or akin(str(atom.value), self.name_stems))
+            and (
+                atom.value in stems
+                or (atom.word not in sensitive() and akin(str(atom.value), stems))
+            )
         )
 
     def _parts(self, found: Sequence[Atom]) -> Iterator[Part]:

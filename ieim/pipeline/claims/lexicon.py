@@ -16,7 +16,7 @@ import yaml
 
 OPERATORS = (
     "duty permission ability advice negation free only except universal hedge once twice minimum maximum "
-    "over under within before after about same first condition first_person here us"
+    "over under within before after about same first condition first_person here us whether sequence"
 ).split()
 """The classes of words that turn a meaning."""
 
@@ -48,6 +48,8 @@ class Lexicon:
     wants: tuple[Phrase, ...]
     courtesies: re.Pattern[str]
     condolence: frozenset[str]
+    kin: frozenset[str]
+    exact: frozenset[str]
 
 
 @cache
@@ -92,8 +94,12 @@ def lexicon(language: str) -> Lexicon:
         weekdays={plain(day): number for number, day in enumerate(data["weekdays"])},
         one=_words(data["article_one"]),
         wants=tuple(_phrases(data["wants"])),
-        courtesies=re.compile("|".join(f"(?:{each})" for each in data["courtesies"])),
+        courtesies=re.compile(
+            "(?:" + "|".join(f"(?:{each})" for each in data["courtesies"]) + r")(?!\w)"
+        ),
         condolence=_words(data["condolence"]),
+        kin=_words(data["kin"]),
+        exact=_words(data["exact"]),
     )
 
 

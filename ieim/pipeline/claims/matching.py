@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from os.path import commonprefix
 from typing import TYPE_CHECKING, NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, Quantity
-from ieim.pipeline.claims.entries import Clause, Read, Unit
+from ieim.pipeline.claims.entries import OR, Clause, Read, Unit
 from ieim.pipeline.claims.lexicon import OPERATORS, sensitive
 from ieim.pipeline.facts import matches
 
@@ -15,14 +17,22 @@ if TYPE_CHECKING:
 
 _KEPT = frozenset(
     "negation only except hedge once twice minimum maximum over under within before after about "
-    "same first".split()
+    "same first whether".split()
 )
 """Operators that a claim may not drop from a clause that it uses."""
 
-_STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "condition"}
+_STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "condition", "sequence"}
 """Operators that a claim may not add."""
 
-_TRIES = 300
+_TRIES = 600
+
+CONDITION = 0.5
+PART = 1.5
+_TURNS = frozenset({"duty", "permission", "advice", "negation", "free", "only"})
+RECIPROCAL = 0.34
+
+MAY_MISS = 0.2
+"""The share of a sentence's content that its unit need not have."""
 
 
 class Part(NamedTuple):
@@ -32,30 +42,79 @@ class Part(NamedTuple):
     wants: bool
 
 
-def supports(parts: Sequence[Part], read: Read, judge: Judge) -> str:
-    """Return "" where the entry supports the sentence, else why it does not."""
+class Reason(NamedTuple):
+    """Why an entry does not support a sentence; ``distance`` is how far from it that is."""
+
+    distance: int
+    why: str
+
+
+SUPPORTED = Reason(0, "")
+
+
+def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
+    """Return :data:`SUPPORTED`, or why the entry does not support the sentence."""
     candidates: list[list[Unit | None]] = []
     merged = _merged(parts, judge)
+    content = sum(a.kind in ("word", "fact") for part in merged for a in part.atoms)
+    spare = int(content * MAY_MISS)
+    lacking: list[Atom] = []
     for part in merged:
         if part.wants and _only_wants(part, read, judge):
             candidates.append([None])
             continue
-        units = [unit for unit in read.units if not _missing(part, unit, read, judge)]
-        if not units:
-            nearest = min(
-                (_missing(part, unit, read, judge) for unit in read.units), key=len, default=[]
-            )
-            said = " ".join(atom.word or str(atom.value) for atom in nearest)
-            return f"The source does not say: {said}."
-        candidates.append(list(units))
+        gaps = [(unit, _missing(part, unit, read, judge)) for unit in read.units]
+        fewest = min((_cost(gap, part, unit, read, judge) for unit, gap in gaps), default=99)
+        if fewest > spare:
+            nearest = min((gap for _, gap in gaps), key=len, default=[])
+            lacking += nearest or part.atoms[:1]
+            continue
+        spare -= fewest
+        fit = [u for u, gap in gaps if _cost(gap, part, u, read, judge) == fewest]
+        candidates.append(sorted(fit, key=lambda unit: -_own(part, unit)))
+    if lacking:
+        said = " ".join(atom.word or str(atom.value) for atom in lacking)
+        return Reason(10 + len(lacking), f"The source does not say: {said}.")
     if all(c == [None] for c in candidates):
-        return "It only repeats what was asked."
+        return Reason(5, "It only repeats what was asked.")
     why = ""
     for tried, chosen in enumerate(_choices(candidates)):
-        why = _dropped(merged, chosen, judge)
+        why = _dropped(merged, chosen, read, judge)
         if not why or tried >= _TRIES:
             break
-    return why
+    return Reason(1, why) if why else SUPPORTED
+
+
+def _own(part: Part, unit: Unit) -> int:
+    """Return how many words and facts of a part stand in a unit itself."""
+    there = list(unit.atoms)
+    return sum(any(_says(other, atom) for other in there) for atom in part.atoms)
+
+
+def _says(one: Atom, other: Atom) -> bool:
+    """Whether an atom of the source says an atom of the claim."""
+    if other.kind == "fact":
+        return one.kind == "fact" and _same_fact(other, one)
+    if other.kind not in ("word", "loose"):
+        return other.kind != "glue" and one.kind == other.kind
+    return one.kind in ("word", "loose") and (
+        one.value == other.value or akin(str(one.value), [other.value])
+    )
+
+
+def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge) -> int:
+    """Return how many words a part has beyond a unit; 99 where it may have none of them."""
+    if not gap:
+        return 0
+    spared = all(
+        a.kind == "word"
+        and a.value in read.stems
+        and a.word not in sensitive()
+        and a.word not in judge.words.exact
+        for a in gap
+    )
+    turns = any(a.kind in _TURNS for a in part.atoms)
+    return len(gap) if spared and not turns and _own(part, unit) >= PART * len(gap) else 99
 
 
 def _choices(candidates: Sequence[Sequence[Unit | None]]) -> Iterator[list[Unit | None]]:
@@ -65,7 +124,7 @@ def _choices(candidates: Sequence[Sequence[Unit | None]]) -> Iterator[list[Unit 
         if index == len(candidates):
             yield []
             return
-        for unit in sorted(candidates[index], key=lambda u: u is not before):
+        for unit in candidates[index]:
             for following in rest(index + 1, unit or before):
                 yield [unit, *following]
 
@@ -103,7 +162,7 @@ def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
         atom.kind not in ("word", "loose", "fact")
         or (atom.value in judge.asked and atom.word not in sensitive())
         or (atom.kind != "fact" and atom.value in known and atom.word not in sensitive())
-        or judge.is_context(atom)
+        or judge.is_context(atom, read)
         or atom.kind == "loose"
         for atom in part.atoms
     )
@@ -112,6 +171,8 @@ def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
 def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     """Return the atoms of a part that a unit does not have and that are not free beside it."""
     there = list(unit.atoms)
+    # A condition is the source's own, and a name's words make none.
+    strict = part.atoms[0].kind in ("condition", "except")
     stems = {a.value for a in there if a.kind in ("word", "loose", "glue")}
     words = {a.word for a in there}
     kinds = {a.kind for a in there}
@@ -119,7 +180,8 @@ def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
         atom
         for atom in part.atoms
         if not (
-            atom.kind in ("glue", "name") or _there(atom, unit, there, stems, words, kinds, judge)
+            atom.kind in ("glue", "name")
+            or _there(atom, unit, there, stems, words, kinds, read, judge, strict=strict)
         )
     ]
 
@@ -131,7 +193,10 @@ def _there(
     stems: set[object],
     words: set[str],
     kinds: set[str],
+    read: Read,
     judge: Judge,
+    *,
+    strict: bool,
 ) -> bool:
     if atom.kind == "fact":
         return any(_same_fact(atom, other) for other in there if other.kind == "fact")
@@ -139,13 +204,17 @@ def _there(
         if atom.value in stems or atom.word in words or _akin(atom, there):
             return True
         if atom.word in sensitive():
-            return False
+            return judge.is_context(atom, read) and not strict
         labels = judge.words.labels
+        if atom.word in judge.words.kin and atom.value in judge.asked:
+            return True
+        if unit.kind == "requirement" and atom.value in read.actions:
+            return True
         return (
             atom.kind == "loose"
             or atom.word in labels.get("any", ())
             or atom.word in labels.get(unit.kind, ())
-            or judge.is_context(atom)
+            or (judge.is_context(atom, read) and not strict)
         )
     if atom.kind in ("universal", "same"):
         return atom.word in words
@@ -154,11 +223,11 @@ def _there(
     if atom.kind == "permission":
         return "permission" in kinds or unit.kind in ("step", "name", "contact")
     if atom.kind == "ability":
-        soft = kinds & {"ability", "permission"} or unit.kind != "requirement"
+        soft = kinds & {"ability", "permission", "us"} or unit.kind != "requirement"
         return bool(soft) and not (kinds & {"duty"} and not kinds & {"ability", "permission"})
     if atom.kind == "advice":
         return "advice" in kinds or "duty" in kinds or unit.kind in ("requirement", "step")
-    if atom.kind in ("condition", "first"):
+    if atom.kind in ("condition", "first", "sequence"):
         return True
     return atom.kind in kinds
 
@@ -169,15 +238,16 @@ def _akin(atom: Atom, there: Sequence[Atom]) -> bool:
 
 def akin(one: str, others: Iterable[object]) -> bool:
     """Whether one of the other stems differs from this one only by its ending."""
-    for other in others:
-        two = str(other)
-        same = 0
-        while same < min(len(one), len(two)) and one[same] == two[same]:
-            same += 1
-        longest = max(len(one), len(two)) - same
-        if (same >= 5 and longest <= 3) or (same == 4 and longest <= 2):
-            return True
-    return False
+    return any(_near(one, str(other)) for other in others)
+
+
+@lru_cache(maxsize=65536)
+def _near(one: str, two: str) -> bool:
+    if one[:4] != two[:4] or len(one) < 4:
+        return False
+    same = len(commonprefix([one, two]))
+    longest = max(len(one), len(two)) - same
+    return (same >= 5 and longest <= 3) or (same == 4 and longest <= 2)
 
 
 def _same_fact(atom: Atom, other: Atom) -> bool:
@@ -188,7 +258,7 @@ def _same_fact(atom: Atom, other: Atom) -> bool:
     return False
 
 
-def _dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) -> str:
+def _dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], read: Read, judge: Judge) -> str:
     """Return what the claim leaves out of the clauses that it uses, "" for nothing."""
     whole = [atom for part in parts for atom in part.atoms]
     for unit in {id(u): u for u in chosen if u}.values():
@@ -199,13 +269,38 @@ def _dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge)
                 return why
         for index, clause in enumerate(unit.clauses):
             if index not in used and any(g in used for g in clause.governs):
-                if not _mostly(clause, whole, 0.5, judge):
+                group = [clause, *(unit.clauses[i] for i in clause.alternatives)]
+                if not any(_kept(each, whole, judge) for each in group):
                     return f"It leaves out the condition: {_words(clause)}."
         negations = sum(a.kind == "negation" for a in mine)
         known = sum(a.kind == "negation" for i in used for a in unit.clauses[i].atoms)
         if negations != known:
             return "It says no where the source does not, or leaves a no out."
     return ""
+
+
+def _kept(clause: Clause, whole: Sequence[Atom], judge: Judge) -> bool:
+    """Whether a claim says a condition: its facts, its turning words and most of its content."""
+    pieces: list[list[Atom]] = [[]]
+    for atom in clause.atoms:
+        if atom.word in OR:
+            pieces.append([])
+        pieces[-1].append(atom)
+    return any(_piece_kept(piece, whole, judge) for piece in pieces)
+
+
+def _piece_kept(piece: Sequence[Atom], whole: Sequence[Atom], judge: Judge) -> bool:
+    said = {a.kind for a in whole}
+    if any(a.kind in _KEPT and a.kind not in said for a in piece):
+        return False
+    facts = [a for a in piece if a.kind == "fact"]
+    if not all(a.value in judge.asked or any(_agree(a, o) for o in whole) for a in facts):
+        return False
+    return _mostly(piece, whole, CONDITION, judge)
+
+
+def _agree(one: Atom, other: Atom) -> bool:
+    return one.kind == other.kind == "fact" and (_same_fact(one, other) or _same_fact(other, one))
 
 
 def _used(unit: Unit, mine: Sequence[Atom]) -> set[int]:
@@ -220,7 +315,11 @@ def _used(unit: Unit, mine: Sequence[Atom]) -> set[int]:
         best = max(range(len(covers)), key=lambda i: (len(covers[i] & left), -i), default=None)
         if best is None or not covers[best] & left:
             break
-        used.add(best)
+        clause = unit.clauses[best]
+        content = sum(a.kind in ("word", "fact") for a in clause.atoms)
+        # To mention a word of a condition is not to state it.
+        if not clause.conditional or 2 * len(covers[best]) >= content:
+            used.add(best)
         left -= covers[best]
     return used
 
@@ -246,18 +345,20 @@ def _clause_dropped(
             _same_fact(atom, o) or _same_fact(o, atom) for o in whole if o.kind == "fact"
         ):
             return f"It leaves out a fact of the source: {atom.word or atom.value}."
-    if unit.kind in ("fees",) and not _mostly(clause, whole, 0.99, judge):
+    whole_clause = unit.kind == "fees" or "free" in {a.kind for a in clause.atoms} & kinds
+    if not _mostly(clause.atoms, whole, 0.99 if whole_clause else RECIPROCAL, judge):
         return f"It leaves out for whom or what: {_words(clause)}."
     return ""
 
 
-def _mostly(clause: Clause, mine: Sequence[Atom], share: float, judge: Judge) -> bool:
-    content = [a for a in clause.atoms if a.kind in ("word", "fact")]
+def _mostly(found: Sequence[Atom], mine: Sequence[Atom], share: float, judge: Judge) -> bool:
+    content = [a for a in found if a.kind in ("word", "fact")]
     if not content:
         return True
     said = sum(
         a.value in judge.asked
-        or judge.is_context(a)
+        or a.value in judge.before
+        or judge.is_context(a, None)
         or any(
             (a.kind == "fact" and o.kind == "fact" and _same_fact(o, a))
             or (a.kind == "word" and (o.value == a.value or _akin(a, [o])))

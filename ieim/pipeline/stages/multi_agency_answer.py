@@ -75,7 +75,9 @@ def _knowledge(output: Output, context: Context) -> Iterable[Finding]:
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     cited = cited_services(output, context)
-    return grounding.check(output["assistantReply"], cited, context.release)
+    return grounding.check(
+        output["assistantReply"], cited, context.release, question=context.user_prompt
+    )
 
 
 def _legal_next(_output: Output, _context: Context) -> str:
