@@ -76,14 +76,15 @@ def check(
         known += _contact_facts(text, currencies)
     values = {(fact.kind, fact.value) for fact in known}
     found += _placeholders(reply, REPLY)
-    found += _unsupported(reply, _entries(cited, release, beside), question)
-    return found + [
+    found += [
         Finding(
             Code.REPLY_UNGROUNDED, REPLY, f"The reply states what no cited source gives, {what}."
         )
         for fact, what in _stated(reply, currencies)
         if (fact.kind, fact.value) not in values and not matches(fact, known)
     ]
+    found += _unsupported(reply, _entries(cited, release, beside), question)
+    return found
 
 
 def check_guidance(reply: str, release: Release, *, path: str) -> list[Finding]:
@@ -156,7 +157,7 @@ def _entries(
     cited: Iterable[Service], release: Release, beside: Iterable[str]
 ) -> list[claims.Entry]:
     """Return what may be said: each cited service with its agency, in each language it is in."""
-    entries = {}
+    entries: dict[claims.Entry, None] = {}
     for each in filter(None, (release, release.original)):
         for service in cited:
             written = each.services.get((service.agency, service.key), service)
@@ -170,8 +171,9 @@ def _unsupported(reply: str, entries: Sequence[claims.Entry], question: str) -> 
     told: set[str] = set()
     for view, where in _views(reply) if entries else ():
         for claim in claims.unsupported(view, entries, question=question):
-            if claim.text not in told:
-                told.add(claim.text)
+            letters = "".join(filter(str.isalnum, claim.text))
+            if letters not in told:
+                told.add(letters)
                 yield Finding(
                     Code.REPLY_UNSUPPORTED,
                     REPLY,

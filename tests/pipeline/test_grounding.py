@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ieim.pipeline.facts import facts
-from ieim.pipeline.findings import Code
 from ieim.pipeline import grounding
-from ieim.pipeline.findings import Finding
+from ieim.pipeline.facts import facts
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.grounding import check_guidance
 from ieim.pipeline.knowledge import Agency, Release, Service
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
 from ieim.pipeline.claims.lexicon import Lexicon, lexicon
@@ -14,18 +15,36 @@ from ieim.pipeline.knowledge import Agency, Service
 
 BREAK = re.compile(r"[,;:()\[\]—–|/\n]|\s-\s")
 RELATIVE = {
-    "en": frozenset("that who whose which whom".split()),
-    "fr": frozenset("qui dont que".split()),
+    "en": frozenset(["that", "who", "whose", "which", "whom"]),
+    "fr": frozenset(["qui", "dont", "que"]),
     "de": frozenset(),
-    "es": frozenset("que quien quienes".split()),
+    "es": frozenset(["que", "quien", "quienes"]),
 }
-OCCASIONS = frozenset("when quand lorsque once while cuando".split())
+OCCASIONS = frozenset(["when", "quand", "lorsque", "once", "while", "cuando"])
 """What begins a sentence that says on which occasion a service is used: no condition of it."""
 
-OR = frozenset("or ou oder o nor ni".split())
+OR = frozenset(["or", "ou", "oder", "o", "nor", "ni"])
 
 AND = frozenset(
-    "and but so because et mais car und aber denn weil y e pero porque then puis".split()
+    [
+        "and",
+        "but",
+        "so",
+        "because",
+        "et",
+        "mais",
+        "car",
+        "und",
+        "aber",
+        "denn",
+        "weil",
+        "y",
+        "e",
+        "pero",
+        "porque",
+        "then",
+        "puis",
+    ]
 )
 
 
@@ -89,6 +108,13 @@ class Unit:
         return (atom for clause in self.clauses for atom in clause.atoms)
 
 
+class Part(NamedTuple):
+    """A clause of a claim; ``wants`` where it may say what the citizen wants."""
+
+    atoms: tuple[Atom, ...]
+    wants: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """An entry as it is read in one language."""
@@ -98,6 +124,7 @@ class Read:
     name_stems: frozenset[object]
     stems: frozenset[object]
     actions: frozenset[object]
+    verbatim: frozenset[tuple[tuple[str, object], ...]]
 
 
 @lru_cache(maxsize=2048)
@@ -117,6 +144,7 @@ def read_entry(entry: Entry, language: str) -> Read:
         frozenset(atom.value for atom in names if atom.kind in ("word", "loose")),
         frozenset(a.value for unit in units for a in unit.atoms if a.kind in ("word", "loose")),
         frozenset(unit.clauses[0].atoms[0].value for unit in units if unit.kind == "step"),
+        frozenset(tuple((a.kind, a.value) for a in unit.atoms) for unit in units),
     )
 
 
@@ -125,9 +153,8 @@ def _named(name: str, words: Lexicon) -> list[Atom]:
 
 
 def _sentences(text: str, words: Lexicon) -> Iterator[list[Atom]]:
-    said = tokens_of(text)[1]
-    for start, end in sentences(said):
-        yield atoms(said[start:end], words)
+    for start, end in sentences(text):
+        yield atoms(tokens_of(text[start:end])[1], words)
 
 
 def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:

@@ -14,10 +14,36 @@ from typing import Any
 import snowballstemmer  # type: ignore[import-untyped]
 import yaml
 
-OPERATORS = (
-    "duty permission ability advice negation free only except universal hedge once twice minimum maximum "
-    "over under within before after about same first condition first_person here us whether sequence"
-).split()
+OPERATORS = [
+    "duty",
+    "permission",
+    "ability",
+    "advice",
+    "negation",
+    "free",
+    "only",
+    "except",
+    "universal",
+    "hedge",
+    "once",
+    "twice",
+    "minimum",
+    "maximum",
+    "over",
+    "under",
+    "within",
+    "before",
+    "after",
+    "about",
+    "same",
+    "first",
+    "condition",
+    "first_person",
+    "here",
+    "us",
+    "whether",
+    "sequence",
+]
 """The classes of words that turn a meaning."""
 
 _FILE = Path(__file__).with_name("lexicon.yaml")
@@ -71,6 +97,12 @@ def sensitive() -> frozenset[str]:
 
 
 @cache
+def heads() -> frozenset[str]:
+    """Return what may stand before a colon to say which field follows, in any language."""
+    return frozenset(" ".join(_plain_words(head)) for head in _data()["heads"])
+
+
+@cache
 def lexicon(language: str) -> Lexicon:
     """Return the lexicon of a language, the English one where there is none of it."""
     language = language if language in languages() else "en"
@@ -118,7 +150,7 @@ def plain(word: str) -> str:
 
 @lru_cache(maxsize=16384)
 def stem(word: str, language: str) -> str:
-    """Return the stem of a word in lower case, without accents; an irregular form's is its verb's."""
+    """Return the stem of a word, without accents; an irregular form has that of its verb."""
     word = _irregular(language).get(word.lower(), word)
     # A stemmer keeps state while it works, so each thread has its own.
     kept: dict[str, Any] = _local.__dict__.setdefault("stemmers", {})
@@ -130,8 +162,10 @@ def stem(word: str, language: str) -> str:
 
 @cache
 def _irregular(language: str) -> Mapping[str, str]:
-    pairs = (pair.split("=") for pair in _data().get(language, _data()["en"])["irregular"].split())
-    return {form: base for form, base in pairs}
+    pairs = (
+        pair.partition("=") for pair in _data().get(language, _data()["en"])["irregular"].split()
+    )
+    return {form: base for form, _, base in pairs}
 
 
 def _words(text: str) -> frozenset[str]:

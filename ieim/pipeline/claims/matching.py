@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from os.path import commonprefix
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ieim.pipeline.claims.atoms import Atom, Quantity
-from ieim.pipeline.claims.entries import OR, Clause, Read, Unit
+from ieim.pipeline.claims.atoms import Atom
+from ieim.pipeline.claims.comparing import akin_atom, same_fact, says
+from ieim.pipeline.claims.dropping import dropped
+from ieim.pipeline.claims.entries import Part, Read, Unit
 from ieim.pipeline.claims.lexicon import OPERATORS, sensitive
-from ieim.pipeline.facts import matches
 
 if TYPE_CHECKING:
     from ieim.pipeline.claims.judging import Judge
 
-_KEPT = frozenset(
-    "negation only except hedge once twice minimum maximum over under within before after about "
-    "same first whether".split()
-)
-"""Operators that a claim may not drop from a clause that it uses."""
-
 _STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "condition", "sequence"}
 """Operators that a claim may not add."""
 
+MOST_PARTS = 40
 _TRIES = 600
 
-CONDITION = 0.5
 PART = 1.5
 _TURNS = frozenset({"duty", "permission", "advice", "negation", "free", "only"})
-RECIPROCAL = 0.34
 
 MAY_MISS = 0.2
 """The share of a sentence's content that its unit need not have."""
-
-
-class Part(NamedTuple):
-    """A clause of a claim; ``wants`` where it may say what the citizen wants."""
-
-    atoms: tuple[Atom, ...]
-    wants: bool
 
 
 class Reason(NamedTuple):
@@ -56,6 +42,8 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
     """Return :data:`SUPPORTED`, or why the entry does not support the sentence."""
     candidates: list[list[Unit | None]] = []
     merged = _merged(parts, judge)
+    if len(merged) > MOST_PARTS:
+        return Reason(99, "It is too long to be judged.")
     content = sum(a.kind in ("word", "fact") for part in merged for a in part.atoms)
     spare = int(content * MAY_MISS)
     lacking: list[Atom] = []
@@ -70,8 +58,8 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
             lacking += nearest or part.atoms[:1]
             continue
         spare -= fewest
-        fit = [u for u, gap in gaps if _cost(gap, part, u, read, judge) == fewest]
-        candidates.append(sorted(fit, key=lambda unit: -_own(part, unit)))
+        fit: list[Unit] = [u for u, gap in gaps if _cost(gap, part, u, read, judge) == fewest]
+        candidates.append([*sorted(fit, key=partial(_distance, part))])
     if lacking:
         said = " ".join(atom.word or str(atom.value) for atom in lacking)
         return Reason(10 + len(lacking), f"The source does not say: {said}.")
@@ -79,27 +67,20 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
         return Reason(5, "It only repeats what was asked.")
     why = ""
     for tried, chosen in enumerate(_choices(candidates)):
-        why = _dropped(merged, chosen, read, judge)
+        why = dropped(merged, chosen, judge)
         if not why or tried >= _TRIES:
             break
     return Reason(1, why) if why else SUPPORTED
 
 
+def _distance(part: Part, unit: Unit) -> int:
+    return -_own(part, unit)
+
+
 def _own(part: Part, unit: Unit) -> int:
     """Return how many words and facts of a part stand in a unit itself."""
     there = list(unit.atoms)
-    return sum(any(_says(other, atom) for other in there) for atom in part.atoms)
-
-
-def _says(one: Atom, other: Atom) -> bool:
-    """Whether an atom of the source says an atom of the claim."""
-    if other.kind == "fact":
-        return one.kind == "fact" and _same_fact(other, one)
-    if other.kind not in ("word", "loose"):
-        return other.kind != "glue" and one.kind == other.kind
-    return one.kind in ("word", "loose") and (
-        one.value == other.value or akin(str(one.value), [other.value])
-    )
+    return sum(any(says(other, atom) for other in there) for atom in part.atoms)
 
 
 def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge) -> int:
@@ -173,7 +154,6 @@ def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     there = list(unit.atoms)
     # A condition is the source's own, and a name's words make none.
     strict = part.atoms[0].kind in ("condition", "except")
-    stems = {a.value for a in there if a.kind in ("word", "loose", "glue")}
     words = {a.word for a in there}
     kinds = {a.kind for a in there}
     return [
@@ -181,16 +161,36 @@ def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
         for atom in part.atoms
         if not (
             atom.kind in ("glue", "name")
-            or _there(atom, unit, there, stems, words, kinds, read, judge, strict=strict)
+            or _there(atom, unit, there, words, kinds, read, judge, strict=strict)
         )
     ]
+
+
+def _word_there(
+    atom: Atom, unit: Unit, there: Sequence[Atom], read: Read, judge: Judge, *, strict: bool
+) -> bool:
+    """Whether a unit has a word of a claim, or the word is free beside it."""
+    if akin_atom(atom, there) or any(atom.word == a.word or atom.value == a.value for a in there):
+        return True
+    if atom.word in sensitive():
+        return judge.is_context(atom, read) and not strict
+    labels = judge.words.labels
+    if atom.word in judge.words.kin and atom.value in judge.asked:
+        return True
+    if unit.kind == "requirement" and atom.value in read.actions:
+        return True
+    return (
+        atom.kind == "loose"
+        or atom.word in labels.get("any", ())
+        or atom.word in labels.get(unit.kind, ())
+        or (judge.is_context(atom, read) and not strict)
+    )
 
 
 def _there(
     atom: Atom,
     unit: Unit,
     there: Sequence[Atom],
-    stems: set[object],
     words: set[str],
     kinds: set[str],
     read: Read,
@@ -199,23 +199,9 @@ def _there(
     strict: bool,
 ) -> bool:
     if atom.kind == "fact":
-        return any(_same_fact(atom, other) for other in there if other.kind == "fact")
+        return any(same_fact(atom, other) for other in there if other.kind == "fact")
     if atom.kind in ("word", "loose"):
-        if atom.value in stems or atom.word in words or _akin(atom, there):
-            return True
-        if atom.word in sensitive():
-            return judge.is_context(atom, read) and not strict
-        labels = judge.words.labels
-        if atom.word in judge.words.kin and atom.value in judge.asked:
-            return True
-        if unit.kind == "requirement" and atom.value in read.actions:
-            return True
-        return (
-            atom.kind == "loose"
-            or atom.word in labels.get("any", ())
-            or atom.word in labels.get(unit.kind, ())
-            or (judge.is_context(atom, read) and not strict)
-        )
+        return _word_there(atom, unit, there, read, judge, strict=strict)
     if atom.kind in ("universal", "same"):
         return atom.word in words
     if atom.kind == "duty":
@@ -230,144 +216,3 @@ def _there(
     if atom.kind in ("condition", "first", "sequence"):
         return True
     return atom.kind in kinds
-
-
-def _akin(atom: Atom, there: Sequence[Atom]) -> bool:
-    return akin(str(atom.value), (a.value for a in there if a.kind in ("word", "loose")))
-
-
-def akin(one: str, others: Iterable[object]) -> bool:
-    """Whether one of the other stems differs from this one only by its ending."""
-    return any(_near(one, str(other)) for other in others)
-
-
-@lru_cache(maxsize=65536)
-def _near(one: str, two: str) -> bool:
-    if one[:4] != two[:4] or len(one) < 4:
-        return False
-    same = len(commonprefix([one, two]))
-    longest = max(len(one), len(two)) - same
-    return (same >= 5 and longest <= 3) or (same == 4 and longest <= 2)
-
-
-def _same_fact(atom: Atom, other: Atom) -> bool:
-    if atom.value == other.value:
-        return True
-    if atom.fact and other.fact:
-        return matches(atom.fact, [other.fact])
-    return False
-
-
-def _dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], read: Read, judge: Judge) -> str:
-    """Return what the claim leaves out of the clauses that it uses, "" for nothing."""
-    whole = [atom for part in parts for atom in part.atoms]
-    for unit in {id(u): u for u in chosen if u}.values():
-        mine = [a for part, u in zip(parts, chosen, strict=True) if u is unit for a in part.atoms]
-        used = _used(unit, mine)
-        for index in sorted(used):
-            if why := _clause_dropped(unit.clauses[index], mine, whole, unit, judge):
-                return why
-        for index, clause in enumerate(unit.clauses):
-            if index not in used and any(g in used for g in clause.governs):
-                group = [clause, *(unit.clauses[i] for i in clause.alternatives)]
-                if not any(_kept(each, whole, judge) for each in group):
-                    return f"It leaves out the condition: {_words(clause)}."
-        negations = sum(a.kind == "negation" for a in mine)
-        known = sum(a.kind == "negation" for i in used for a in unit.clauses[i].atoms)
-        if negations != known:
-            return "It says no where the source does not, or leaves a no out."
-    return ""
-
-
-def _kept(clause: Clause, whole: Sequence[Atom], judge: Judge) -> bool:
-    """Whether a claim says a condition: its facts, its turning words and most of its content."""
-    pieces: list[list[Atom]] = [[]]
-    for atom in clause.atoms:
-        if atom.word in OR:
-            pieces.append([])
-        pieces[-1].append(atom)
-    return any(_piece_kept(piece, whole, judge) for piece in pieces)
-
-
-def _piece_kept(piece: Sequence[Atom], whole: Sequence[Atom], judge: Judge) -> bool:
-    said = {a.kind for a in whole}
-    if any(a.kind in _KEPT and a.kind not in said for a in piece):
-        return False
-    facts = [a for a in piece if a.kind == "fact"]
-    if not all(a.value in judge.asked or any(_agree(a, o) for o in whole) for a in facts):
-        return False
-    return _mostly(piece, whole, CONDITION, judge)
-
-
-def _agree(one: Atom, other: Atom) -> bool:
-    return one.kind == other.kind == "fact" and (_same_fact(one, other) or _same_fact(other, one))
-
-
-def _used(unit: Unit, mine: Sequence[Atom]) -> set[int]:
-    """Return the clauses that it takes to cover what the claim says, as few as will do."""
-    wanted = [a for a in mine if a.kind in ("word", "loose", "fact", "free")]
-    left = set(range(len(wanted)))
-    used: set[int] = set()
-    covers = [
-        {i for i, atom in enumerate(wanted) if _covered(atom, clause)} for clause in unit.clauses
-    ]
-    while left:
-        best = max(range(len(covers)), key=lambda i: (len(covers[i] & left), -i), default=None)
-        if best is None or not covers[best] & left:
-            break
-        clause = unit.clauses[best]
-        content = sum(a.kind in ("word", "fact") for a in clause.atoms)
-        # To mention a word of a condition is not to state it.
-        if not clause.conditional or 2 * len(covers[best]) >= content:
-            used.add(best)
-        left -= covers[best]
-    return used
-
-
-def _covered(atom: Atom, clause: Clause) -> bool:
-    if atom.kind == "fact":
-        return any(_same_fact(atom, other) for other in clause.atoms if other.kind == "fact")
-    if atom.kind == "free":
-        return any(other.kind == "free" for other in clause.atoms)
-    return any(
-        atom.value == other.value for other in clause.atoms if other.kind in ("word", "loose")
-    ) or _akin(atom, clause.atoms)
-
-
-def _clause_dropped(
-    clause: Clause, mine: Sequence[Atom], whole: Sequence[Atom], unit: Unit, judge: Judge
-) -> str:
-    kinds = {a.kind for a in mine}
-    for atom in clause.atoms:
-        if atom.kind in _KEPT and atom.kind not in kinds:
-            return f"It leaves out: {atom.word}."
-        if atom.kind == "fact" and not any(
-            _same_fact(atom, o) or _same_fact(o, atom) for o in whole if o.kind == "fact"
-        ):
-            return f"It leaves out a fact of the source: {atom.word or atom.value}."
-    whole_clause = unit.kind == "fees" or "free" in {a.kind for a in clause.atoms} & kinds
-    if not _mostly(clause.atoms, whole, 0.99 if whole_clause else RECIPROCAL, judge):
-        return f"It leaves out for whom or what: {_words(clause)}."
-    return ""
-
-
-def _mostly(found: Sequence[Atom], mine: Sequence[Atom], share: float, judge: Judge) -> bool:
-    content = [a for a in found if a.kind in ("word", "fact")]
-    if not content:
-        return True
-    said = sum(
-        a.value in judge.asked
-        or a.value in judge.before
-        or judge.is_context(a, None)
-        or any(
-            (a.kind == "fact" and o.kind == "fact" and _same_fact(o, a))
-            or (a.kind == "word" and (o.value == a.value or _akin(a, [o])))
-            for o in mine
-        )
-        for a in content
-    )
-    return said >= share * len(content)
-
-
-def _words(clause: Clause) -> str:
-    return " ".join(a.word or str(a.value) for a in clause.atoms)
