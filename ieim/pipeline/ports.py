@@ -60,7 +60,8 @@ class ModelAnswer:
 
     ``raw`` is the content as text (empty when there was none). Bytes that were not UTF-8 appear as
     lone surrogates (``surrogateescape``), so that the gate can find them. Tokens are the server's
-    own count, None when it gave none.
+    own count, None when it gave none; ``cached_tokens`` are those of the prompt that its prefix
+    cache had.
     """
 
     raw: str
@@ -69,6 +70,7 @@ class ModelAnswer:
     model: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cached_tokens: int | None = None
 
 
 class ModelUnavailable(Exception):
@@ -91,6 +93,10 @@ class ModelUnavailable(Exception):
         self.timed_out = timed_out
         self.retry_after = retry_after
         self.passing = passing
+
+
+class RequestRefused(ModelUnavailable):
+    """The server does not take a request as it is made (400, 422): the settings have to change."""
 
 
 class Model(Protocol):
