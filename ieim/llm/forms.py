@@ -13,6 +13,8 @@ from typing import Any
 from ieim.llm.takes import Format
 
 _ANNOTATIONS = frozenset({"$schema", "$id", "title", "description"})
+_UNSTRUCTURED = frozenset({"anyOf", "maxLength"})
+
 _SCORES = tuple(score / 100 for score in range(101))
 """Every score of two decimals."""
 
@@ -57,7 +59,8 @@ def response_format(name: str, schema: Mapping[str, Any] | None, form: Format) -
         return None
     if form == "json_object_schema":
         return {"type": "json_object", "schema": _for_grammar(schema)}
-    sent = _each(schema, lambda node: {k: v for k, v in node.items() if k != "maxLength"})
+    # Such a server wants one object at the root, not a choice, and no lengths.
+    sent = _each(schema, lambda node: {k: node[k] for k in node if k not in _UNSTRUCTURED})
     inner = {"name": name, "schema": sent, "strict": is_strict(sent)}
     return {"type": "json_schema", "json_schema": inner}
 
@@ -85,6 +88,8 @@ def _each(
     node = dict(schema)
     for name in _NESTED_MAP & schema.keys():
         node[name] = {key: _each(child, change) for key, child in schema[name].items()}
+    if "anyOf" in schema:
+        node["anyOf"] = [_each(child, change) for child in schema["anyOf"]]
     for name in ("items", "additionalProperties"):
         if isinstance(schema.get(name), Mapping):
             node[name] = _each(schema[name], change)

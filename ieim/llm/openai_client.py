@@ -18,13 +18,7 @@ from ieim.llm.completion import NotACompletionError, read_completion
 from ieim.llm.forms import response_format
 from ieim.llm.takes import Takes
 from ieim.pipeline.gate import MAX_BYTES
-from ieim.pipeline.ports import (
-    Message,
-    ModelAnswer,
-    ModelRequest,
-    ModelUnavailable,
-    RequestRefused,
-)
+from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.transport import (
     BodyTooLargeError,
     DeadlineTransport,
@@ -175,12 +169,11 @@ def _of_status(response: httpx.Response) -> ModelUnavailable:
     message = _REFUSED.get(status, f"The model server answered with status {status}.")
     if 300 <= status < 400:
         message = f"The model server redirects ({status}). Check IEIM_MODEL_BASE_URL."
-    if status in (400, 422):
-        return RequestRefused(message, passing=False)
     return ModelUnavailable(
         message,
         retry_after=_retry_after(response.headers),
         passing=status == 429 or status >= 500,
+        status=status,
     )
 
 

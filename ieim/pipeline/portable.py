@@ -2,8 +2,9 @@
 
 Decoders that hold a model to a schema take different parts of JSON Schema and refuse the rest. What
 is sent has only what all of them take: types, closed objects, lists, enums, references within the
-schema, and the bounds of numbers and texts. Conditions, boolean schemas and least sizes are left
-out: the gate judges every answer by the whole contract (docs/decisions/0026).
+schema, and the bounds of numbers and texts. Boolean schemas and least sizes are left out, and
+conditions become a choice at the root, for those that take one there; the gate judges every answer
+by the whole contract (docs/decisions/0026).
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ def portable(schema: Mapping[str, Any], codes: Codes) -> dict[str, Any]:
     through, over the same codes, is valid under it. An empty list of codes changes nothing.
     """
     body = _plain(schema, schema.get("$defs", {}))
+    rules = schema.get("allOf", ())
+    if rules:
+        body["anyOf"] = [_under(body, rule) for rule in rules]
     for where, names in codes.items():
         if names:
             _narrow(body, where, list(dict.fromkeys(names)))
@@ -51,6 +55,26 @@ def _plain(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]
     if isinstance(schema.get("additionalProperties"), Mapping):
         plain["additionalProperties"] = _plain(schema["additionalProperties"], defs)
     return plain
+
+
+def _under(body: Mapping[str, Any], rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``body`` for answers that a rule's condition holds for.
+
+    A contract's conditions name one value each, and together all values that there are.
+    """
+    return _pinned(_pinned(body, rule["if"]), rule["then"])
+
+
+def _pinned(node: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
+    pinned = dict(node) | {name: to[name] for name in ("type",) if name in to}
+    if "const" in to:
+        pinned |= {"type": _TYPES[type(to["const"])], "enum": [to["const"]]}
+    if "properties" in to:
+        own = {
+            name: _pinned(node["properties"][name], each) for name, each in to["properties"].items()
+        }
+        pinned["properties"] = {**node["properties"], **own}
+    return pinned
 
 
 def _narrow(body: dict[str, Any], where: tuple[str, ...], names: Sequence[str]) -> None:

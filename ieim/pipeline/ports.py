@@ -78,7 +78,8 @@ class ModelUnavailable(Exception):
 
     ``timed_out`` says whether the deadline passed; ``retry_after`` is the server's wish in seconds;
     ``passing`` is False where asking again at once cannot help (a wrong key, an open circuit).
-    The message is for staff and carries no citizen's words and no key.
+    ``status`` is the HTTP status, where there was one. The message is for staff and carries no
+    citizen's words and no key.
     """
 
     def __init__(
@@ -88,15 +89,13 @@ class ModelUnavailable(Exception):
         timed_out: bool = False,
         retry_after: float | None = None,
         passing: bool = True,
+        status: int | None = None,
     ) -> None:
         super().__init__(message)
         self.timed_out = timed_out
         self.retry_after = retry_after
         self.passing = passing
-
-
-class RequestRefused(ModelUnavailable):
-    """The server does not take a request as it is made (400, 422): the settings have to change."""
+        self.status = status
 
 
 class Model(Protocol):

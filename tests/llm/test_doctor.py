@@ -148,3 +148,8 @@ def test_without_a_server_it_asks_the_offline_engine(settings: Any) -> None:
 def test_it_says_so_when_no_answer_can_be_had(settings: Any, changes: dict[str, Any]) -> None:
     with server() as base_url, pytest.raises(CommandError, match=r"IEIM_MODEL_(NAME|BASE_URL)"):
         examined(settings, base_url, **changes)
+
+
+def test_a_server_that_fails_at_everything_is_no_server(settings: Any) -> None:
+    with server(fault="error") as base_url, pytest.raises(CommandError, match="refuses or fails"):
+        examined(settings, base_url)

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from ieim.llm.forms import response_format
+from ieim.llm.takes import Format
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request
 from ieim.pipeline.contract import Validator
@@ -23,6 +25,7 @@ from tests.pipeline.drive import payload
 KNOWN = {
     "$defs",
     "$ref",
+    "anyOf",
     "additionalProperties",
     "enum",
     "items",
@@ -63,6 +66,8 @@ def schemas(schema: Any) -> Iterator[Any]:
     yield schema
     if not isinstance(schema, Mapping):
         return
+    for child in schema.get("anyOf", ()):
+        yield from schemas(child)
     for child in (*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()):
         yield from schemas(child)
     for name in ("items", "additionalProperties"):
@@ -71,10 +76,14 @@ def schemas(schema: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-def test_nothing_is_sent_that_a_server_may_refuse(contract: str) -> None:
-    for schema in schemas(sent(contract)):
+@pytest.mark.parametrize("form", ["json_schema", "json_object_schema"])
+def test_nothing_is_sent_that_a_server_may_refuse(contract: str, form: Format) -> None:
+    shape = response_format(contract, sent(contract), form)
+    structured = form == "json_schema"
+    known = KNOWN - {"anyOf", "maxLength"} if structured else KNOWN
+    for schema in schemas(shape["json_schema"]["schema"] if structured else shape["schema"]):
         assert isinstance(schema, Mapping), "a boolean schema"
-        assert set(schema) <= KNOWN, set(schema) - KNOWN
+        assert set(schema) <= known, set(schema) - known
         if "$ref" in schema:
             assert set(schema) == {"$ref"}
         else:
@@ -105,6 +114,14 @@ def test_the_shortlist_is_in_it() -> None:
     for contract, said in zip(CONTRACTS[1:], answers, strict=True):
         assert not list(contracts.load(contract).validator.iter_errors(said)), contract
         assert list(Validator(sent(contract)).iter_errors(said)), contract
+
+
+def test_a_condition_is_sent_as_a_choice() -> None:
+    """A decoder that takes it cannot say both that it is an inquiry and what else would help."""
+    said = valid("judgement_v1") | {"assistantReply": "Ask me about passports."}
+    assert list(Validator(sent("judgement_v1")).iter_errors(said))
+    said["judgements"] = {"inquiry": False}
+    assert not list(Validator(sent("judgement_v1")).iter_errors(said))
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)

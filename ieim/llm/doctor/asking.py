@@ -12,7 +12,7 @@ from ieim.llm.takes import FORMATS, MAX_TOKENS, Format, MaxTokens, Takes
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import judge
-from ieim.pipeline.ports import Model, ModelAnswer, ModelUnavailable, RequestRefused
+from ieim.pipeline.ports import Model, ModelAnswer, ModelUnavailable
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import STAGES
 
@@ -85,7 +85,10 @@ class Asker:
         started = self.clock()
         try:
             answer = self.model(takes).complete(request, deadline=self.deadline)
-        except RequestRefused:
+        except ModelUnavailable as error:
+            # Some servers fail at what they do not take, instead of saying so.
+            if error.status not in (400, 422) and (error.status or 0) < 500:
+                raise
             return Call(self.clock() - started)
         seconds = self.clock() - started
         return Call(seconds, answer, _judged(contract_id, answer, context))

@@ -87,7 +87,7 @@ def _format(call: Call) -> str:
 
 def _outcome(call: Call) -> str:
     if not call.taken:
-        return "the server refuses the request"
+        return "the server refuses the request, or fails at it"
     if not call.findings:
         return "passes the gate"
     return f"{'right' if call.kept else 'wrong'} shape; {_codes(call)}"

@@ -70,8 +70,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         if found is None:
             raise CommandError(
-                "The server refuses the request however it is made. Check IEIM_MODEL_BASE_URL and "
-                "IEIM_MODEL_NAME, and that the model takes a few thousand tokens."
+                "The server refuses or fails at the request however it is made. Check its log, "
+                "IEIM_MODEL_BASE_URL and IEIM_MODEL_NAME, and that the model takes some "
+                "thousand tokens."
             )
         self.stdout.write("\nWhat the server takes:")
         self._write(report.of_server(found))
