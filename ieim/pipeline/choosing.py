@@ -148,7 +148,8 @@ def _judged(stage: Stage, output: dict[str, Any], context: Context) -> Judgement
     return judgement
 
 
-def _agency(_service: Service, agency: Agency, _release: Release) -> dict[str, Any]:
+def agency_output(agency: Agency) -> dict[str, Any]:
+    """Return what agency_detect_v1 says of an inquiry that concerns this agency alone."""
     info = {name: getattr(agency, name) for name in ("name", "path", "description")}
     return {
         "judgements": {
@@ -159,6 +160,10 @@ def _agency(_service: Service, agency: Agency, _release: Release) -> dict[str, A
         },
         "nextStep": category_select.STAGE.id,
     }
+
+
+def _agency(_service: Service, agency: Agency, _release: Release) -> dict[str, Any]:
+    return agency_output(agency)
 
 
 def _category(service: Service, _agency: Agency, release: Release) -> dict[str, Any]:

@@ -14,6 +14,13 @@ from typing import Any
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Agency, Service
 
+KEYS = (
+    *(f"service_{field.name}" for field in fields(Service)),
+    *(f"agency_{field.name}" for field in fields(Agency)),
+    "category_value",
+)
+"""The placeholders that a model may name."""
+
 _TOKEN = re.compile(r"\{([^{}]+)\}")
 
 

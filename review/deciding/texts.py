@@ -46,7 +46,9 @@ def warnings(turn: Turn, said: Reply) -> list[Finding]:
     release = languages.release_of(turn)
     cited = [release.services[(s.agency_id, s.service_key)] for s in said.sources]
     said_text = "\n\n".join(said.paragraphs)
-    return grounding.check(said_text, cited, release, beside=crisis.help_lines(turn))
+    return grounding.check(
+        said_text, cited, release, question=turn.text, beside=crisis.help_lines(turn)
+    )
 
 
 def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:

@@ -16,6 +16,7 @@ from ieim.pipeline.stages.base import (
     agency_names,
     candidate_scores,
     check_candidates,
+    dictionary_keys,
     dictionary_slot,
     mismatch,
     unknown,
@@ -130,8 +131,11 @@ def _state_slice(output: Output) -> dict[str, Any]:
 def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
     ids = [agency["agencyId"] for agency in payload["agencies"]]
     analysis = ("properties", "semanticAnalysis", "properties")
+    entry = (*analysis, "agencies", "items", "properties")
+    candidates = (*entry, "categorySelection", "properties", "candidates")
     return {
-        (*analysis, "agencies", "items", "properties", "agencyId"): ids,
+        (*entry, "agencyId"): ids,
+        candidates: dictionary_keys(payload),
         (*analysis, "primaryAgency", "properties", "agencyId"): ids,
     }
 

@@ -87,7 +87,10 @@ def _state_slice(output: Output) -> dict[str, Any]:
 
 def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
     keys = [service["serviceKey"] for service in payload["service_index"]]
-    return {("properties", "serviceSelection", "properties", "serviceKey"): keys}
+    return {
+        ("properties", "serviceSelection", "properties", "serviceKey"): keys,
+        ("properties", "template", "properties", "placeholders"): template.KEYS,
+    }
 
 
 STAGE = Stage(
