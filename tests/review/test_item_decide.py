@@ -179,13 +179,16 @@ def test_it_checks_a_draft_while_it_is_written(eva: User) -> None:
     at_desk = Desk(item, eva)
     draft = {
         "stage": ANSWER,
-        "source": "/civil-registry/civil-registry.register-birth",
+        "source": [
+            "/civil-registry/civil-registry.register-birth",
+            "/social-support/social-support.child-benefit",
+        ],
         "reason": "",
     }
     wrong = at_desk.said("check", "override", draft, answer="It costs £999.")
     assert "reply.ungrounded" in wrong
     assert "<html" not in wrong
-    fine = at_desk.said("check", "override", draft, answer="Please come to us.")
+    fine = at_desk.said("check", "override", draft, answer="Agree on the name of the child.")
     assert "found nothing wrong" in fine
 
 

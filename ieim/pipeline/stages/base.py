@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.ports import Ranked, Shortlist
 from ieim.pipeline.redaction import Redacted
 
@@ -295,11 +295,3 @@ def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:
     """Return what a candidate carries of its retrieval; ``meaning`` where it had a say."""
     found = {"rank": ranked.rank, "score": round(ranked.score, 3)}
     return found if ranked.meaning is None else found | {"meaning": round(ranked.meaning, 3)}
-
-
-def agency_names(context: Context) -> list[dict[str, str]]:
-    """Return the detected agencies as ``[{agencyId, name}]``."""
-    known: list[Agency] = [
-        context.release.agencies[a] for a in context.detected if a in context.release.agencies
-    ]
-    return [{"agencyId": agency.id, "name": agency.name} for agency in known]

@@ -15,12 +15,12 @@ from ieim.pipeline.stages.base import (
     Inputs,
     Output,
     Stage,
-    agency_names,
     mismatch,
     service_slot,
     unknown,
 )
 from ieim.pipeline.stages.own import own_evidence
+from ieim.pipeline.stages.semantic_analysis import agency_names
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:

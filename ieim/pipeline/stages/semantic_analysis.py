@@ -7,13 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.knowledge import Agency
 from ieim.pipeline.stages.base import (
     Context,
     Inputs,
     Output,
     Score,
     Stage,
-    agency_names,
     candidate_scores,
     check_candidates,
     dictionary_keys,
@@ -21,6 +21,14 @@ from ieim.pipeline.stages.base import (
     mismatch,
     unknown,
 )
+
+
+def agency_names(context: Context) -> list[dict[str, str]]:
+    """Return the detected agencies as ``[{agencyId, name}]``."""
+    known: list[Agency] = [
+        context.release.agencies[a] for a in context.detected if a in context.release.agencies
+    ]
+    return [{"agencyId": agency.id, "name": agency.name} for agency in known]
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
