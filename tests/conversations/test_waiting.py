@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from conversations import running, services, waiting
+from conversations import events, running, selectors, services, waiting
 from conversations.leases import leases
 from conversations.models import Turn
 from conversations.waiting import Places
@@ -112,3 +112,33 @@ def test_places_go_to_who_came_first() -> None:
     for thread in threads:
         thread.join(10)
     assert order == [0, 1, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "LONGER", 0.0)
+    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+    told: list[bool] = []
+
+    class Slow:
+        name = "slow"
+
+        def complete(self, request: Any, *, deadline: float) -> Any:
+            if not told:
+                while not selectors.turn_view(turn.pk).longer:
+                    connection.close()
+                told.append(True)
+                words = [
+                    fact.body.get("words")
+                    for fact in events.facts(turn, [], selectors.turn_view(turn.pk), None)
+                ]
+                told.append(selectors.turn_view(turn.pk).words.waiting["longer"] in words)
+                connection.close()
+            return OfflineModel().complete(request, deadline=deadline)
+
+    running.run_turn(turn_id=turn.pk, model=Slow())
+    assert told == [True, True]
+    view = selectors.turn_view(turn.pk)
+    assert (view.state, view.longer) == ("answered", False)
