@@ -42,7 +42,7 @@ QUESTIONS = (
     "How do I register the birth of my baby?",
     "Where can I renew my driving licence?",
 )
-EACH = 12
+EACH = 8
 """Citizens one after another."""
 PATIENCE = 900.0
 
@@ -233,12 +233,12 @@ def main() -> None:
         for ahead in (False, True):
             add("one after another", {}, ahead=ahead, at_once=8, turns=EACH + 1, alone=True)
     if options.only in (None, "embedded"):
-        for ahead, at_once in ((False, 8), (False, 200), (True, 200)):
+        for ahead, at_once in ((False, 8), (True, 200)):
             turns = min(options.turns, 200) if at_once == 8 else 200
             add("one process", {}, ahead=ahead, at_once=at_once, turns=turns + 1, alone=False)
     if options.only in (None, "distributed"):
         with services() as variables:
-            for ahead, at_once in ((False, 8), (False, 500), (True, 500)):
+            for ahead, at_once in ((False, 8), (True, 500)):
                 turns = options.turns if at_once == 8 else options.wait
                 add(
                     "one worker",

@@ -38,6 +38,7 @@ HELD = (
     *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
     Replacement,
     Unused,
+    Delay,
 )
 
 
