@@ -16,6 +16,7 @@ from ieim.pipeline.ahead import Calls
 from ieim.pipeline.asking import Asking, Done
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Service
+from ieim.pipeline.parts import uncovered
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.stages.base import Context, selected_category
@@ -113,7 +114,8 @@ class Runner(Asking):
         # The flow is done, triage perhaps not. Where the reply needs something of triage, it is to
         # be had here: ``yield from run.triage["extract"].wait()``.
         said = compose(outputs, context, language=turn.language)
-        return Answered(going_on(said, self._inputs(turn, context))), context
+        inputs = self._inputs(turn, context)
+        return Answered(uncovered(going_on(said, inputs), inputs)), context
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""
@@ -173,7 +175,8 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> reply.Reply:
     if "multi_agency_service_answer_v1" in outputs:
         output = outputs["multi_agency_service_answer_v1"]
         cited = cited_services(output, context)
-        return reply.render_answer(output["assistantReply"], cited, context.release)
+        rules = outputs.get("service_select_v1", {}).get("template", {}).get("rules", "")
+        return reply.render_several(output["assistantReply"], cited, context.release, rules=rules)
     if "service_select_v1" in outputs:
         output = outputs["service_select_v1"]
         agency_id = context.answering_agency or ""
@@ -184,5 +187,6 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> reply.Reply:
             agency=context.release.agencies[agency_id],
             category_value=selected_category(context),
             entities=context.entities,
+            rules=output["template"]["rules"],
         )
     return reply.render_guidance(outputs["judgement_v1"]["assistantReply"])

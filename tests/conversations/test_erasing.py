@@ -15,6 +15,7 @@ from conversations.models import (
     Choice,
     ClientTurn,
     Correction,
+    Delay,
     EvidenceSpan,
     Replacement,
     Reply,

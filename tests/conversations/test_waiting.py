@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from typing import Any
 
@@ -30,9 +31,9 @@ class Meeting:
         self.in_use: int | None = None
 
     def look(self) -> None:
-        """Count the connections of the pool that somebody has."""
-        pool = getattr(connection, "pool", None)
-        if pool is not None:
+        """Count the connections of the pool that somebody has, once the last turn waits too."""
+        pool, deadline = getattr(connection, "pool", None), time.monotonic() + 30
+        while pool is not None and self.in_use != 0 and time.monotonic() < deadline:
             found = pool.get_stats()
             self.in_use = found["pool_size"] - found["pool_available"]
 

@@ -51,6 +51,7 @@ class Citizen:
         self.opener.open(f"{self.base_url}/ask/", body).close()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     ("ahead", "stage"), [("false", "category_select_v1"), ("true", "service_select_v1")]
 )
