@@ -83,11 +83,14 @@ class Seats:
             self._thread.start()
 
     def _run(self) -> None:
-        self._make()
+        made = False
         while True:
             with self._news:
                 self._news.wait_for(lambda: self._queue or self._back)
             try:
+                if not made:
+                    self._make()
+                    made = True
                 free = self.serve()
             except DatabaseError:
                 free = False  # the database is away: it is looked at again
