@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -218,6 +219,8 @@ def main() -> None:
     parser.add_argument("--wait", type=int, default=500, help="turns that wait in a worker")
     parser.add_argument("--only", choices=["alone", "embedded", "distributed"])
     options = parser.parse_args()
+    # Ended by SIGTERM as by Ctrl-C: what was started is stopped on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     rows: list[Row] = []
 
     def add(mode: str, environment: Mapping[str, str], **how: Any) -> None:
