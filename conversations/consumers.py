@@ -246,6 +246,8 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
         return told["corrected"]
     if turn.reply:
         return told["ready"]
+    if turn.longer and not (turn.id in known and known[turn.id].longer):
+        return turn.words.waiting["longer"]
     if turn.state in told:
         return told[turn.state]
     return next((step.words for step in turn.steps if step.status == "running"), "")

@@ -14,6 +14,7 @@ from conversations.models import (
     Choice,
     ClientTurn,
     Correction,
+    Delay,
     Replacement,
     Reply,
     Session,
@@ -79,6 +80,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     ports.erase_reviews(session_id=session.pk)
     stages.delete()
     Unused.objects.filter(turn__session=session).delete()
+    Delay.objects.filter(turn__session=session).delete()
     Correction.objects.filter(session=session).delete()
     Reply.objects.filter(turn__session=session).delete()
     Choice.objects.filter(turn__session=session).delete()

@@ -219,6 +219,8 @@ def facts(
     shown = [rows[contract] for contract in words.steps if contract in rows]
     for stage in shown:
         yield from _stage_facts(turn, stage, passed, words)
+    if view.longer:
+        yield _step("longer", "model", "waiting", words.waiting["longer"])
     if turn.unavailable_since:
         since = turn.unavailable_since.isoformat()
         yield _step(f"waiting:{since}", "model", "waiting", words.announced["awaiting_model"])

@@ -1,7 +1,6 @@
 """Sessions, turns, stages with every attempt, evidence spans and replies.
 
-The database is the truth: what a socket or a broker says is only a hint that something here has
-changed. What must never happen twice is refused by a constraint, not by care.
+What must never happen twice is refused by a constraint, not by care.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from django.db.models import Q
 from conversations.choosing.models import Choice
 from conversations.rating.models import Rating
 from conversations.recall.models import Citation, Correction, CorrectionNotice
-from conversations.record.models import Artifact, Unused
+from conversations.record.models import Artifact, Delay, Seat, Unused
 from conversations.replacing.models import Replacement
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.audit.models import Standing
@@ -29,11 +28,13 @@ __all__ = [
     "ClientTurn",
     "Correction",
     "CorrectionNotice",
+    "Delay",
     "EvidenceSpan",
     "Rating",
     "Replacement",
     "Reply",
     "ReplyOrigin",
+    "Seat",
     "Session",
     "SessionEvent",
     "Stage",
@@ -150,8 +151,7 @@ class Attempt(models.Model):
     the persona and the directive before it. ``raw`` is the model's answer as bytes (UTF-8 with lone
     surrogates let through), because a database's text type refuses some of what a broken server
     can say. ``response_id`` is kept even of a failed attempt: within a session it may not come
-    again. ``tokens`` is what the call counts as in budgets: the server's own count, or the upper
-    bound where it gave none.
+    again. ``tokens`` is what it counts as in budgets: the server's count, or else the upper bound.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="attempts")

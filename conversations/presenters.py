@@ -49,7 +49,8 @@ class TurnView:
     when a person should answer, None where nobody has to or that is over. ``language`` (ISO 639-1)
     is that of the words around it. ``useful`` is what the citizen says of the answer, None while
     they have said nothing. ``replaces`` is the turn whose answer was about something else, so that
-    this one asks it again; ``replaced_by`` is the other way round.
+    this one asks it again; ``replaced_by`` is the other way round. ``longer`` says that it takes
+    longer than usual at the moment.
     """
 
     id: UUID
@@ -68,6 +69,7 @@ class TurnView:
     useful: bool | None = field(default=None, compare=False)
     replaces: UUID | None = None
     replaced_by: UUID | None = None
+    longer: bool = False
 
     @property
     def words(self) -> Words:

@@ -17,6 +17,7 @@ from conversations import flags, languages, ports, resuming, selectors, services
 from conversations.choosing import services as choosing
 from conversations.leases import Hold, leases
 from conversations.models import Reply, ReplyOrigin, Turn
+from conversations.seats import SPARE, SeatedModel, Seats
 from conversations.services import LeaseLost
 from conversations.states import TurnState
 from conversations.store import TurnStore
@@ -48,7 +49,11 @@ def backoff(number: int) -> float:
 @cache
 def configured_model() -> Model:
     """Return the deployment's model, built once a process."""
-    return BreakerModel(build_model(settings.IEIM_MODEL), clock=time.monotonic)
+    model = BreakerModel(build_model(settings.IEIM_MODEL), clock=time.monotonic)
+    most = settings.IEIM_MODEL["CALLS"]
+    if most is None:
+        return model
+    return SeatedModel(model, Seats(most, keep=settings.IEIM_MODEL["DEADLINE"] + SPARE))
 
 
 def options() -> work.Options:

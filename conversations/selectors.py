@@ -138,6 +138,7 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime], waiting: Sequence[Turn]
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
+        longer=turn.state == TurnState.RUNNING.value and hasattr(turn, "delay"),
     )
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from conversations import flags, limits, notify, ports, receiving, refusing, states
 from conversations.locking import locked
-from conversations.models import Session, Turn
+from conversations.models import Delay, Session, Turn
 from conversations.refusing import NO_RELEASE, STILL_WORKING, Refused
 from conversations.states import PENDING_TURN_STATES, TurnState
 from ieim.audit import services as audit
@@ -245,6 +245,14 @@ def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
         actor="system",
         payload={"turn": str(turn.pk), "reason": reason},
     )
+
+
+@transaction.atomic
+def note_delay(*, turn_id: UUID) -> None:
+    """Note that a turn takes longer than usual, and hint at open pages; once a turn."""
+    _, new = Delay.objects.get_or_create(turn_id=turn_id)
+    if new:
+        changed(Turn.objects.get(pk=turn_id))
 
 
 @transaction.atomic

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from django.db import connection
 
+from conversations import services
 from conversations.leases import Hold
 
 T = TypeVar("T")
@@ -26,6 +27,10 @@ WORKING = 8
 more connections."""
 CLAIMING = 2
 """And so many more claim a turn, which takes a moment: what is claimed is queued no second time."""
+
+LONGER = 8.0
+"""Seconds for an answer, its wait for a seat among them, after which the citizen is told that it
+takes longer."""
 
 
 class Places:
@@ -85,6 +90,7 @@ class Threads:
 
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
+        self._told = False
 
     def start(self, work: Callable[[], T]) -> Future[T]:
         """Do ``work`` in a thread of its own; it may not use the database."""
@@ -100,14 +106,24 @@ class Threads:
         return done
 
     def wait(self, pending: Collection[Future[Any]]) -> None:
-        """Wait without a place and without a connection.
+        """Wait without a place and without a connection; tell the citizen where it takes longer.
 
         Raises :class:`~conversations.services.LeaseLost` where the turn was lost meanwhile.
         """
+        if not self._told and not self._wait(pending, LONGER):
+            services.note_delay(turn_id=self._hold.turn_id)
+            self._told = True
+        self._wait(pending, None)
+        self._hold.check()
+
+    def _wait(self, pending: Collection[Future[Any]], seconds: float | None) -> bool:
+        """Return whether one of them has ended within so many seconds."""
+        if any(future.done() for future in pending):
+            return True
         let_go()
         working.leave()
         try:
-            until_done(pending, return_when=FIRST_COMPLETED)
+            done, _ = until_done(pending, timeout=seconds, return_when=FIRST_COMPLETED)
         finally:
             working.take()
-        self._hold.check()
+        return bool(done)

@@ -122,6 +122,16 @@ class Site:
         if self._distributed:
             self._runs_turns = self._start_worker()
 
+    @property
+    def database(self) -> str:
+        """Where its database is: a PostgreSQL address, or SQLite's file."""
+        return self._environment.get("DATABASE_URL") or str(self._folder / "ieim.sqlite3")
+
+    @property
+    def worker_pid(self) -> int:
+        """The process that runs turns."""
+        return self._runs_turns.pid
+
     def manage(self, *arguments: str) -> None:
         """Run a management command in the site's database."""
         command = [sys.executable, "-m", "django", *arguments]
@@ -150,7 +160,7 @@ class Site:
         return server
 
     def _start_worker(self) -> subprocess.Popen[bytes]:
-        worker = "celery -A ieim.config worker --beat --pool threads --concurrency 4 --schedule"
+        worker = "celery -A ieim.config worker --beat --pool threads --schedule"
         arguments = [*worker.split(), str(self._folder / "beat")]
         log = self._folder / "worker.log"
         return self._stack.enter_context(process(arguments, self._environment, log))

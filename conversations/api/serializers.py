@@ -173,6 +173,9 @@ class TurnSerializer(serializers.Serializer[Any]):
     text = serializers.CharField(help_text="The message as it was sent.")
     asked_at = serializers.DateTimeField()
     state = serializers.ChoiceField(choices=[state.value for state in TurnState])
+    longer = serializers.BooleanField(
+        help_text="Whether the answer takes longer than usual at the moment."
+    )
     contacts = serializers.ListField(
         source="contact_texts",
         child=serializers.CharField(),

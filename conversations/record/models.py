@@ -1,4 +1,5 @@
-"""What models were asked with, kept by digest, and what they were asked in vain."""
+"""What models were asked with, kept by digest, what they were asked in vain, and waiting
+for them."""
 
 from __future__ import annotations
 
@@ -43,3 +44,29 @@ class Unused(models.Model):
 
     def __str__(self) -> str:
         return f"{self.contract}, in vain"
+
+
+class Delay(models.Model):
+    """That a turn takes longer than usual, and since when: the citizen has been told."""
+
+    turn = models.OneToOneField(
+        "conversations.Turn", on_delete=models.CASCADE, primary_key=True, related_name="delay"
+    )
+    since = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.turn_id} since {self.since}"
+
+
+class Seat(models.Model):
+    """One of the calls that the model server may have at once, of all processes together.
+
+    ``holder`` is the process that has it, ``until`` when it is free again whatever becomes of that.
+    """
+
+    number = models.PositiveIntegerField(primary_key=True)
+    holder = models.UUIDField(null=True)
+    until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"seat {self.number}"

@@ -43,8 +43,9 @@ class ModelSettings(TypedDict):
     """``settings.IEIM_MODEL``.
 
     ``BASE_URL`` is empty for the offline engine; ``AHEAD`` says whether the likeliest next stages
-    are asked beside the present one; ``DEADLINE`` is in seconds, for one call in all; ``STORE`` is
-    None where nothing is said of it; ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an
+    are asked beside the present one, ``CALLS`` how many calls of all processes the server gets at
+    once, None for no limit; ``DEADLINE`` is in seconds, for one call in all; ``STORE`` is None
+    where nothing is said of it; ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an
     ``input``, a ``session`` and a ``day``, None for no limit. ``LANGUAGES`` are ISO 639-1;
     ``KEY_PATTERNS`` are by key type.
     """
@@ -60,6 +61,7 @@ class ModelSettings(TypedDict):
     STORE: bool | None
     CACHE_KEY: bool
     AHEAD: bool
+    CALLS: int | None
     OVERRIDES: dict[str, ModelOverride]
     BUDGET: dict[str, int | None]
     LANGUAGES: list[str]
@@ -96,6 +98,7 @@ def model(env: Env) -> ModelSettings:
         "CACHE_KEY": env.flag("IEIM_MODEL_CACHE_KEY", default=False),
         # In process an answer takes milliseconds: there is nothing to gain.
         "AHEAD": bool(base_url) and env.flag("IEIM_MODEL_AHEAD", default=True),
+        "CALLS": int(env.number("IEIM_MODEL_CALLS", 0, low=0, high=10_000)) or None,
         "OVERRIDES": _overrides(env),
         "BUDGET": {
             "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),

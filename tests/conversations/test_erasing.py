@@ -15,6 +15,7 @@ from conversations.models import (
     Choice,
     ClientTurn,
     Correction,
+    Delay,
     EvidenceSpan,
     Replacement,
     Reply,
@@ -38,6 +39,7 @@ HELD = (
     *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
     Replacement,
     Unused,
+    Delay,
 )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from typing import Any
 
 import pytest
 from django.db import connection
 
-from conversations import running, services, waiting
+from conversations import events, running, selectors, services, waiting
 from conversations.leases import leases
 from conversations.models import Turn
 from conversations.waiting import Places
@@ -30,9 +31,9 @@ class Meeting:
         self.in_use: int | None = None
 
     def look(self) -> None:
-        """Count the connections of the pool that somebody has."""
-        pool = getattr(connection, "pool", None)
-        if pool is not None:
+        """Count the connections of the pool that somebody has, once the last turn waits too."""
+        pool, deadline = getattr(connection, "pool", None), time.monotonic() + 30
+        while pool is not None and self.in_use != 0 and time.monotonic() < deadline:
             found = pool.get_stats()
             self.in_use = found["pool_size"] - found["pool_available"]
 
@@ -112,3 +113,33 @@ def test_places_go_to_who_came_first() -> None:
     for thread in threads:
         thread.join(10)
     assert order == [0, 1, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "LONGER", 0.0)
+    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+    told: list[bool] = []
+
+    class Slow:
+        name = "slow"
+
+        def complete(self, request: Any, *, deadline: float) -> Any:
+            if not told:
+                while not selectors.turn_view(turn.pk).longer:
+                    connection.close()
+                told.append(True)
+                words = [
+                    fact.body.get("words")
+                    for fact in events.facts(turn, [], selectors.turn_view(turn.pk), None)
+                ]
+                told.append(selectors.turn_view(turn.pk).words.waiting["longer"] in words)
+                connection.close()
+            return OfflineModel().complete(request, deadline=deadline)
+
+    running.run_turn(turn_id=turn.pk, model=Slow())
+    assert told == [True, True]
+    view = selectors.turn_view(turn.pk)
+    assert (view.state, view.longer) == ("answered", False)
