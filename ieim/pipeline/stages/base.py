@@ -170,7 +170,7 @@ class Stage:
     legal_next: Callable[[Output, Context], str | None] = lambda _output, _context: None
     has_session: bool = True
     reads: tuple[str, ...] = ()
-    """Slices of ``cached_state`` that the stage reads: all that attempt 2 is given."""
+    """Slices of ``cached_state`` that the stage reads: all of it that is sent."""
     branch: Callable[[Context], bool] = lambda _context: True
     labels: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
     knowledge: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
@@ -245,10 +245,10 @@ def selected_category(context: Context) -> str | None:
 
 
 def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
-    """Return ``KnowledgeBase_Dictionary``: the ranked entries of the detected agencies."""
-    ranked = inputs.shortlist.categories(
-        inputs.query, agencies=inputs.context.detected, limit=inputs.limits["categories"]
-    )
+    """Return ``KnowledgeBase_Dictionary``: the ranked entries of the detected agencies, those of
+    each agency on their own, so that none is crowded out."""
+    agencies = inputs.context.detected
+    limit = max(LEAST_CATEGORIES, inputs.limits["categories"] // max(1, len(agencies)))
     return [
         {
             "agencyId": r.item.agency,
@@ -257,7 +257,8 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
             "keywords": list(r.item.keywords),
             **retrieved(r),
         }
-        for r in ranked
+        for agency in agencies
+        for r in inputs.shortlist.categories(inputs.query, agencies=[agency], limit=limit)
     ]
 
 
@@ -265,6 +266,12 @@ def dictionary_keys(payload: Mapping[str, Any]) -> list[str]:
     """Return the keys of ``KnowledgeBase_Dictionary``, for the schema sent to the server."""
     return [entry["key"] for entry in payload["KnowledgeBase_Dictionary"]]
 
+
+LEAST_CATEGORIES = 4
+"""So many entries of each agency are offered at least."""
+
+LONGEST_SUMMARY = 160
+"""Characters of a text by which a service is chosen; one that is answered from is never cut."""
 
 SUMMARY_FIELDS = ("name", "path", "overview", "applicability_summary")
 DETAIL_FIELDS = (
@@ -278,17 +285,33 @@ DETAIL_FIELDS = (
 
 
 def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
-    """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer."""
+    """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer.
+
+    Without ``detail`` blank fields are left out and long texts cut: they only help to choose.
+    """
     service = ranked.item
     slot: dict[str, Any] = {"agencyId": service.agency, "serviceKey": service.key}
     names = SUMMARY_FIELDS + DETAIL_FIELDS if detail else SUMMARY_FIELDS
     for name in names:
         value = getattr(service, name)
+        if not detail and name not in ("name", "path"):
+            if not value:
+                continue
+            value = cut(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
     slot["categories"] = list(service.categories)
     if not detail:
         slot["fields"] = [n for n in SUMMARY_FIELDS + DETAIL_FIELDS if getattr(service, n)]
     return slot | retrieved(ranked)
+
+
+def cut(text: str, longest: int) -> str:
+    """Return ``text``, cut after a word so that it is at most ``longest`` characters with the "…"
+    that then ends it."""
+    if len(text) <= longest:
+        return text
+    kept = text[: longest - 1]
+    return f"{kept.rpartition(' ')[0] or kept}…"
 
 
 def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from ieim.pipeline.stages.base import (
     Output,
     Score,
     Stage,
-    dictionary_slot,
     mismatch,
     selected_category,
     service_slot,
@@ -31,10 +30,20 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     return {
         "service_index": slots,
         **_evidence(inputs, slots, [r.item for r in ranked]),
-        "KnowledgeBase_Dictionary": [
-            entry for entry in dictionary_slot(inputs) if entry["agencyId"] == agency
-        ],
+        "KnowledgeBase_Dictionary": _entries(inputs.context, [r.item for r in ranked]),
     }
+
+
+def _entries(context: Context, services: Sequence[Service]) -> list[dict[str, Any]]:
+    """Return the dictionary's entries that the candidates stand under, where they have keywords:
+    without them an entry says no more than the key that the candidate carries."""
+    keys = dict.fromkeys((each.agency, key) for each in services for key in each.categories)
+    found = (context.release.categories[key] for key in keys if key in context.release.categories)
+    return [
+        {"agencyId": c.agency, "key": c.key, "value": c.value, "keywords": list(c.keywords)}
+        for c in found
+        if c.keywords
+    ]
 
 
 def _evidence(
