@@ -15,7 +15,7 @@ from django.db.models import Q
 from conversations.choosing.models import Choice
 from conversations.rating.models import Rating
 from conversations.recall.models import Citation, Correction, CorrectionNotice
-from conversations.record.models import Artifact
+from conversations.record.models import Artifact, Unused
 from conversations.replacing.models import Replacement
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.audit.models import Standing
@@ -38,6 +38,7 @@ __all__ = [
     "SessionEvent",
     "Stage",
     "Turn",
+    "Unused",
 ]
 
 
@@ -149,8 +150,7 @@ class Attempt(models.Model):
     the persona and the directive before it. ``raw`` is the model's answer as bytes (UTF-8 with lone
     surrogates let through), because a database's text type refuses some of what a broken server
     can say. ``response_id`` is kept even of a failed attempt: within a session it may not come
-    again. ``cached_tokens`` are those of the prompt that a prefix cache had. ``tokens`` is what the
-    call counts as in budgets: the server's own count, or the upper bound where it gave none.
+    again. ``cached_tokens`` are those that a prefix cache had; ``tokens`` is what budgets count.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="attempts")

@@ -42,10 +42,11 @@ class ModelOverride(TypedDict, total=False):
 class ModelSettings(TypedDict):
     """``settings.IEIM_MODEL``.
 
-    ``BASE_URL`` is empty for the offline engine; ``DEADLINE`` is in seconds, for one call in all;
-    ``STORE`` is None where nothing is said of it; ``OVERRIDES`` are by stage id; ``BUDGET`` counts
-    tokens of an ``input``, a ``session`` and a ``day``, None for no limit. ``LANGUAGES`` are
-    ISO 639-1; ``KEY_PATTERNS`` are by key type.
+    ``BASE_URL`` is empty for the offline engine; ``AHEAD`` says whether the likeliest next stages
+    are asked beside the present one; ``DEADLINE`` is in seconds, for one call in all; ``STORE`` is
+    None where nothing is said of it; ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an
+    ``input``, a ``session`` and a ``day``, None for no limit. ``LANGUAGES`` are ISO 639-1;
+    ``KEY_PATTERNS`` are by key type.
     """
 
     BASE_URL: str
@@ -58,6 +59,7 @@ class ModelSettings(TypedDict):
     SEND_TEMPERATURE: bool
     STORE: bool | None
     CACHE_KEY: bool
+    AHEAD: bool
     OVERRIDES: dict[str, ModelOverride]
     BUDGET: dict[str, int | None]
     LANGUAGES: list[str]
@@ -92,6 +94,8 @@ def model(env: Env) -> ModelSettings:
         "SEND_TEMPERATURE": env.flag("IEIM_MODEL_SEND_TEMPERATURE", default=True),
         "STORE": _store(env),
         "CACHE_KEY": env.flag("IEIM_MODEL_CACHE_KEY", default=False),
+        # In process an answer takes milliseconds: there is nothing to gain.
+        "AHEAD": bool(base_url) and env.flag("IEIM_MODEL_AHEAD", default=True),
         "OVERRIDES": _overrides(env),
         "BUDGET": {
             "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),

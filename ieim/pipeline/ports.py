@@ -166,6 +166,13 @@ class Asked(NamedTuple):
     nearest: float
 
 
+class Part(NamedTuple):
+    """A part of a message, half-open code points, that asks for something of its own."""
+
+    start: int
+    end: int
+
+
 class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
     entries that do not match come last."""
@@ -182,6 +189,16 @@ class Shortlist(Protocol):
 
     def goes_on(self, query: str) -> float:
         """Return, from 0 to 1, how surely the message of ``query`` goes on with the talk in it."""
+        ...
+
+    def parts(self, text: str) -> Sequence[Part]:
+        """Return the questions of a message, in order, that say by themselves what they are about:
+        "and what does it cost?" is none."""
+        ...
+
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Return the fields of a service that a message clearly asks about, in its order; none
+        where it asks for the service as a whole, or that cannot be told by meaning."""
         ...
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:

@@ -149,13 +149,12 @@ def _stopped(figures: Figures) -> Section:
 
 
 def _tokens(figures: Figures) -> Section:
-    cached = sum(row.cached for row in figures.spent)
     return _with_stages(
         figures,
         sums(figures.spent, lambda row: (row.day, row.stage), lambda row: row.tokens),
         id="tokens",
         heading="Tokens",
-        note=f"By the day of the call; {cached:,} were cached. The table has each stage too.",
+        note=f"By the day of the call; {figures.cached:,} were cached. The table has each stage.",
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from ieim.pipeline.contract import load
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Ranked
-from ieim.pipeline.stages.base import LONGEST_SUMMARY, cut, service_slot
+from ieim.pipeline.stages.slots import LONGEST_SUMMARY, cut, service_slot
 from tests.llm.turns import ROOT
 from tests.pipeline.build import CONTRACTS, REPLACE
 from tests.pipeline.drive import payload

@@ -16,20 +16,24 @@ from ieim.pipeline.stages.base import (
     Stage,
     mismatch,
     selected_category,
-    service_slot,
     unknown,
 )
+from ieim.pipeline.stages.own import own_evidence
+from ieim.pipeline.stages.slots import service_slot
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     agency = inputs.context.answering_agency
+    high = inputs.context.complexity == "high"
     ranked = inputs.shortlist.services(
         inputs.query, agencies=[agency] if agency else [], limit=inputs.limits["services"]
     )
     slots = [service_slot(r, detail=False) for r in ranked]
+    about = list(inputs.shortlist.asked_about(inputs.text))
     return {
+        **({"asked_about": about} if about else {}),
         "service_index": slots,
-        **_evidence(inputs, slots, [r.item for r in ranked]),
+        **own_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
         "KnowledgeBase_Dictionary": _entries(inputs.context, [r.item for r in ranked]),
     }
 
@@ -44,18 +48,6 @@ def _entries(context: Context, services: Sequence[Service]) -> list[dict[str, An
         for c in found
         if c.keywords
     ]
-
-
-def _evidence(
-    inputs: Inputs, slots: Sequence[dict[str, Any]], services: Sequence[Service]
-) -> dict[str, Any]:
-    """Give each slot its evidence by the message alone, in a talk; return the release's best."""
-    if not inputs.history:
-        return {}
-    own, best = inputs.shortlist.evidence(inputs.text, services)
-    for slot, found in zip(slots, own, strict=True):
-        slot["own"] = round(found, 3)
-    return {"best_own": round(best, 3)}
 
 
 def _branch(context: Context) -> bool:
@@ -91,7 +83,7 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
         entities=context.entities,
     )
     if context.request is not None:
-        yield from subject.check(key, context.request)
+        yield from subject.check(agency_id, key, context.request)
 
 
 def _legal_next(_output: Output, context: Context) -> str:

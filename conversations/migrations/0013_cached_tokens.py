@@ -10,7 +10,7 @@ from conversations.record.guards import guard
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("conversations", "0011_replacement"),
+        ("conversations", "0012_unused"),
     ]
 
     operations = [

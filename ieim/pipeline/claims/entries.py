@@ -1,0 +1,219 @@
+"""Entries: what one source says, sentence by sentence and clause by clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
+from ieim.pipeline.claims.lexicon import Lexicon, lexicon
+from ieim.pipeline.claims.splitting import sentences
+from ieim.pipeline.knowledge import Agency, Service
+
+BREAK = re.compile(r"[,;:()\[\]—–|/\n]|\s-\s")
+RELATIVE = {
+    "en": frozenset(["that", "who", "whose", "which", "whom"]),
+    "fr": frozenset(["qui", "dont", "que"]),
+    "de": frozenset(),
+    "es": frozenset(["que", "quien", "quienes"]),
+}
+OCCASIONS = frozenset(["when", "quand", "lorsque", "once", "while", "cuando"])
+"""What begins a sentence that says on which occasion a service is used: no condition of it."""
+
+OR = frozenset(["or", "ou", "oder", "o", "nor", "ni"])
+
+AND = frozenset(
+    [
+        "and",
+        "but",
+        "so",
+        "because",
+        "et",
+        "mais",
+        "car",
+        "und",
+        "aber",
+        "denn",
+        "weil",
+        "y",
+        "e",
+        "pero",
+        "porque",
+        "then",
+        "puis",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one source says: ``texts`` by the kind of field that each is from.
+
+    ``names`` are those of the source itself, which may be said freely.
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    names: tuple[str, ...] = ()
+
+
+def of_service(service: Service, agency: Agency | None) -> Entry:
+    """Return the entry of a service with its agency."""
+    texts = [
+        ("name", service.name),
+        ("overview", service.overview),
+        ("about", service.applicability_summary),
+        *(("requirement", text) for text in service.requirements),
+        ("fees", service.fees),
+        ("time", service.processing_time),
+        *(("step", text) for text in service.how_to_apply),
+        ("contact", service.contact),
+        ("contact", service.url),
+        ("contact", service.path),
+    ]
+    names = [service.name]
+    if agency:
+        texts += [("overview", agency.description), ("contact", agency.path)]
+        names.append(agency.name)
+    return Entry(tuple((kind, text) for kind, text in texts if text.strip()), tuple(names))
+
+
+def of_text(text: str) -> Entry:
+    """Return the entry of a text of the administration's own."""
+    return Entry((("text", text),))
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A stretch of a unit. ``governs`` are the clauses that do not hold without this one."""
+
+    atoms: tuple[Atom, ...]
+    governs: tuple[int, ...] = ()
+    alternatives: tuple[int, ...] = ()
+    conditional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence or item of an entry, with the kind of its field."""
+
+    kind: str
+    clauses: tuple[Clause, ...]
+
+    @property
+    def atoms(self) -> Iterator[Atom]:
+        """The atoms of all clauses."""
+        return (atom for clause in self.clauses for atom in clause.atoms)
+
+
+class Part(NamedTuple):
+    """A clause of a claim; ``wants`` where it may say what the citizen wants."""
+
+    atoms: tuple[Atom, ...]
+    wants: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An entry as it is read in one language."""
+
+    units: tuple[Unit, ...]
+    names: tuple[tuple[str, ...], ...]
+    name_stems: frozenset[object]
+    stems: frozenset[object]
+    actions: frozenset[object]
+    verbatim: frozenset[tuple[tuple[str, object], ...]]
+
+
+@lru_cache(maxsize=2048)
+def read_entry(entry: Entry, language: str) -> Read:
+    """Return an entry's units; of the services of a release they are kept."""
+    words = lexicon(language)
+    units = [
+        Unit(kind, clauses(found, words))
+        for kind, text in entry.texts
+        for found in _sentences(text, words)
+        if found
+    ]
+    names = [atom for name in entry.names for atom in _named(name, words)]
+    return Read(
+        tuple(units),
+        tuple(tuple(a.word for a in _named(name, words)) for name in entry.names),
+        frozenset(atom.value for atom in names if atom.kind in ("word", "loose")),
+        frozenset(a.value for unit in units for a in unit.atoms if a.kind in ("word", "loose")),
+        frozenset(unit.clauses[0].atoms[0].value for unit in units if unit.kind == "step"),
+        frozenset(tuple((a.kind, a.value) for a in unit.atoms) for unit in units),
+    )
+
+
+def _named(name: str, words: Lexicon) -> list[Atom]:
+    return atoms(tokens_of(name)[1], words)
+
+
+def _sentences(text: str, words: Lexicon) -> Iterator[list[Atom]]:
+    for start, end in sentences(text):
+        yield atoms(tokens_of(text[start:end])[1], words)
+
+
+def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:
+    """Cut the atoms of a sentence into clauses, and say which hold only with which others."""
+    cut: list[list[Atom]] = [[]]
+    conditional: list[bool] = [False]
+    for atom in found:
+        last = cut[-1]
+        restricts = (
+            atom.kind == "glue"
+            and atom.word in RELATIVE.get(words.language, ())
+            and bool(last)
+            and last[-1].kind in ("word", "loose", "fact")
+            and not BREAK.search(atom.gap)
+        )
+        opens = atom.kind in ("condition", "except") or restricts
+        if last and (BREAK.search(atom.gap) or opens or atom.word in AND):
+            cut.append([])
+            conditional.append(opens)
+        elif not last:
+            conditional[-1] = opens
+        cut[-1].append(atom)
+    return tuple(
+        Clause(
+            tuple(part),
+            tuple(
+                _governed(
+                    index,
+                    part[0].word if part else "",
+                    conditional,
+                    apart=bool(part and BREAK.search(part[0].gap)),
+                )
+            ),
+            tuple(_alternatives(index, cut, conditional)),
+            conditional[index],
+        )
+        for index, part in enumerate(cut)
+    )
+
+
+def _governed(index: int, first: str, conditional: Sequence[bool], *, apart: bool) -> Iterator[int]:
+    if not conditional[index]:
+        return
+    before = [i for i in range(index) if not conditional[i]]
+    if first in OCCASIONS and (not before or apart):
+        return
+    if before:
+        yield before[-1]
+    else:
+        yield from (i for i in range(index + 1, len(conditional)) if not conditional[i])
+
+
+def _alternatives(
+    index: int, cut: Sequence[Sequence[Atom]], conditional: Sequence[bool]
+) -> Iterator[int]:
+    """Yield the clauses after a condition up to the one with an "or", where there is one."""
+    if not conditional[index] or any(atom.word in OR for atom in cut[index]):
+        return
+    for end in range(index + 1, len(cut)):
+        if any(atom.word in OR for atom in cut[end]):
+            yield from range(index + 1, end + 1)
+            return

@@ -1,0 +1,218 @@
+"""Matching: the parts of a claim against the units of one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from ieim.pipeline.claims.atoms import Atom
+from ieim.pipeline.claims.comparing import akin_atom, same_fact, says
+from ieim.pipeline.claims.dropping import dropped
+from ieim.pipeline.claims.entries import Part, Read, Unit
+from ieim.pipeline.claims.lexicon import OPERATORS, sensitive
+
+if TYPE_CHECKING:
+    from ieim.pipeline.claims.judging import Judge
+
+_STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "condition", "sequence"}
+"""Operators that a claim may not add."""
+
+MOST_PARTS = 40
+_TRIES = 600
+
+PART = 1.5
+_TURNS = frozenset({"duty", "permission", "advice", "negation", "free", "only"})
+
+MAY_MISS = 0.2
+"""The share of a sentence's content that its unit need not have."""
+
+
+class Reason(NamedTuple):
+    """Why an entry does not support a sentence; ``distance`` is how far from it that is."""
+
+    distance: int
+    why: str
+
+
+SUPPORTED = Reason(0, "")
+
+
+def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
+    """Return :data:`SUPPORTED`, or why the entry does not support the sentence."""
+    candidates: list[list[Unit | None]] = []
+    merged = _merged(parts, judge)
+    if len(merged) > MOST_PARTS:
+        return Reason(99, "It is too long to be judged.")
+    content = sum(a.kind in ("word", "fact") for part in merged for a in part.atoms)
+    spare = int(content * MAY_MISS)
+    lacking: list[Atom] = []
+    for part in merged:
+        if part.wants and _only_wants(part, read, judge):
+            candidates.append([None])
+            continue
+        gaps = [(unit, _missing(part, unit, read, judge)) for unit in read.units]
+        fewest = min((_cost(gap, part, unit, read, judge) for unit, gap in gaps), default=99)
+        if fewest > spare:
+            nearest = min((gap for _, gap in gaps), key=len, default=[])
+            lacking += nearest or part.atoms[:1]
+            continue
+        spare -= fewest
+        fit: list[Unit] = [u for u, gap in gaps if _cost(gap, part, u, read, judge) == fewest]
+        candidates.append([*sorted(fit, key=partial(_distance, part))])
+    if lacking:
+        said = " ".join(atom.word or str(atom.value) for atom in lacking)
+        return Reason(10 + len(lacking), f"The source does not say: {said}.")
+    if all(c == [None] for c in candidates):
+        return Reason(5, "It only repeats what was asked.")
+    why = ""
+    for tried, chosen in enumerate(_choices(candidates)):
+        why = dropped(merged, chosen, judge)
+        if not why or tried >= _TRIES:
+            break
+    return Reason(1, why) if why else SUPPORTED
+
+
+def _distance(part: Part, unit: Unit) -> int:
+    return -_own(part, unit)
+
+
+def _own(part: Part, unit: Unit) -> int:
+    """Return how many words and facts of a part stand in a unit itself."""
+    there = list(unit.atoms)
+    return sum(any(says(other, atom) for other in there) for atom in part.atoms)
+
+
+def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge) -> int:
+    """Return how many words a part has beyond a unit; 99 where it may have none of them."""
+    if not gap:
+        return 0
+    spared = all(
+        a.kind == "word"
+        and a.value in read.stems
+        and a.word not in sensitive()
+        and a.word not in judge.words.exact
+        for a in gap
+    )
+    turns = any(a.kind in _TURNS for a in part.atoms)
+    return len(gap) if spared and not turns and _own(part, unit) >= PART * len(gap) else 99
+
+
+def _choices(candidates: Sequence[Sequence[Unit | None]]) -> Iterator[list[Unit | None]]:
+    """Yield ways to give each part a unit, those that stay with one unit first."""
+
+    def rest(index: int, before: Unit | None) -> Iterator[list[Unit | None]]:
+        if index == len(candidates):
+            yield []
+            return
+        for unit in candidates[index]:
+            for following in rest(index + 1, unit or before):
+                yield [unit, *following]
+
+    return rest(0, None)
+
+
+def _merged(parts: Sequence[Part], judge: Judge) -> list[Part]:
+    """Join a part without content to the one after it, so that its operators count there."""
+    joined: list[Part] = []
+    waiting: tuple[Atom, ...] = ()
+    for part in parts:
+        found = (*waiting, *part.atoms)
+        if _has_content(found):
+            joined.append(Part(found, part.wants and not waiting))
+            waiting = ()
+        else:
+            waiting = found
+    if waiting:
+        if joined:
+            joined[-1] = Part((*joined[-1].atoms, *waiting), joined[-1].wants)
+        else:
+            joined.append(Part(waiting, False))
+    return joined
+
+
+def _has_content(found: Sequence[Atom]) -> bool:
+    return any(atom.kind in ("word", "fact", "free") for atom in found)
+
+
+def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
+    if any(a.kind in _STRICT and a.kind != "us" for a in part.atoms):
+        return False
+    known = {a.value for unit in read.units for a in unit.atoms}
+    return all(
+        atom.kind not in ("word", "loose", "fact")
+        or (atom.value in judge.asked and atom.word not in sensitive())
+        or (atom.kind != "fact" and atom.value in known and atom.word not in sensitive())
+        or judge.is_context(atom, read)
+        or atom.kind == "loose"
+        for atom in part.atoms
+    )
+
+
+def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
+    """Return the atoms of a part that a unit does not have and that are not free beside it."""
+    there = list(unit.atoms)
+    # A condition is the source's own, and a name's words make none.
+    strict = part.atoms[0].kind in ("condition", "except")
+    words = {a.word for a in there}
+    kinds = {a.kind for a in there}
+    return [
+        atom
+        for atom in part.atoms
+        if not (
+            atom.kind in ("glue", "name")
+            or _there(atom, unit, there, words, kinds, read, judge, strict=strict)
+        )
+    ]
+
+
+def _word_there(
+    atom: Atom, unit: Unit, there: Sequence[Atom], read: Read, judge: Judge, *, strict: bool
+) -> bool:
+    """Whether a unit has a word of a claim, or the word is free beside it."""
+    if akin_atom(atom, there) or any(atom.word == a.word or atom.value == a.value for a in there):
+        return True
+    if atom.word in sensitive():
+        return judge.is_context(atom, read) and not strict
+    labels = judge.words.labels
+    if atom.word in judge.words.kin and atom.value in judge.asked:
+        return True
+    if unit.kind == "requirement" and atom.value in read.actions:
+        return True
+    return (
+        atom.kind == "loose"
+        or atom.word in labels.get("any", ())
+        or atom.word in labels.get(unit.kind, ())
+        or (judge.is_context(atom, read) and not strict)
+    )
+
+
+def _there(
+    atom: Atom,
+    unit: Unit,
+    there: Sequence[Atom],
+    words: set[str],
+    kinds: set[str],
+    read: Read,
+    judge: Judge,
+    *,
+    strict: bool,
+) -> bool:
+    if atom.kind == "fact":
+        return any(same_fact(atom, other) for other in there if other.kind == "fact")
+    if atom.kind in ("word", "loose"):
+        return _word_there(atom, unit, there, read, judge, strict=strict)
+    if atom.kind in ("universal", "same"):
+        return atom.word in words
+    if atom.kind == "duty":
+        return "duty" in kinds or unit.kind in ("requirement", "step", "fees", "time")
+    if atom.kind == "permission":
+        return "permission" in kinds or unit.kind in ("step", "name", "contact")
+    if atom.kind == "ability":
+        soft = kinds & {"ability", "permission", "us"} or unit.kind != "requirement"
+        return bool(soft) and not (kinds & {"duty"} and not kinds & {"ability", "permission"})
+    if atom.kind == "advice":
+        return "advice" in kinds or "duty" in kinds or unit.kind in ("requirement", "step")
+    if atom.kind in ("condition", "first", "sequence"):
+        return True
+    return atom.kind in kinds
