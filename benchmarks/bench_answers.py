@@ -34,7 +34,7 @@ from benchmarks import answer_sets as sets
 
 if TYPE_CHECKING:
     from conversations.evaluation.outcomes import CaseResult
-    from conversations.evaluation.run import Asker
+    from conversations.evaluation.run import Asked, Asker
     from ieim.pipeline.knowledge import Release
     from ieim.pipeline.ports import Embedder, Shortlist
     from ieim.search.inquiry import Reading
@@ -149,6 +149,10 @@ class Engine:
         from conversations.evaluation.run import run_cases
 
         return run_cases(asked.cases, self._asker)
+
+    def turn(self, text: str) -> Asked:
+        """Run one turn and return all of it."""
+        return self._asker.turn(text)
 
     def rows(self, name: str, asked: sets.CaseSet) -> list[Row]:
         """Run every case and return the rows of its halves."""

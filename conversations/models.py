@@ -151,7 +151,7 @@ class Attempt(models.Model):
     the persona and the directive before it. ``raw`` is the model's answer as bytes (UTF-8 with lone
     surrogates let through), because a database's text type refuses some of what a broken server
     can say. ``response_id`` is kept even of a failed attempt: within a session it may not come
-    again. ``tokens`` is what it counts as in budgets: the server's count, or else the upper bound.
+    again. ``cached_tokens`` are those that a prefix cache had; ``tokens`` is what budgets count.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="attempts")
@@ -169,6 +169,7 @@ class Attempt(models.Model):
     refusal = models.BinaryField(default=b"")
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
+    cached_tokens = models.PositiveIntegerField(null=True)
     tokens = models.PositiveIntegerField(default=0)
     duration_ms = models.PositiveIntegerField()
     findings = models.JSONField(default=list)

@@ -89,7 +89,12 @@ def scripted_model(script: Mapping[str, Sequence[Any]]) -> Iterator[tuple[OpenAI
                     "created": 0,
                     "model": "scripted",
                     "choices": [choice],
-                    "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+                    "usage": {
+                        "prompt_tokens": 10,
+                        "completion_tokens": 5,
+                        "total_tokens": 15,
+                        "prompt_tokens_details": {"cached_tokens": 4},
+                    },
                 }
             ).encode()
             self.send_response(status)

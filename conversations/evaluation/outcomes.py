@@ -9,13 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from conversations.evaluation.cases import INJECTION, Case, Expected
 from ieim.pipeline.reply import Reply
 
 EndedAs = Literal["answered", "asked", "guidance", "review", "not_run"]
 Verdict = Literal["right", "wrong", "review", "unlabelled", "not_run"]
+
+
+class Tokens(NamedTuple):
+    """What the calls of a turn took, by the server's count; ``cached`` are of those ``read``."""
+
+    read: int = 0
+    cached: int = 0
+    written: int = 0
+
+
+NO_TOKENS = Tokens()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,7 @@ class Told:
     codes: tuple[str, ...] = ()
     unavailable: bool = False
     reason: str = ""
+    tokens: Tokens = NO_TOKENS
 
 
 @dataclass(frozen=True)

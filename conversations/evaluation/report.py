@@ -46,6 +46,7 @@ def as_text(result: Result, *, compared: Mapping[str, Any] | None = None) -> str
             f"Cases      {_cases(result)}",
             f"Knowledge  {result['knowledge']}",
             f"Model      {result['model']}",
+            f"Tokens     {_tokens(result['tokens'])}",
             "",
             *(
                 f"{each.title:<{_TITLE_WIDTH}}{_figure(result['measures'][each.name])}"
@@ -71,6 +72,7 @@ def as_html(result: Result, *, compared: Mapping[str, Any] | None = None) -> str
             "style": format_html("<style>\n{}</style>", mark_safe(style)),  # noqa: S308  # our own
             "result": result,
             "cases": _cases(result),
+            "tokens": _tokens(result["tokens"]),
             "verdicts": VERDICTS,
             "measures": [(each, *_cells(result["measures"][each.name])) for each in MEASURES],
             "measure_chart": charts.bars(
@@ -108,6 +110,11 @@ def _cases(result: Result) -> str:
         f"{result['cases_file']}{first}: {result['cases_run']:,} run"
         f"{f', {lost:,} could not be run' if lost else ''}"
     )
+
+
+def _tokens(tokens: Mapping[str, int]) -> str:
+    read, cached, written = (tokens[name] for name in ("read", "cached", "written"))
+    return f"{read:,} read, {cached:,} of them cached, {written:,} written"
 
 
 def _counts(found: Mapping[str, Any]) -> dict[str, int]:

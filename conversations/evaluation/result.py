@@ -12,7 +12,7 @@ from typing import Any, get_args
 from conversations.evaluation.cases import Case, CaseFile
 from conversations.evaluation.curve import RISK, Curve, Point, draw
 from conversations.evaluation.measures import Share, by_tag, measure
-from conversations.evaluation.outcomes import CaseResult, Verdict
+from conversations.evaluation.outcomes import CaseResult, Tokens, Verdict
 from ieim.pipeline.knowledge import Release
 
 FORMAT = "ieim.evaluation/1"
@@ -45,6 +45,10 @@ def describe(
             if r.told.outcome == "not_run"
         ],
         "not_in_release": strangers([r.case for r in results], release),
+        "tokens": {
+            name: sum(getattr(result.told.tokens, name) for result in results)
+            for name in Tokens._fields
+        },
         **_figures(results),
         "compared_injections": _compared(results),
         "by_tag": {

@@ -12,7 +12,7 @@ from decimal import Decimal
 from conversations import languages, running
 from conversations.evaluation.cases import INJECTION, Case, plain_question
 from conversations.evaluation.memory import MemoryStore
-from conversations.evaluation.outcomes import CaseResult, EndedAs, Told
+from conversations.evaluation.outcomes import CaseResult, EndedAs, Tokens, Told
 from conversations.selectors import HISTORY_CHARS
 from conversations.services import REPLY
 from ieim.knowledge import crisis
@@ -221,6 +221,7 @@ def _told(asked: Asked) -> Told:
         service=(primary, selection["serviceKey"]) if selection else None,
         score=Decimal(selection["score"]) if selection else None,
         candidates=_candidates(store),
+        tokens=_tokens(store),
     )
     if isinstance(outcome, Answered):
         cited = tuple((s.agency_id, s.service_key) for s in outcome.reply.sources)
@@ -232,6 +233,15 @@ def _told(asked: Asked) -> Told:
     stage = REPLY if isinstance(outcome, Held) else outcome.stage
     reason = outcome.findings[0].message if outcome.findings else ""
     return replace(told, stage=stage, codes=_codes(outcome.findings), reason=reason)
+
+
+def _tokens(store: MemoryStore) -> Tokens:
+    answers = [record.answer for records in store.records.values() for record in records]
+    return Tokens(
+        read=sum(answer.prompt_tokens or 0 for answer in answers),
+        cached=sum(answer.cached_tokens or 0 for answer in answers),
+        written=sum(answer.completion_tokens or 0 for answer in answers),
+    )
 
 
 def _codes(findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -76,6 +76,7 @@ def keep_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
         refusal=_bytes(answer.refusal),
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
+        cached_tokens=answer.cached_tokens,
         tokens=_counted(answer, attempt.count),
         duration_ms=round(attempt.seconds * 1000),
         findings=[finding.as_dict() for finding in judgement.findings],
@@ -113,6 +114,7 @@ def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
         "raw_sha256": hashlib.sha256(bytes(stored.raw)).hexdigest(),
         "prompt_tokens": stored.prompt_tokens,
         "completion_tokens": stored.completion_tokens,
+        "cached_tokens": stored.cached_tokens,
         "codes": [finding["code"] for finding in stored.findings],
         "passed": not stored.findings,
     }

@@ -50,6 +50,12 @@ def _is_erased(turn: Turn) -> bool:
     return not (turn.text or turn.risks or turn.language)
 
 
+def _of_attempt(attempt: Attempt) -> dict[str, Any]:
+    # Only where there is a count: what was written before there were any stays as it was hashed.
+    count = attempt.cached_tokens
+    return {} if count is None else {"cached_tokens": count}
+
+
 TURN = Vouched(
     "turn",
     Turn.objects.all,
@@ -78,6 +84,7 @@ ATTEMPT = Vouched(
         *("response_id", "created_at"),
     ),
     chain="stage__turn__session_id",
+    more=_of_attempt,
 )
 SPAN = Vouched(
     "span",

@@ -44,6 +44,7 @@ class CallView:
     seconds: str
     temperature: str
     read: int | None
+    cached: int | None
     written: int | None
     bound: int
 
@@ -189,6 +190,7 @@ def _call(record: AttemptRecord) -> CallView:
         seconds=f"{record.seconds:.1f}",
         temperature=f"{record.request.temperature:.2f}",
         read=record.answer.prompt_tokens,
+        cached=record.answer.cached_tokens,
         written=record.answer.completion_tokens,
         bound=record.count.input,
     )

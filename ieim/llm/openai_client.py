@@ -34,7 +34,8 @@ _NOT_A_COMPLETION = (
 _REFUSED: Mapping[int, str] = {
     400: (
         "The model server does not take this request (400). Run manage.py doctor: it finds out "
-        "which settings the server takes. Check too that the input fits the model's context."
+        "which settings the server takes. Check too IEIM_MODEL_NAME, and that the input fits the "
+        "model's context."
     ),
     401: "The model server does not accept the key (401). Check IEIM_MODEL_API_KEY.",
     403: "The key may not use this model (403). Check IEIM_MODEL_API_KEY and IEIM_MODEL_NAME.",

@@ -21,7 +21,8 @@ from ieim.pipeline.gate import MINIMUM_SCORE, Judgement
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages import agency_detect, category_select, service_select
-from ieim.pipeline.stages.base import DETAIL_FIELDS, SUMMARY_FIELDS, Context, Output, Stage
+from ieim.pipeline.stages.base import Context, Output, Stage
+from ieim.pipeline.stages.slots import DETAIL_FIELDS, SUMMARY_FIELDS
 
 LEAST, MOST = 2, 4
 """So many services are offered: with fewer there is nothing to choose, more are a list to read."""

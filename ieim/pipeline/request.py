@@ -73,7 +73,7 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         payload["new_subject"] = inputs.new_subject
         payload["goes_on"] = round(inputs.goes_on, 2)
     if contract.stage.has_session:
-        payload["cached_state"] = dict(inputs.context.cached_state)
+        payload["cached_state"] = _slices(contract, inputs.context.cached_state)
         payload["request_id"] = request_id
     return payload
 
@@ -92,11 +92,13 @@ def _shorten(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
     for slot in CANDIDATE_SLOTS:
         if slot in short:
             short[slot] = _best_half(short[slot])
-    if "cached_state" in short:
-        kept = ("session_id", *contract.stage.reads)
-        state = payload["cached_state"]
-        short["cached_state"] = {name: state[name] for name in kept if name in state}
     return short
+
+
+def _slices(contract: Contract, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the stage reads of the state: the rest would be paid for and read by nobody."""
+    kept = ("session_id", *contract.stage.reads)
+    return {name: state[name] for name in kept if name in state}
 
 
 def _without_worst(payload: Mapping[str, Any], *, excess: int) -> dict[str, Any] | None:

@@ -166,6 +166,9 @@ class AttemptSerializer(serializers.Serializer[Any]):
     findings = FindingSerializer(many=True)
     prompt_tokens = serializers.IntegerField(allow_null=True)
     completion_tokens = serializers.IntegerField(allow_null=True)
+    cached_tokens = serializers.IntegerField(
+        allow_null=True, help_text="Of the prompt's tokens, those that a prefix cache had."
+    )
     duration_ms = serializers.IntegerField(help_text="Milliseconds.")
     raw_sha256 = serializers.SerializerMethodField()
     request_sha256 = serializers.CharField()

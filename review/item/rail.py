@@ -44,6 +44,7 @@ class Try:
     tokens: int
     prompt_tokens: int | None
     completion_tokens: int | None
+    cached_tokens: int | None
     finish_reason: str
     hashes: tuple[tuple[str, str], ...]
 
@@ -123,6 +124,7 @@ def _try(attempt: Attempt) -> Try:
         tokens=attempt.tokens,
         prompt_tokens=attempt.prompt_tokens,
         completion_tokens=attempt.completion_tokens,
+        cached_tokens=attempt.cached_tokens,
         finish_reason=attempt.finish_reason,
         hashes=(
             ("Request", attempt.request_sha256),

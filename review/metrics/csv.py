@@ -100,6 +100,8 @@ def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, in
             yield "overrides_of_person", people[actor], theirs.overridden
             yield "decision_seconds_median_of_person", people[actor], round(theirs.median)
     yield from _each("tokens", sums(part.spent, lambda r: r.stage, lambda r: r.tokens))
+    cached = sums(part.spent, lambda r: r.stage, lambda r: r.cached)
+    yield from _each("cached_tokens", +cached)
 
 
 def _each(measure: str, values: Counter[str]) -> Iterator[tuple[str, str, int]]:

@@ -52,6 +52,11 @@ class Figures:
         """The ids of all agencies that something happened for; ``""`` is no single one."""
         return frozenset(row.agency for _, rows in self._parts() for row in rows)
 
+    @property
+    def cached(self) -> int:
+        """The tokens of all calls that a prefix cache had."""
+        return sum(row.cached for row in self.spent)
+
     def only(self, keep: Callable[[Any], bool]) -> Figures:
         """Return the rows of which ``keep`` says so."""
         parts = {name: tuple(filter(keep, rows)) for name, rows in self._parts()}

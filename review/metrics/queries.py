@@ -14,7 +14,6 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from django.db.models import (
-    Aggregate,
     BooleanField,
     Case,
     CharField,
@@ -140,12 +139,13 @@ class Decided(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """Tokens by the day of the call."""
+    """Tokens by the day of the call; ``cached`` are those of them that a prefix cache had."""
 
     day: date
     agency: str
     stage: str
     tokens: int
+    cached: int
 
 
 def asked(period: Period) -> Iterator[Asked]:
@@ -217,9 +217,11 @@ def decided(period: Period) -> Iterator[Decided]:
 def spent(period: Period) -> Iterator[Spent]:
     """Yield the tokens of every call, those in vain too, as budgets count them."""
     attempts = _within(Attempt.objects.all(), period, "created_at", turn="stage__turn_id")
-    yield from map(Spent._make, _sums(attempts, period, Sum("tokens"), "stage__contract"))
+    summed = (Sum("tokens"), Coalesce(Sum("cached_tokens"), 0))
+    yield from map(Spent._make, _sums(attempts, period, summed, "stage__contract"))
     unused = _within(Unused.objects.all(), period, "created_at", turn="turn_id")
-    yield from map(Spent._make, _sums(unused, period, Sum("tokens"), "contract"))
+    in_vain = (Sum("tokens"), Value(0))
+    yield from map(Spent._make, _sums(unused, period, in_vain, "contract"))
 
 
 def _within(rows: QuerySet[Any], period: Period, moment: str, *, turn: str) -> QuerySet[Any]:
@@ -250,13 +252,19 @@ def _day_number(moment: str, midnights: Sequence[datetime], first: int) -> Combi
 
 
 def _sums(
-    rows: QuerySet[Any], period: Period, total: Aggregate, *columns: str, **named: Combinable
+    rows: QuerySet[Any],
+    period: Period,
+    total: Combinable | Sequence[Combinable],
+    *columns: str,
+    **named: Combinable,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield ``(day, agency, *columns, *named, total)``, summed by the database."""
+    """Yield ``(day, agency, *columns, *named, *totals)``, summed by the database."""
     by = ("day_number", "of_agency", *columns, *named)
-    summed = rows.annotate(**named).values(*by).annotate(total=total)
+    found = total if isinstance(total, Sequence) else (total,)
+    totals = {f"total_{i}": each for i, each in enumerate(found)}
+    summed = rows.annotate(**named).values(*by).annotate(**totals)
     days = period.days
-    for number, *others in summed.values_list(*by, "total").iterator():
+    for number, *others in summed.values_list(*by, *totals).iterator():
         yield (days[number], *others)
 
 

@@ -154,7 +154,7 @@ def _tokens(figures: Figures) -> Section:
         sums(figures.spent, lambda row: (row.day, row.stage), lambda row: row.tokens),
         id="tokens",
         heading="Tokens",
-        note="By the day of the call. The table has each stage too.",
+        note=f"By the day of the call; {figures.cached:,} were cached. The table has each stage.",
     )
 
 

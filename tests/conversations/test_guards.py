@@ -45,6 +45,9 @@ MAY_CHANGE_UNSEEN = {
 }
 """Columns that change without an event that says to what; docs/operating.md names them."""
 
+VOUCHED_AS_MORE = {"attempt": {"cached_tokens"}}
+"""Columns that are hashed where they hold something."""
+
 
 @pytest.fixture
 def answered(published: None) -> Turn:
@@ -138,6 +141,7 @@ def test_every_column_is_vouched_for_or_may_change() -> None:
         model = vouched.rows().model
         columns = {field.attname for field in model._meta.concrete_fields}
         unseen = MAY_CHANGE_UNSEEN.get(vouched.kind, set()) | {"id"}
+        unseen |= VOUCHED_AS_MORE.get(vouched.kind, set())
         assert columns - set(vouched.columns) - unseen == set(), vouched.kind
         assert set(vouched.columns) & (unseen - {"id"}) == set(), vouched.kind
 

@@ -38,6 +38,15 @@ def test_it_answers_the_visa_question_with_its_source(ask: Ask) -> None:
     assert [stage.status for stage in turn.stages.all()] == ["passed"] * 7
 
 
+def test_it_keeps_what_the_server_had_cached(ask: Ask) -> None:
+    with scripted_model({}) as (model, _):
+        turn = ask(VISA, model=model)
+    attempt = Attempt.objects.get(stage__turn=turn, stage__contract="judgement_v1")
+    assert (attempt.prompt_tokens, attempt.cached_tokens, attempt.completion_tokens) == (10, 4, 5)
+    told = [json.loads(e.payload) for e in AuditEvent.objects.filter(kind="stage.attempt")]
+    assert {payload["cached_tokens"] for payload in told} == {4}
+
+
 def test_it_marks_the_citizens_own_words(ask: Ask) -> None:
     turn = ask(VISA)
     words = [VISA[start:end] for start, end in turn.reply.marked]

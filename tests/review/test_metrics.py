@@ -24,6 +24,7 @@ from review.models import Action, Decision, ReviewItem
 from review.roles import Role
 from tests.audit.owner import triggers_lifted
 from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
 from tests.review import desk
 from tests.review.people import browser, person
 
@@ -71,6 +72,15 @@ def test_it_counts_what_came_of_each_question(ask: Ask) -> None:
     spent = sum(a.tokens for s in stopped.stages.all() for a in s.attempts.all())
     assert spent < sum(tokens.values())
     assert all(row.agency == AGENCY for row in found.spent)
+
+
+def test_it_counts_what_a_prefix_cache_had(ask: Ask) -> None:
+    ask(VISA)
+    assert {row.cached for row in seen().spent} == {0}  # the engine says nothing of it
+    with scripted_model({}) as (model, _):
+        turn = ask(VISA, model=model)
+    calls = sum(stage.attempts.count() for stage in turn.stages.all())
+    assert sum(row.cached for row in seen().spent) == 4 * calls
 
 
 def test_it_measures_a_persons_answer_against_its_due_time(ask: Ask) -> None:

@@ -41,7 +41,7 @@ actions = st.sampled_from(["approve", "override", "agree"])
 decided = st.builds(
     Decided, days, agencies, st.integers(1, 3), actions, st.integers(0, 900), counts
 )
-spent = st.builds(Spent, days, agencies, st.sampled_from(["classify", "extract"]), counts)
+spent = st.builds(Spent, days, agencies, st.sampled_from(["classify", "extract"]), counts, counts)
 rated = st.builds(Rated, days, agencies, st.booleans(), counts)
 went_on = st.builds(WentOn, days, agencies, st.booleans(), counts)
 places = st.sampled_from([("", 0), ("none", 0), ("expired", 0), ("chosen", 1), ("chosen", 4)])
@@ -69,6 +69,7 @@ def of(shown: Figures) -> dict[str, int]:
         "decisions": sum(row.decisions for row in shown.decided),
         "decisions_of_person": sum(row.decisions for row in shown.decided),
         "tokens": sum(row.tokens for row in shown.spent),
+        "cached_tokens": sum(row.cached for row in shown.spent),
         "choices_by_outcome": sum(row.turns for row in shown.chosen),
         "choices_by_place": sum(row.turns for row in shown.chosen if row.place),
         "answers_rated": sum(row.answers for row in shown.rated),

@@ -10,7 +10,7 @@ from ieim.knowledge.examining.remarks import Remark, Severity
 from ieim.knowledge.rows import Table
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.ports import Ranked
-from ieim.pipeline.stages.base import service_slot
+from ieim.pipeline.stages.slots import service_slot
 from ieim.pipeline.work import Options
 
 CODE = "budget.terms"

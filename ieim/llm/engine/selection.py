@@ -140,8 +140,8 @@ def best_service(
         about = [dictionary.get((service["agencyId"], key), key.replace("-", " ")) for key in keys]
         return {
             "name": service["name"],
-            "overview": service["overview"],
-            "applicability_summary": service["applicability_summary"],
+            "overview": service.get("overview", ""),
+            "applicability_summary": service.get("applicability_summary", ""),
             "categories": "\n".join(about),
         }
 

@@ -135,7 +135,7 @@ def element(answer: Answer, asked: Asked) -> dict[str, Any]:
 
 
 def _element(asked: Asked, label_set: str) -> dict[str, Any]:
-    codes = [label["code"] for label in asked.payload["labels"][label_set]]
+    codes = list(asked.payload["labels"][label_set])
     code = codes[0] if codes else LABEL
     quote = _beginning(asked.payload["user_prompt"])
     match label_set:

@@ -87,7 +87,11 @@ def _service(answer: Answer, asked: Asked, words: str) -> None:
 
 def _label(answer: Answer, asked: Asked, words: str) -> None:
     label_set = {"classify": "intents", "extract": "entity_types"}.get(asked.contract, "key_types")
-    named = _named(words, asked.payload["labels"][label_set], "code", "name")
+    labels = [
+        {"code": code, "name": name}
+        for code, (name, _) in asked.payload["labels"][label_set].items()
+    ]
+    named = _named(words, labels, "code", "name")
     set_label(answer, asked, named["code"] if named else words)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, mismatch, retrieved, unknown
+from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, mismatch, unknown
+from ieim.pipeline.stages.slots import retrieved
 
 EXAMPLE_SERVICES = 3
 

@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.knowledge import Release, Service
-from ieim.pipeline.ports import Ranked, Shortlist
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Shortlist
 from ieim.pipeline.redaction import Redacted
 
 Output = Mapping[str, Any]
@@ -170,7 +170,7 @@ class Stage:
     legal_next: Callable[[Output, Context], str | None] = lambda _output, _context: None
     has_session: bool = True
     reads: tuple[str, ...] = ()
-    """Slices of ``cached_state`` that the stage reads: all that attempt 2 is given."""
+    """Slices of ``cached_state`` that the stage reads: all of it that is sent."""
     branch: Callable[[Context], bool] = lambda _context: True
     labels: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
     knowledge: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
@@ -242,56 +242,3 @@ def selected_category(context: Context) -> str | None:
                 return best_category(selection.get("candidates"))
             return None
     return None
-
-
-def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
-    """Return ``KnowledgeBase_Dictionary``: the ranked entries of the detected agencies."""
-    ranked = inputs.shortlist.categories(
-        inputs.query, agencies=inputs.context.detected, limit=inputs.limits["categories"]
-    )
-    return [
-        {
-            "agencyId": r.item.agency,
-            "key": r.item.key,
-            "value": r.item.value,
-            "keywords": list(r.item.keywords),
-            **retrieved(r),
-        }
-        for r in ranked
-    ]
-
-
-def dictionary_keys(payload: Mapping[str, Any]) -> list[str]:
-    """Return the keys of ``KnowledgeBase_Dictionary``, for the schema sent to the server."""
-    return [entry["key"] for entry in payload["KnowledgeBase_Dictionary"]]
-
-
-SUMMARY_FIELDS = ("name", "path", "overview", "applicability_summary")
-DETAIL_FIELDS = (
-    "requirements",
-    "fees",
-    "processing_time",
-    "how_to_apply",
-    "contact",
-    "url",
-)
-
-
-def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
-    """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer."""
-    service = ranked.item
-    slot: dict[str, Any] = {"agencyId": service.agency, "serviceKey": service.key}
-    names = SUMMARY_FIELDS + DETAIL_FIELDS if detail else SUMMARY_FIELDS
-    for name in names:
-        value = getattr(service, name)
-        slot[name] = list(value) if isinstance(value, tuple) else value
-    slot["categories"] = list(service.categories)
-    if not detail:
-        slot["fields"] = [n for n in SUMMARY_FIELDS + DETAIL_FIELDS if getattr(service, n)]
-    return slot | retrieved(ranked)
-
-
-def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:
-    """Return what a candidate carries of its retrieval; ``meaning`` where it had a say."""
-    found = {"rank": ranked.rank, "score": round(ranked.score, 3)}
-    return found if ranked.meaning is None else found | {"meaning": round(ranked.meaning, 3)}

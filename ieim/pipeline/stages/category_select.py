@@ -14,9 +14,8 @@ from ieim.pipeline.stages.base import (
     Stage,
     candidate_scores,
     check_candidates,
-    dictionary_keys,
-    dictionary_slot,
 )
+from ieim.pipeline.stages.slots import dictionary_keys, dictionary_slot
 
 _PATH = ("categorySelection", "candidates")
 

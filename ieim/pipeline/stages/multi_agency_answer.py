@@ -16,11 +16,10 @@ from ieim.pipeline.stages.base import (
     Output,
     Stage,
     mismatch,
-    service_slot,
     unknown,
 )
 from ieim.pipeline.stages.own import own_evidence
-from ieim.pipeline.stages.semantic_analysis import agency_names
+from ieim.pipeline.stages.slots import agency_names, service_slot
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:

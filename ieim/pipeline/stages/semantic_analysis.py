@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.knowledge import Agency
 from ieim.pipeline.stages.base import (
     Context,
     Inputs,
@@ -16,19 +15,10 @@ from ieim.pipeline.stages.base import (
     Stage,
     candidate_scores,
     check_candidates,
-    dictionary_keys,
-    dictionary_slot,
     mismatch,
     unknown,
 )
-
-
-def agency_names(context: Context) -> list[dict[str, str]]:
-    """Return the detected agencies as ``[{agencyId, name}]``."""
-    known: list[Agency] = [
-        context.release.agencies[a] for a in context.detected if a in context.release.agencies
-    ]
-    return [{"agencyId": agency.id, "name": agency.name} for agency in known]
+from ieim.pipeline.stages.slots import agency_names, dictionary_keys, dictionary_slot
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:

@@ -7,19 +7,19 @@ from typing import Any
 
 from ieim.pipeline import subject, template
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.stages.base import (
     Context,
     Inputs,
     Output,
     Score,
     Stage,
-    dictionary_slot,
     mismatch,
     selected_category,
-    service_slot,
     unknown,
 )
 from ieim.pipeline.stages.own import own_evidence
+from ieim.pipeline.stages.slots import service_slot
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
@@ -34,10 +34,20 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
         **({"asked_about": about} if about else {}),
         "service_index": slots,
         **own_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
-        "KnowledgeBase_Dictionary": [
-            entry for entry in dictionary_slot(inputs) if entry["agencyId"] == agency
-        ],
+        "KnowledgeBase_Dictionary": _entries(inputs.context, [r.item for r in ranked]),
     }
+
+
+def _entries(context: Context, services: Sequence[Service]) -> list[dict[str, Any]]:
+    """Return the dictionary's entries that the candidates stand under, where they have keywords:
+    without them an entry says no more than the key that the candidate carries."""
+    keys = dict.fromkeys((each.agency, key) for each in services for key in each.categories)
+    found = (context.release.categories[key] for key in keys if key in context.release.categories)
+    return [
+        {"agencyId": c.agency, "key": c.key, "value": c.value, "keywords": list(c.keywords)}
+        for c in found
+        if c.keywords
+    ]
 
 
 def _branch(context: Context) -> bool:

@@ -30,10 +30,11 @@ def _label_slot(*sets: str) -> Any:
         labels = inputs.context.release.labels
         return {
             "labels": {
-                name: [
-                    {"code": label.code, "name": label.name, "description": label.description}
+                # The codes once, each with its name and what it is for.
+                name: {
+                    label.code: [label.name, label.description]
                     for label in labels.get(name, {}).values()
-                ]
+                }
                 for name in sets
             }
         }
@@ -42,7 +43,7 @@ def _label_slot(*sets: str) -> Any:
 
 
 def _codes(payload: Mapping[str, Any], label_set: str) -> list[str]:
-    return [label["code"] for label in payload["labels"][label_set]]
+    return list(payload["labels"][label_set])
 
 
 def _no_state(_output: Output) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0012_unused'),
+        ('conversations', '0013_cached_tokens'),
     ]
 
     operations = [

@@ -1,0 +1,94 @@
+"""Candidates as a stage is given them: enough to choose from, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ieim.pipeline.knowledge import Agency, Service
+from ieim.pipeline.ports import Ranked
+from ieim.pipeline.stages.base import Context, Inputs
+
+
+def agency_names(context: Context) -> list[dict[str, str]]:
+    """Return the detected agencies as ``[{agencyId, name}]``."""
+    known: list[Agency] = [
+        context.release.agencies[a] for a in context.detected if a in context.release.agencies
+    ]
+    return [{"agencyId": agency.id, "name": agency.name} for agency in known]
+
+
+def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
+    """Return ``KnowledgeBase_Dictionary``: the ranked entries of the detected agencies, those of
+    each agency on their own, so that none is crowded out."""
+    agencies = inputs.context.detected
+    limit = max(LEAST_CATEGORIES, inputs.limits["categories"] // max(1, len(agencies)))
+    return [
+        {
+            "agencyId": r.item.agency,
+            "key": r.item.key,
+            "value": r.item.value,
+            "keywords": list(r.item.keywords),
+            **retrieved(r),
+        }
+        for agency in agencies
+        for r in inputs.shortlist.categories(inputs.query, agencies=[agency], limit=limit)
+    ]
+
+
+def dictionary_keys(payload: Mapping[str, Any]) -> list[str]:
+    """Return the keys of ``KnowledgeBase_Dictionary``, for the schema sent to the server."""
+    return [entry["key"] for entry in payload["KnowledgeBase_Dictionary"]]
+
+
+LEAST_CATEGORIES = 4
+"""So many entries of each agency are offered at least."""
+
+LONGEST_SUMMARY = 160
+"""Characters of a text by which a service is chosen; one that is answered from is never cut."""
+
+SUMMARY_FIELDS = ("name", "path", "overview", "applicability_summary")
+DETAIL_FIELDS = (
+    "requirements",
+    "fees",
+    "processing_time",
+    "how_to_apply",
+    "contact",
+    "url",
+)
+
+
+def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
+    """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer.
+
+    Without ``detail`` blank fields are left out and long texts cut: they only help to choose.
+    """
+    service = ranked.item
+    slot: dict[str, Any] = {"agencyId": service.agency, "serviceKey": service.key}
+    names = SUMMARY_FIELDS + DETAIL_FIELDS if detail else SUMMARY_FIELDS
+    for name in names:
+        value = getattr(service, name)
+        if not detail and name not in ("name", "path"):
+            if not value:
+                continue
+            value = cut(value, LONGEST_SUMMARY)
+        slot[name] = list(value) if isinstance(value, tuple) else value
+    slot["categories"] = list(service.categories)
+    if not detail:
+        slot["fields"] = [n for n in SUMMARY_FIELDS + DETAIL_FIELDS if getattr(service, n)]
+    return slot | retrieved(ranked)
+
+
+def cut(text: str, longest: int) -> str:
+    """Return ``text``, cut after a word so that it is at most ``longest`` characters with the "…"
+    that then ends it."""
+    if len(text) <= longest:
+        return text
+    kept = text[: longest - 1]
+    return f"{kept.rpartition(' ')[0] or kept}…"
+
+
+def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:
+    """Return what a candidate carries of its retrieval; ``meaning`` where it had a say."""
+    found = {"rank": ranked.rank, "score": round(ranked.score, 3)}
+    return found if ranked.meaning is None else found | {"meaning": round(ranked.meaning, 3)}
