@@ -118,7 +118,7 @@ class ReplyView:
     (``title``, ``lead``, ``paragraphs``) whose own ``languages`` names. ``notice`` says what there
     is not in the citizen's language; ``agency_notices`` stand above everything else.
     ``still_about`` is the name of the talk's service where it goes on with that, in the title's
-    language.
+    language. ``prepared`` says that it is a text of the administration's, word for word.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -136,6 +136,7 @@ class ReplyView:
     languages: Mapping[str, str] = field(default_factory=dict)
     agency_notices: tuple[NoticeView, ...] = ()
     still_about: str = ""
+    prepared: bool = False
 
     @property
     def words(self) -> Words:
@@ -148,8 +149,11 @@ class ReplyView:
         if self.origin != "model":
             asks = self.origin == "staff" and self.kind == "question"
             return self.words.origins["question" if asks else self.origin]
-        by_model = "guidance" if self.kind == "guidance" else "model"
-        return self.words.origins["offline" if self.offline else by_model]
+        if self.kind == "guidance":
+            # The offline engine says nothing else.
+            told = "prepared" if self.prepared or self.offline else "guidance"
+            return self.words.origins[told]
+        return self.words.origins["offline" if self.offline else "model"]
 
     @property
     def rateable(self) -> bool:

@@ -32,6 +32,7 @@ from conversations.suggesting import suggestions
 from conversations.wording import Words
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import NAME as OFFLINE
+from ieim.pipeline import guidance
 from ieim.pipeline import reply as replies
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.redaction import prepare
@@ -244,6 +245,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
             for n in said.notices
         ),
         still_about=said.still_about,
+        prepared=guidance.prepared(said, release or knowledge.release(turn.release_number)),
     )
 
 

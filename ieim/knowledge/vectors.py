@@ -28,7 +28,7 @@ from ieim.search import FusedIndex, index_for
 from ieim.search.embedders import build_embedder
 from ieim.search.embedders.careful import CarefulEmbedder
 from ieim.search.fusing import texts_of
-from ieim.search.inquiry import Reading, examples
+from ieim.search.inquiry import Cases, Reading, case_of, examples
 
 BATCH: Final = 64
 """Texts whose vectors are made and stored at once."""
@@ -156,7 +156,8 @@ def _teach(embedder: CarefulEmbedder, vectors_of: Callable[[Sequence[str]], Matr
             return
         known = examples()
         rows = vectors_of([text for text, _ in known])
-        _readings[embedder] = Reading(rows, [kind for _, kind in known])
+        cases = Cases(rows, [case_of(text) for text, _ in known])
+        _readings[embedder] = Reading(rows, [kind for _, kind in known], cases)
         logger.info("Messages are read by meaning, with %s", embedder.id)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ieim.pipeline import choosing, policy, reply
+from ieim.pipeline import choosing, guidance, policy, reply
 from ieim.pipeline.asking import Asking
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Service
@@ -75,7 +75,7 @@ class Runner(Asking):
         if isinstance(outcome, NeedsReview):
             return outcome
         holds = policy.decide(turn.risks, triaged, self.release.labels)
-        foreign = policy.language(turn.text, self.options.languages | self.release.languages)
+        foreign = policy.language(turn.text, self._read_in(turn, outcome))
         if isinstance(outcome, Abstained):
             # Who may be in danger is not asked to choose from a list.
             if turn.in_danger or any(hold.code is Code.POLICY_RISK for hold in holds):
@@ -109,6 +109,12 @@ class Runner(Asking):
             stage_id = following
         said = compose(outputs, context, language=turn.language)
         return Answered(going_on(said, self._inputs(turn, context))), context
+
+    def _read_in(self, turn: Turn, outcome: Outcome) -> frozenset[str]:
+        """Return the languages that a message may be in for its reply to be understood."""
+        known = self.options.languages | self.release.languages
+        guides = isinstance(outcome, Answered) and outcome.reply.kind == "guidance"
+        return known | ({turn.language} & guidance.languages(self.release) if guides else set())
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""

@@ -12,14 +12,6 @@ from ieim.llm.engine.lexicon import lexicon
 from ieim.search.analysis import STOP_WORDS, fold
 from ieim.search.asking import clauses, stems
 
-GUIDANCE = (
-    "I am here for questions about public services: documents, permits, payments, benefits and the "
-    "like. Tell me in a sentence what you need, and I will look for the right office and the steps."
-)
-ANYTHING_ELSE = (
-    "You are welcome. If you have another question about a public service, just ask it here."
-)
-
 _MARKS = re.compile(r"^[\W_]+|[\W_]+$|,")
 _WORD = re.compile(r"[^\W\d_]+")
 _ABBREVIATION = re.compile(
@@ -53,7 +45,7 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
         "stage": "judgement_v1",
         "stageStatus": "ready",
         "judgements": {"inquiry": inquiry},
-        "assistantReply": None if inquiry else _guidance(bool(history)),
+        "assistantReply": None if inquiry else _guidance(payload["guidance"]),
         "nextStep": "agency_detect_v1" if inquiry else "session_end",
         "telemetry": telemetry(payload),
     }
@@ -75,8 +67,9 @@ def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: b
     return by_words and (told or likeness["like"] >= likeness["least"])
 
 
-def _guidance(goes_on: bool) -> str:
-    return ANYTHING_ELSE if goes_on else GUIDANCE
+def _guidance(told: Mapping[str, Any]) -> str:
+    text: str = told["texts"][told["case"]]
+    return text
 
 
 def _asks(clause: str, *, after_others: bool, greeted: bool) -> bool:

@@ -116,6 +116,8 @@ class Inputs:
     shortlist: Shortlist
     limits: Mapping[str, int]
     runtime_directive: str | None = None
+    languages: Sequence[str] = ()
+    """To tell the citizen something in (ISO 639-1): theirs first, then that of the knowledge."""
 
     @property
     def goes_on(self) -> float:

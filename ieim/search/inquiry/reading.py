@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ieim.pipeline.ports import Matrix
+from ieim.search.inquiry.cases import Cases
 from ieim.search.inquiry.examples import Kind
 
 RIDGE: Final = 20.0
@@ -46,12 +47,14 @@ class Reading:
     """What the examples teach. The same vectors teach the same; safe for threads.
 
     ``vectors`` has a row of length 1 for each example, ``kinds`` what it is. Teaching 6,500 takes a
-    tenth of a second. ``width`` is that of the vectors. Every threshold is a share of the examples,
-    each judged by all others, and none was chosen by looking at the messages that measure it.
+    tenth of a second. ``width`` is that of the vectors; ``cases`` are taught by the same. Every
+    threshold is a share of the examples, each judged by all others, and none was chosen by looking
+    at the messages that measure it.
     """
 
-    def __init__(self, vectors: Matrix, kinds: Sequence[Kind]) -> None:
+    def __init__(self, vectors: Matrix, kinds: Sequence[Kind], cases: Cases | None = None) -> None:
         self.width = vectors.shape[1]
+        self.cases = cases
         known = vectors.astype(np.float64)
         of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
         follows, clear, corrects = (
