@@ -10,7 +10,7 @@ import pytest
 from ieim.llm.engine.judgement import judge
 from tests.llm.turns import SHARED, talk
 
-TEXTS = {"unclear": "What do you need?", "thanks": "You are welcome."}
+TEXTS = {"greeting": "Hello.", "unclear": "What do you need?", "thanks": "You are welcome."}
 
 
 def judged(text: str, *history: dict[str, str], case: str = "unclear") -> dict[str, Any]:
@@ -71,6 +71,13 @@ def test_it_takes_a_matter_of_an_administration_for_an_inquiry(text: str) -> Non
 def test_it_takes_small_talk_and_other_topics_for_none(text: str) -> None:
     assert judged(text)["nextStep"] == "session_end"
     assert judged(text)["assistantReply"] == "What do you need?"
+
+
+def test_the_words_of_an_example_are_small_talk_in_any_language() -> None:
+    assert inquiry("Здравствуйте")  # the lists are English: it may be anything
+    greeted = judged("Здравствуйте", case="greeting")
+    assert greeted["judgements"]["inquiry"] is False
+    assert judged("Да", ASKED, case="thanks")["judgements"]["inquiry"]
 
 
 @pytest.mark.parametrize("text", ["and how much does it cost?", "yes", "what if I am abroad then?"])

@@ -9,6 +9,7 @@ from typing import Any
 
 from ieim.llm.engine.envelope import telemetry
 from ieim.llm.engine.lexicon import lexicon
+from ieim.pipeline.guidance import UNCLEAR
 from ieim.search.analysis import STOP_WORDS, fold
 from ieim.search.asking import clauses, stems
 
@@ -55,7 +56,9 @@ def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: b
     """Return whether a message is an inquiry, by what its words say and by what it is like."""
     likeness = payload.get("likeness")
     if likeness is None:
-        return by_words
+        # A case is then told only by the same words as an example of what asks nothing.
+        asks_nothing = payload["guidance"]["case"] != UNCLEAR
+        return by_words and (bool(payload["chat_context_summary"]) or not asks_nothing)
     if not payload["chat_context_summary"]:
         clear = likeness["like"] + likeness["nearest"] >= _CLEAR
         return clear or (by_words and likeness["like"] >= likeness["least"])
