@@ -121,7 +121,7 @@ def taught(embedder: Embedder) -> Reading:
 
     texts, kinds = zip(*examples(), strict=True)
     vectors = embedder.documents(texts)
-    return Reading(vectors, kinds, Cases(vectors, [case_of(text) for text in texts]))
+    return Reading(vectors, kinds, cases=Cases(vectors, [case_of(text) for text in texts]))
 
 
 class Engine:

@@ -1,4 +1,5 @@
-"""Grounding: whether what a reply states and names is covered by its sources (DESIGN decision 12).
+"""Grounding: whether what a reply states and names is covered by its sources (DESIGN decisions 12
+and 22).
 
 A fact is covered when a cited service or its agency gives it in any of its fields. Nothing is
 covered by the release at large: a right fee of the wrong service is wrong.
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import TypeVar
 
+from ieim.pipeline import claims
 from ieim.pipeline.facts import Fact, Kind, facts, matches, url_value
 from ieim.pipeline.facts.currencies import UNSAID
 from ieim.pipeline.facts.money import amounts
@@ -18,8 +20,8 @@ from ieim.pipeline.facts.reading import read
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.names import Name, named, per_release
+from ieim.pipeline.plain_text import paragraphs
 from ieim.pipeline.redaction import PLACEHOLDER
-from ieim.pipeline.reply import paragraphs
 
 T = TypeVar("T")
 
@@ -42,16 +44,22 @@ _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
 
 
 def check(
-    reply: str, cited: Sequence[Service], release: Release, *, beside: Sequence[str] = ()
+    reply: str,
+    cited: Sequence[Service],
+    release: Release,
+    *,
+    question: str = "",
+    beside: Sequence[str] = (),
 ) -> list[Finding]:
     """Return what is wrong with the reply of a turn whose sources are ``cited``.
 
     ``beside`` are texts of the administration that count as a source as well: the help lines of a
-    crisis.
+    crisis. ``question`` is the citizen's message.
 
     ``reply.empty`` when it has no letter or digit; ``sources.missing`` when nothing is cited (at
     the list of sources), or an agency or service is named that is not; ``reply.ungrounded`` for
-    every fact that no cited service, nor its agency, gives.
+    every fact that no cited service, nor its agency, gives; ``reply.unsupported`` for every
+    sentence that no single one of them says.
     """
     found = list(_blank(reply, REPLY))
     if cited or beside:
@@ -64,13 +72,15 @@ def check(
         known += _contact_facts(text, currencies)
     values = {(fact.kind, fact.value) for fact in known}
     found += _placeholders(reply, REPLY)
-    return found + [
+    found += [
         Finding(
             Code.REPLY_UNGROUNDED, REPLY, f"The reply states what no cited source gives, {what}."
         )
         for fact, what in _stated(reply, currencies)
         if (fact.kind, fact.value) not in values and not matches(fact, known)
     ]
+    found += _unsupported(reply, _entries(cited, release, beside), question)
+    return found
 
 
 def _placeholders(reply: str, path: str) -> Iterator[Finding]:
@@ -106,6 +116,35 @@ def _stated(reply: str, currencies: frozenset[str]) -> Iterator[tuple[Fact, str]
                 place = f"(characters {fact.start} to {fact.end}{where})"
                 yield fact, f"{_KINDS[fact.kind]}: {_excerpt(fact.text)} {place}"
         written = {(fact.kind, fact.value) for fact in found}
+
+
+def _entries(
+    cited: Iterable[Service], release: Release, beside: Iterable[str]
+) -> list[claims.Entry]:
+    """Return what may be said: each cited service with its agency, in each language it is in."""
+    entries: dict[claims.Entry, None] = {}
+    for each in filter(None, (release, release.original)):
+        for service in cited:
+            written = each.services.get((service.agency, service.key), service)
+            entry = claims.of_service(written, each.agencies.get(service.agency))
+            entries[entry] = None
+    return [*entries, *map(claims.of_text, beside)]
+
+
+def _unsupported(reply: str, entries: Sequence[claims.Entry], question: str) -> Iterator[Finding]:
+    """Yield a finding for each sentence that no entry supports; without entries there is none."""
+    told: set[str] = set()
+    for view, where in _views(reply) if entries else ():
+        for claim in claims.unsupported(view, entries, question=question):
+            letters = "".join(filter(str.isalnum, claim.text))
+            if letters not in told:
+                told.add(letters)
+                yield Finding(
+                    Code.REPLY_UNSUPPORTED,
+                    REPLY,
+                    f"No cited source says {_excerpt(claim.text)} (characters {claim.start} to "
+                    f"{claim.end}{where}). {claim.why}",
+                )
 
 
 def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> Iterator[Finding]:

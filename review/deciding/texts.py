@@ -12,7 +12,8 @@ from ieim.pipeline import grounding
 from ieim.pipeline.facts import facts, url_value
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release, Service
-from ieim.pipeline.reply import Reply, paragraphs, render_answer, told_in
+from ieim.pipeline.plain_text import paragraphs
+from ieim.pipeline.reply import Reply, render_answer, told_in
 from ieim.pipeline.screen import STRIPPED_CLASS
 from review import crisis
 from review.deciding.errors import Refused
@@ -45,7 +46,9 @@ def warnings(turn: Turn, said: Reply) -> list[Finding]:
     release = languages.release_of(turn)
     cited = [release.services[(s.agency_id, s.service_key)] for s in said.sources]
     said_text = "\n\n".join(said.paragraphs)
-    return grounding.check(said_text, cited, release, beside=crisis.help_lines(turn))
+    return grounding.check(
+        said_text, cited, release, question=turn.text, beside=crisis.help_lines(turn)
+    )
 
 
 def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:

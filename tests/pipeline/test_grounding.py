@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ieim.pipeline import grounding
 from ieim.pipeline.facts import facts
-from ieim.pipeline.findings import Code
-from ieim.pipeline.grounding import check
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Agency, Release, Service
 
 VISAS = Agency(
@@ -36,6 +38,12 @@ RELEASE = Release(
     categories={},
     services={(s.agency, s.key): s for s in (EXTEND, PARKING, PERMIT)},
 )
+
+
+def check(reply: str, cited: Sequence[Service], release: Release) -> list[Finding]:
+    """Return what is wrong with names and facts; whole sentences are judged in test_claims."""
+    found = grounding.check(reply, cited, release)
+    return [finding for finding in found if finding.code is not Code.REPLY_UNSUPPORTED]
 
 
 def codes(reply: str, *cited: Service) -> list[Code]:

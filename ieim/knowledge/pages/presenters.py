@@ -24,10 +24,11 @@ from ieim.knowledge.pages.filters import (
     of_agency,
 )
 from ieim.knowledge.rows import TABLES, Table
+from ieim.pipeline.cards import SECTIONS
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.knowledge import Service as ServiceValue
-from ieim.pipeline.reply import SECTIONS, render_service
+from ieim.pipeline.reply import render_service
 
 _KINDS = {"": "All changes", Kind.ADDED: "Added", Kind.CHANGED: "Changed", Kind.REMOVED: "Removed"}
 

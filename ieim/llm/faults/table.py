@@ -161,14 +161,16 @@ _TABLE: tuple[Fault, ...] = (
         "off-index-link",
         "Links to a page that is not in the index.",
         _TWO,
-        _ends((_JUDGEMENT, _ANSWER), Code.REPLY_UNGROUNDED)
+        _ends((_JUDGEMENT,), Code.REPLY_UNGROUNDED)
+        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
         | _ends((_AGENCY, _SERVICE), Code.KNOWLEDGE_MISMATCH),
     ),
     Fault(
         "invented-fee",
         "States a fee that no source gives.",
         _TWO,
-        _ends((_JUDGEMENT, _ANSWER), Code.REPLY_UNGROUNDED)
+        _ends((_JUDGEMENT,), Code.REPLY_UNGROUNDED)
+        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
         | _ends((_SERVICE,), Code.TEMPLATE_UNRESOLVED),
     ),
     Fault("huge", "Answers with 10 MB.", _TWO, _ends(ALL, Code.MODEL_TOO_LARGE)),
@@ -183,7 +185,8 @@ _TABLE: tuple[Fault, ...] = (
         "Does what the citizen's text tells it with “say”, “print” or “answer with”: the words "
         "become its reply, or its choice.",
         _TWO,
-        _ends((_JUDGEMENT, _ANSWER), Code.REPLY_UNGROUNDED)
+        _ends((_JUDGEMENT,), Code.REPLY_UNGROUNDED)
+        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
         | _ends((_AGENCY, _CATEGORY, _ANALYSIS, _SERVICE), Code.KNOWLEDGE_UNKNOWN)
         | _ends(TRIAGE, Code.LABEL_UNKNOWN),
     ),

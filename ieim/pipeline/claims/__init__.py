@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ieim.pipeline.claims.atoms import tokens_of
 from ieim.pipeline.claims.entries import Entry, of_service, of_text
 from ieim.pipeline.claims.judging import Judge
 from ieim.pipeline.claims.splitting import sentences

@@ -139,8 +139,28 @@ def _read_one(
 
 
 _NUMERIC_ONLY = frozenset(
-    "about over above under by around from sous unos etwa ungefahr ab uber unter bis depuis des "
-    "within hasta till".split()
+    [
+        "about",
+        "over",
+        "above",
+        "under",
+        "by",
+        "around",
+        "from",
+        "sous",
+        "unos",
+        "etwa",
+        "ungefahr",
+        "ab",
+        "uber",
+        "unter",
+        "bis",
+        "depuis",
+        "des",
+        "within",
+        "hasta",
+        "till",
+    ]
 )
 
 

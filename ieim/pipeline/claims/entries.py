@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
 from ieim.pipeline.claims.lexicon import Lexicon, lexicon
@@ -14,16 +15,36 @@ from ieim.pipeline.knowledge import Agency, Service
 
 BREAK = re.compile(r"[,;:()\[\]—–|/\n]|\s-\s")
 RELATIVE = {
-    "en": frozenset("that who whose which whom".split()),
-    "fr": frozenset("qui dont que".split()),
+    "en": frozenset(["that", "who", "whose", "which", "whom"]),
+    "fr": frozenset(["qui", "dont", "que"]),
     "de": frozenset(),
-    "es": frozenset("que quien quienes".split()),
+    "es": frozenset(["que", "quien", "quienes"]),
 }
-OCCASIONS = frozenset("when quand lorsque once while cuando".split())
+OCCASIONS = frozenset(["when", "quand", "lorsque", "once", "while", "cuando"])
 """What begins a sentence that says on which occasion a service is used: no condition of it."""
 
+OR = frozenset(["or", "ou", "oder", "o", "nor", "ni"])
+
 AND = frozenset(
-    "and but so because et mais car und aber denn weil y e pero porque then puis".split()
+    [
+        "and",
+        "but",
+        "so",
+        "because",
+        "et",
+        "mais",
+        "car",
+        "und",
+        "aber",
+        "denn",
+        "weil",
+        "y",
+        "e",
+        "pero",
+        "porque",
+        "then",
+        "puis",
+    ]
 )
 
 
@@ -70,6 +91,8 @@ class Clause:
 
     atoms: tuple[Atom, ...]
     governs: tuple[int, ...] = ()
+    alternatives: tuple[int, ...] = ()
+    conditional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +108,13 @@ class Unit:
         return (atom for clause in self.clauses for atom in clause.atoms)
 
 
+class Part(NamedTuple):
+    """A clause of a claim; ``wants`` where it may say what the citizen wants."""
+
+    atoms: tuple[Atom, ...]
+    wants: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """An entry as it is read in one language."""
@@ -92,6 +122,9 @@ class Read:
     units: tuple[Unit, ...]
     names: tuple[tuple[str, ...], ...]
     name_stems: frozenset[object]
+    stems: frozenset[object]
+    actions: frozenset[object]
+    verbatim: frozenset[tuple[tuple[str, object], ...]]
 
 
 @lru_cache(maxsize=2048)
@@ -109,6 +142,9 @@ def read_entry(entry: Entry, language: str) -> Read:
         tuple(units),
         tuple(tuple(a.word for a in _named(name, words)) for name in entry.names),
         frozenset(atom.value for atom in names if atom.kind in ("word", "loose")),
+        frozenset(a.value for unit in units for a in unit.atoms if a.kind in ("word", "loose")),
+        frozenset(unit.clauses[0].atoms[0].value for unit in units if unit.kind == "step"),
+        frozenset(tuple((a.kind, a.value) for a in unit.atoms) for unit in units),
     )
 
 
@@ -117,9 +153,8 @@ def _named(name: str, words: Lexicon) -> list[Atom]:
 
 
 def _sentences(text: str, words: Lexicon) -> Iterator[list[Atom]]:
-    said = tokens_of(text)[1]
-    for start, end in sentences(said):
-        yield atoms(said[start:end], words)
+    for start, end in sentences(text):
+        yield atoms(tokens_of(text[start:end])[1], words)
 
 
 def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:
@@ -143,18 +178,42 @@ def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:
             conditional[-1] = opens
         cut[-1].append(atom)
     return tuple(
-        Clause(tuple(part), tuple(_governed(index, part[0].word, conditional)))
+        Clause(
+            tuple(part),
+            tuple(
+                _governed(
+                    index,
+                    part[0].word if part else "",
+                    conditional,
+                    apart=bool(part and BREAK.search(part[0].gap)),
+                )
+            ),
+            tuple(_alternatives(index, cut, conditional)),
+            conditional[index],
+        )
         for index, part in enumerate(cut)
     )
 
 
-def _governed(index: int, first: str, conditional: Sequence[bool]) -> Iterator[int]:
+def _governed(index: int, first: str, conditional: Sequence[bool], *, apart: bool) -> Iterator[int]:
     if not conditional[index]:
         return
     before = [i for i in range(index) if not conditional[i]]
-    if not before and first in OCCASIONS:
+    if first in OCCASIONS and (not before or apart):
         return
     if before:
         yield before[-1]
     else:
         yield from (i for i in range(index + 1, len(conditional)) if not conditional[i])
+
+
+def _alternatives(
+    index: int, cut: Sequence[Sequence[Atom]], conditional: Sequence[bool]
+) -> Iterator[int]:
+    """Yield the clauses after a condition up to the one with an "or", where there is one."""
+    if not conditional[index] or any(atom.word in OR for atom in cut[index]):
+        return
+    for end in range(index + 1, len(cut)):
+        if any(atom.word in OR for atom in cut[end]):
+            yield from range(index + 1, end + 1)
+            return

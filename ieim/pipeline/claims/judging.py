@@ -6,10 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
-from ieim.pipeline.claims.entries import AND, BREAK, Entry, Read, read_entry
+from ieim.pipeline.claims.comparing import akin
+from ieim.pipeline.claims.entries import AND, BREAK, Entry, Part, Read, read_entry
 from ieim.pipeline.claims.language import told
-from ieim.pipeline.claims.lexicon import Lexicon, lexicon, sensitive
-from ieim.pipeline.claims.matching import Part, akin, supports
+from ieim.pipeline.claims.lexicon import Lexicon, heads, lexicon, sensitive
+from ieim.pipeline.claims.matching import Reason, supports
+
+Name = tuple[str, ...]
+
+LONGEST = 3000
+"""Characters of the longest sentence that is judged."""
 
 _MOST_COURTEOUS = 12
 """Words of the longest courtesy."""
@@ -31,31 +37,40 @@ class Judge:
         self.names = {name for read in self.read for name in read.names if name}
         asked = atoms(tokens_of(question)[1], self.words)
         self.asked = frozenset(a.value for a in asked if a.kind in ("word", "loose", "fact"))
+        # What the sentence before said: an "it" of this one takes it up.
+        self.before: frozenset[object] = frozenset()
         self.name_stems = frozenset().union(*(read.name_stems for read in self.read))
 
     def verdict(self, sentence: str) -> Verdict:
         """Return what is to be said of a sentence."""
+        if len(sentence) > LONGEST:
+            return Verdict("It is too long to be judged.", answers=True)
         said = tokens_of(sentence)[1]
         found = atoms(said, self.words)
         found = self._discourteous(found)
         if not found:
             return Verdict("", answers=False)
+        whole = found
         found, named = self._without_names(found)
         if self._says_nothing(found, head=said.rstrip().endswith(":")):
-            return Verdict("", answers=named)
-        parts = list(self._parts(found))
-        reasons = [supports(parts, read, self) for read in self.read]
-        if "" in reasons:
+            return Verdict("", answers=bool(named))
+        exact = tuple((atom.kind, atom.value) for atom in whole)
+        if any(exact in read.verbatim for read in self.read):
             return Verdict("", answers=True)
+        parts = list(self._parts(found))
+        reasons = [supports(parts, read, self) for read in self._bearing(named)]
+        self.before = frozenset(a.value for a in found if a.kind in ("word", "loose"))
         # The entry that comes nearest says best what is wrong.
-        why = max(reasons, key=len, default="No source is cited.")
-        return Verdict(why, answers=True)
+        nearest = min(reasons, default=Reason(99, "No source is cited."))
+        return Verdict(nearest.why, answers=True)
 
     def _discourteous(self, found: list[Atom]) -> list[Atom]:
         """Leave out the courtesies and openers that a sentence begins with."""
         while found:
             size = next((i for i in range(1, len(found)) if BREAK.search(found[i].gap)), len(found))
-            if not self._courteous(found[:size]):
+            headed = size < len(found) and ":" in found[size].gap
+            head = headed and " ".join(a.word for a in found[:size]) in heads()
+            if not head and not self._courteous(found[:size]):
                 break
             found = found[size:]
         return found
@@ -79,50 +94,53 @@ class Judge:
             at += len(atom.word) + 1
         return True
 
-    def _without_names(self, found: Sequence[Atom]) -> tuple[list[Atom], bool]:
-        """Leave out whole names of the sources."""
+    def _without_names(self, found: Sequence[Atom]) -> tuple[list[Atom], list[Name]]:
+        """Leave out whole names of the sources, and return them."""
         words = [atom.word for atom in found]
         kept: list[Atom] = []
+        named: list[Name] = []
         at = 0
-        named = False
         while at < len(found):
-            size = max(
-                (len(n) for n in self.names if tuple(words[at : at + len(n)]) == n), default=0
+            name = max(
+                (n for n in self.names if tuple(words[at : at + len(n)]) == n), key=len, default=()
             )
-            if size > 1 or (size and found[at].kind == "word"):
-                named = True
+            if len(name) > 1 or (name and found[at].kind == "word"):
+                named.append(name)
                 first = found[at]
                 kept.append(
                     Atom("name", first.value, first.word, first.gap, first.start, first.end)
                 )
-                at += size
+                at += len(name)
                 continue
             kept.append(found[at])
             at += 1
         return kept, named
 
+    def _bearing(self, named: Sequence[Name]) -> list[Read]:
+        """Return the entries that a sentence may be about: those with all of its names, or any."""
+        every = [read for read in self.read if all(name in read.names for name in named)]
+        return every or [read for read in self.read if any(name in read.names for name in named)]
+
     def _says_nothing(self, found: Sequence[Atom], *, head: bool) -> bool:
-        free = all(
-            atom.kind in ("glue", "name", "first")
+        return all(
+            atom.kind in ("glue", "name", "first", "sequence")
             or self._is_label(atom, "any")
             or (head and any(self._is_label(atom, kind) for kind in self.words.labels))
-            or (head and self.is_context(atom))
-            or (head and atom.kind in ("duty",))
+            or (head and self.is_context(atom, None))
+            or (head and atom.kind == "duty")
             or (head and atom.kind in ("word", "loose") and atom.value in self.asked)
             for atom in found
         )
-        return free
 
     def _is_label(self, atom: Atom, kind: str) -> bool:
         labels = self.words.labels.get(kind, frozenset())
         return atom.kind in ("word", "loose", "glue") and atom.word in labels
 
-    def is_context(self, atom: Atom) -> bool:
+    def is_context(self, atom: Atom, read: Read | None) -> bool:
         """Whether an atom is a word of a cited name."""
-        return (
-            atom.kind in ("word", "loose")
-            and atom.word not in sensitive()
-            and (atom.value in self.name_stems or akin(str(atom.value), self.name_stems))
+        stems = read.name_stems if read else self.name_stems
+        return atom.kind in ("word", "loose") and (
+            atom.value in stems or (atom.word not in sensitive() and akin(str(atom.value), stems))
         )
 
     def _parts(self, found: Sequence[Atom]) -> Iterator[Part]:

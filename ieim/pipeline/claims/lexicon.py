@@ -14,10 +14,36 @@ from typing import Any
 import snowballstemmer  # type: ignore[import-untyped]
 import yaml
 
-OPERATORS = (
-    "duty permission ability advice negation free only except universal hedge once twice minimum maximum "
-    "over under within before after about same first condition first_person here us"
-).split()
+OPERATORS = [
+    "duty",
+    "permission",
+    "ability",
+    "advice",
+    "negation",
+    "free",
+    "only",
+    "except",
+    "universal",
+    "hedge",
+    "once",
+    "twice",
+    "minimum",
+    "maximum",
+    "over",
+    "under",
+    "within",
+    "before",
+    "after",
+    "about",
+    "same",
+    "first",
+    "condition",
+    "first_person",
+    "here",
+    "us",
+    "whether",
+    "sequence",
+]
 """The classes of words that turn a meaning."""
 
 _FILE = Path(__file__).with_name("lexicon.yaml")
@@ -48,6 +74,8 @@ class Lexicon:
     wants: tuple[Phrase, ...]
     courtesies: re.Pattern[str]
     condolence: frozenset[str]
+    kin: frozenset[str]
+    exact: frozenset[str]
 
 
 @cache
@@ -66,6 +94,12 @@ def languages() -> tuple[str, ...]:
 def sensitive() -> frozenset[str]:
     """Return the words of secrets, payments and contacts: only an entry's own may be said."""
     return frozenset(plain(word) for word in _data()["sensitive"].split())
+
+
+@cache
+def heads() -> frozenset[str]:
+    """Return what may stand before a colon to say which field follows, in any language."""
+    return frozenset(" ".join(_plain_words(head)) for head in _data()["heads"])
 
 
 @cache
@@ -92,8 +126,12 @@ def lexicon(language: str) -> Lexicon:
         weekdays={plain(day): number for number, day in enumerate(data["weekdays"])},
         one=_words(data["article_one"]),
         wants=tuple(_phrases(data["wants"])),
-        courtesies=re.compile("|".join(f"(?:{each})" for each in data["courtesies"])),
+        courtesies=re.compile(
+            "(?:" + "|".join(f"(?:{each})" for each in data["courtesies"]) + r")(?!\w)"
+        ),
         condolence=_words(data["condolence"]),
+        kin=_words(data["kin"]),
+        exact=_words(data["exact"]),
     )
 
 
@@ -112,7 +150,7 @@ def plain(word: str) -> str:
 
 @lru_cache(maxsize=16384)
 def stem(word: str, language: str) -> str:
-    """Return the stem of a word in lower case, without accents; an irregular form's is its verb's."""
+    """Return the stem of a word, without accents; an irregular form has that of its verb."""
     word = _irregular(language).get(word.lower(), word)
     # A stemmer keeps state while it works, so each thread has its own.
     kept: dict[str, Any] = _local.__dict__.setdefault("stemmers", {})
@@ -124,8 +162,10 @@ def stem(word: str, language: str) -> str:
 
 @cache
 def _irregular(language: str) -> Mapping[str, str]:
-    pairs = (pair.split("=") for pair in _data().get(language, _data()["en"])["irregular"].split())
-    return {form: base for form, base in pairs}
+    pairs = (
+        pair.partition("=") for pair in _data().get(language, _data()["en"])["irregular"].split()
+    )
+    return {form: base for form, _, base in pairs}
 
 
 def _words(text: str) -> frozenset[str]:

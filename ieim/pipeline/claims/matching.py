@@ -2,60 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ieim.pipeline.claims.atoms import Atom, Quantity
-from ieim.pipeline.claims.entries import Clause, Read, Unit
+from ieim.pipeline.claims.atoms import Atom
+from ieim.pipeline.claims.comparing import akin_atom, same_fact, says
+from ieim.pipeline.claims.dropping import dropped
+from ieim.pipeline.claims.entries import Part, Read, Unit
 from ieim.pipeline.claims.lexicon import OPERATORS, sensitive
-from ieim.pipeline.facts import matches
 
 if TYPE_CHECKING:
     from ieim.pipeline.claims.judging import Judge
 
-_KEPT = frozenset(
-    "negation only except hedge once twice minimum maximum over under within before after about "
-    "same first".split()
-)
-"""Operators that a claim may not drop from a clause that it uses."""
-
-_STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "condition"}
+_STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "condition", "sequence"}
 """Operators that a claim may not add."""
 
-_TRIES = 300
+MOST_PARTS = 40
+_TRIES = 600
+
+PART = 1.5
+_TURNS = frozenset({"duty", "permission", "advice", "negation", "free", "only"})
+
+MAY_MISS = 0.2
+"""The share of a sentence's content that its unit need not have."""
 
 
-class Part(NamedTuple):
-    """A clause of a claim; ``wants`` where it may say what the citizen wants."""
+class Reason(NamedTuple):
+    """Why an entry does not support a sentence; ``distance`` is how far from it that is."""
 
-    atoms: tuple[Atom, ...]
-    wants: bool
+    distance: int
+    why: str
 
 
-def supports(parts: Sequence[Part], read: Read, judge: Judge) -> str:
-    """Return "" where the entry supports the sentence, else why it does not."""
+SUPPORTED = Reason(0, "")
+
+
+def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
+    """Return :data:`SUPPORTED`, or why the entry does not support the sentence."""
     candidates: list[list[Unit | None]] = []
     merged = _merged(parts, judge)
+    if len(merged) > MOST_PARTS:
+        return Reason(99, "It is too long to be judged.")
+    content = sum(a.kind in ("word", "fact") for part in merged for a in part.atoms)
+    spare = int(content * MAY_MISS)
+    lacking: list[Atom] = []
     for part in merged:
         if part.wants and _only_wants(part, read, judge):
             candidates.append([None])
             continue
-        units = [unit for unit in read.units if not _missing(part, unit, read, judge)]
-        if not units:
-            nearest = min(
-                (_missing(part, unit, read, judge) for unit in read.units), key=len, default=[]
-            )
-            said = " ".join(atom.word or str(atom.value) for atom in nearest)
-            return f"The source does not say: {said}."
-        candidates.append(list(units))
+        gaps = [(unit, _missing(part, unit, read, judge)) for unit in read.units]
+        fewest = min((_cost(gap, part, unit, read, judge) for unit, gap in gaps), default=99)
+        if fewest > spare:
+            nearest = min((gap for _, gap in gaps), key=len, default=[])
+            lacking += nearest or part.atoms[:1]
+            continue
+        spare -= fewest
+        fit: list[Unit] = [u for u, gap in gaps if _cost(gap, part, u, read, judge) == fewest]
+        candidates.append([*sorted(fit, key=partial(_distance, part))])
+    if lacking:
+        said = " ".join(atom.word or str(atom.value) for atom in lacking)
+        return Reason(10 + len(lacking), f"The source does not say: {said}.")
     if all(c == [None] for c in candidates):
-        return "It only repeats what was asked."
+        return Reason(5, "It only repeats what was asked.")
     why = ""
     for tried, chosen in enumerate(_choices(candidates)):
-        why = _dropped(merged, chosen, judge)
+        why = dropped(merged, chosen, judge)
         if not why or tried >= _TRIES:
             break
-    return why
+    return Reason(1, why) if why else SUPPORTED
+
+
+def _distance(part: Part, unit: Unit) -> int:
+    return -_own(part, unit)
+
+
+def _own(part: Part, unit: Unit) -> int:
+    """Return how many words and facts of a part stand in a unit itself."""
+    there = list(unit.atoms)
+    return sum(any(says(other, atom) for other in there) for atom in part.atoms)
+
+
+def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge) -> int:
+    """Return how many words a part has beyond a unit; 99 where it may have none of them."""
+    if not gap:
+        return 0
+    spared = all(
+        a.kind == "word"
+        and a.value in read.stems
+        and a.word not in sensitive()
+        and a.word not in judge.words.exact
+        for a in gap
+    )
+    turns = any(a.kind in _TURNS for a in part.atoms)
+    return len(gap) if spared and not turns and _own(part, unit) >= PART * len(gap) else 99
 
 
 def _choices(candidates: Sequence[Sequence[Unit | None]]) -> Iterator[list[Unit | None]]:
@@ -65,7 +105,7 @@ def _choices(candidates: Sequence[Sequence[Unit | None]]) -> Iterator[list[Unit 
         if index == len(candidates):
             yield []
             return
-        for unit in sorted(candidates[index], key=lambda u: u is not before):
+        for unit in candidates[index]:
             for following in rest(index + 1, unit or before):
                 yield [unit, *following]
 
@@ -103,7 +143,7 @@ def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
         atom.kind not in ("word", "loose", "fact")
         or (atom.value in judge.asked and atom.word not in sensitive())
         or (atom.kind != "fact" and atom.value in known and atom.word not in sensitive())
-        or judge.is_context(atom)
+        or judge.is_context(atom, read)
         or atom.kind == "loose"
         for atom in part.atoms
     )
@@ -112,41 +152,56 @@ def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
 def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     """Return the atoms of a part that a unit does not have and that are not free beside it."""
     there = list(unit.atoms)
-    stems = {a.value for a in there if a.kind in ("word", "loose", "glue")}
+    # A condition is the source's own, and a name's words make none.
+    strict = part.atoms[0].kind in ("condition", "except")
     words = {a.word for a in there}
     kinds = {a.kind for a in there}
     return [
         atom
         for atom in part.atoms
         if not (
-            atom.kind in ("glue", "name") or _there(atom, unit, there, stems, words, kinds, judge)
+            atom.kind in ("glue", "name")
+            or _there(atom, unit, there, words, kinds, read, judge, strict=strict)
         )
     ]
+
+
+def _word_there(
+    atom: Atom, unit: Unit, there: Sequence[Atom], read: Read, judge: Judge, *, strict: bool
+) -> bool:
+    """Whether a unit has a word of a claim, or the word is free beside it."""
+    if akin_atom(atom, there) or any(atom.word == a.word or atom.value == a.value for a in there):
+        return True
+    if atom.word in sensitive():
+        return judge.is_context(atom, read) and not strict
+    labels = judge.words.labels
+    if atom.word in judge.words.kin and atom.value in judge.asked:
+        return True
+    if unit.kind == "requirement" and atom.value in read.actions:
+        return True
+    return (
+        atom.kind == "loose"
+        or atom.word in labels.get("any", ())
+        or atom.word in labels.get(unit.kind, ())
+        or (judge.is_context(atom, read) and not strict)
+    )
 
 
 def _there(
     atom: Atom,
     unit: Unit,
     there: Sequence[Atom],
-    stems: set[object],
     words: set[str],
     kinds: set[str],
+    read: Read,
     judge: Judge,
+    *,
+    strict: bool,
 ) -> bool:
     if atom.kind == "fact":
-        return any(_same_fact(atom, other) for other in there if other.kind == "fact")
+        return any(same_fact(atom, other) for other in there if other.kind == "fact")
     if atom.kind in ("word", "loose"):
-        if atom.value in stems or atom.word in words or _akin(atom, there):
-            return True
-        if atom.word in sensitive():
-            return False
-        labels = judge.words.labels
-        return (
-            atom.kind == "loose"
-            or atom.word in labels.get("any", ())
-            or atom.word in labels.get(unit.kind, ())
-            or judge.is_context(atom)
-        )
+        return _word_there(atom, unit, there, read, judge, strict=strict)
     if atom.kind in ("universal", "same"):
         return atom.word in words
     if atom.kind == "duty":
@@ -154,119 +209,10 @@ def _there(
     if atom.kind == "permission":
         return "permission" in kinds or unit.kind in ("step", "name", "contact")
     if atom.kind == "ability":
-        soft = kinds & {"ability", "permission"} or unit.kind != "requirement"
+        soft = kinds & {"ability", "permission", "us"} or unit.kind != "requirement"
         return bool(soft) and not (kinds & {"duty"} and not kinds & {"ability", "permission"})
     if atom.kind == "advice":
         return "advice" in kinds or "duty" in kinds or unit.kind in ("requirement", "step")
-    if atom.kind in ("condition", "first"):
+    if atom.kind in ("condition", "first", "sequence"):
         return True
     return atom.kind in kinds
-
-
-def _akin(atom: Atom, there: Sequence[Atom]) -> bool:
-    return akin(str(atom.value), (a.value for a in there if a.kind in ("word", "loose")))
-
-
-def akin(one: str, others: Iterable[object]) -> bool:
-    """Whether one of the other stems differs from this one only by its ending."""
-    for other in others:
-        two = str(other)
-        same = 0
-        while same < min(len(one), len(two)) and one[same] == two[same]:
-            same += 1
-        longest = max(len(one), len(two)) - same
-        if (same >= 5 and longest <= 3) or (same == 4 and longest <= 2):
-            return True
-    return False
-
-
-def _same_fact(atom: Atom, other: Atom) -> bool:
-    if atom.value == other.value:
-        return True
-    if atom.fact and other.fact:
-        return matches(atom.fact, [other.fact])
-    return False
-
-
-def _dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) -> str:
-    """Return what the claim leaves out of the clauses that it uses, "" for nothing."""
-    whole = [atom for part in parts for atom in part.atoms]
-    for unit in {id(u): u for u in chosen if u}.values():
-        mine = [a for part, u in zip(parts, chosen, strict=True) if u is unit for a in part.atoms]
-        used = _used(unit, mine)
-        for index in sorted(used):
-            if why := _clause_dropped(unit.clauses[index], mine, whole, unit, judge):
-                return why
-        for index, clause in enumerate(unit.clauses):
-            if index not in used and any(g in used for g in clause.governs):
-                if not _mostly(clause, whole, 0.5, judge):
-                    return f"It leaves out the condition: {_words(clause)}."
-        negations = sum(a.kind == "negation" for a in mine)
-        known = sum(a.kind == "negation" for i in used for a in unit.clauses[i].atoms)
-        if negations != known:
-            return "It says no where the source does not, or leaves a no out."
-    return ""
-
-
-def _used(unit: Unit, mine: Sequence[Atom]) -> set[int]:
-    """Return the clauses that it takes to cover what the claim says, as few as will do."""
-    wanted = [a for a in mine if a.kind in ("word", "loose", "fact", "free")]
-    left = set(range(len(wanted)))
-    used: set[int] = set()
-    covers = [
-        {i for i, atom in enumerate(wanted) if _covered(atom, clause)} for clause in unit.clauses
-    ]
-    while left:
-        best = max(range(len(covers)), key=lambda i: (len(covers[i] & left), -i), default=None)
-        if best is None or not covers[best] & left:
-            break
-        used.add(best)
-        left -= covers[best]
-    return used
-
-
-def _covered(atom: Atom, clause: Clause) -> bool:
-    if atom.kind == "fact":
-        return any(_same_fact(atom, other) for other in clause.atoms if other.kind == "fact")
-    if atom.kind == "free":
-        return any(other.kind == "free" for other in clause.atoms)
-    return any(
-        atom.value == other.value for other in clause.atoms if other.kind in ("word", "loose")
-    ) or _akin(atom, clause.atoms)
-
-
-def _clause_dropped(
-    clause: Clause, mine: Sequence[Atom], whole: Sequence[Atom], unit: Unit, judge: Judge
-) -> str:
-    kinds = {a.kind for a in mine}
-    for atom in clause.atoms:
-        if atom.kind in _KEPT and atom.kind not in kinds:
-            return f"It leaves out: {atom.word}."
-        if atom.kind == "fact" and not any(
-            _same_fact(atom, o) or _same_fact(o, atom) for o in whole if o.kind == "fact"
-        ):
-            return f"It leaves out a fact of the source: {atom.word or atom.value}."
-    if unit.kind in ("fees",) and not _mostly(clause, whole, 0.99, judge):
-        return f"It leaves out for whom or what: {_words(clause)}."
-    return ""
-
-
-def _mostly(clause: Clause, mine: Sequence[Atom], share: float, judge: Judge) -> bool:
-    content = [a for a in clause.atoms if a.kind in ("word", "fact")]
-    if not content:
-        return True
-    said = sum(
-        a.value in judge.asked
-        or judge.is_context(a)
-        or any(
-            (a.kind == "fact" and o.kind == "fact" and _same_fact(o, a))
-            or (a.kind == "word" and (o.value == a.value or _akin(a, [o])))
-            for o in mine
-        )
-        for a in content
-    )
-    return said >= share * len(content)
-
-
-def _words(clause: Clause) -> str:
-    return " ".join(a.word or str(a.value) for a in clause.atoms)

@@ -4,8 +4,19 @@ Examples stand in data files beside this; what they teach is solved at start fro
 whatever embedder there is. Figures: docs/decisions/0020-what-a-message-is.md.
 """
 
+from ieim.search.inquiry.aspects import Aspects, aspects
 from ieim.search.inquiry.cases import Cases, Heard, case_of, heard
 from ieim.search.inquiry.examples import Kind, examples
 from ieim.search.inquiry.reading import Reading
 
-__all__ = ["Cases", "Heard", "Kind", "Reading", "case_of", "examples", "heard"]
+__all__ = [
+    "Aspects",
+    "Cases",
+    "Heard",
+    "Kind",
+    "Reading",
+    "aspects",
+    "case_of",
+    "examples",
+    "heard",
+]
