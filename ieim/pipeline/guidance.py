@@ -16,7 +16,8 @@ import yaml
 from ieim.pipeline import claims
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import CASES, CaseText, Release
-from ieim.pipeline.reply import Reply, paragraphs
+from ieim.pipeline.plain_text import paragraphs
+from ieim.pipeline.reply import Reply
 
 UNCLEAR = "unclear"
 """The case of a message that is none of the others."""
