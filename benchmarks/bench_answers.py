@@ -117,10 +117,11 @@ def _share(row: Row, column: str) -> float:
 
 def taught(embedder: Embedder) -> Reading:
     """Return what reads messages, with this embedder."""
-    from ieim.search.inquiry import Reading, examples
+    from ieim.search.inquiry import Cases, Reading, case_of, examples
 
     texts, kinds = zip(*examples(), strict=True)
-    return Reading(embedder.documents(texts), kinds)
+    vectors = embedder.documents(texts)
+    return Reading(vectors, kinds, cases=Cases(vectors, [case_of(text) for text in texts]))
 
 
 class Engine:

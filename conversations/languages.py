@@ -8,8 +8,9 @@ from django.db.models import QuerySet
 from conversations.models import Turn
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
-from ieim.pipeline import language
+from ieim.pipeline import guidance, language
 from ieim.pipeline.knowledge import Release
+from ieim.search import inquiry
 
 
 def written_in() -> str:
@@ -23,9 +24,19 @@ def supported(release: Release) -> frozenset[str]:
 
 
 def detect(text: str, release: Release | None) -> str:
-    """Return the likely language of a message, empty where it cannot be told."""
-    configured = frozenset(settings.IEIM_MODEL["LANGUAGES"])
-    return language.best(text, configured if release is None else supported(release))
+    """Return the likely language of a message, empty where it cannot be told.
+
+    Of "hola" or "谢谢" a greeting or thanks with the same words tells, or the script: whoever says
+    no more than that is answered in a language that guidance is in.
+    """
+    if release is None:
+        return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"]))
+    said = inquiry.heard(text)
+    return (
+        language.best(text, supported(release))
+        or (said.language if said else "")
+        or language.short(text, guidance.languages(release))
+    )
 
 
 def spoken(text: str, *, turns: QuerySet[Turn]) -> str:

@@ -27,6 +27,7 @@ from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
+from ieim.pipeline.standing_in import standing_in
 from ieim.pipeline.topology import ANSWERING
 
 Decision = dict[str, Any]
@@ -126,7 +127,10 @@ def context_of(
 
 
 def _stored(stage: Stage, attempt: Attempt) -> Decision:
-    passed = not attempt.findings
+    # An answer that something stood in for has its findings and is the last of a stage that passed.
+    latest = max(each.pk for each in stage.attempts.all())
+    stood_in = stage.status == StageStatus.PASSED.value and attempt.pk == latest
+    passed = not attempt.findings or stood_in
     return _decision(
         stage,
         attempt,
@@ -151,11 +155,12 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
         for found in attempt.findings
         if found["code"].startswith("budget.")
     )
+    stands = standing_in(contracts.load(stage.contract), judgement, context) or judgement
     return _decision(
         stage,
         attempt,
         [finding.as_dict() for finding in judgement.findings],
-        judgement.output if judgement.passed else None,
+        stands.output if stands.passed else None,
         results.build(
             stage.contract,
             judgement,

@@ -148,6 +148,7 @@ class ReplyView:
     languages: Mapping[str, str] = field(default_factory=dict)
     agency_notices: tuple[NoticeView, ...] = ()
     still_about: str = ""
+    prepared: bool = False
     cards: tuple[CardView, ...] = ()
     uncovered: tuple[str, ...] = ()
 
@@ -162,8 +163,11 @@ class ReplyView:
         if self.origin != "model":
             asks = self.origin == "staff" and self.kind == "question"
             return self.words.origins["question" if asks else self.origin]
-        by_model = "guidance" if self.kind == "guidance" else "model"
-        return self.words.origins["offline" if self.offline else by_model]
+        if self.kind == "guidance":
+            # The offline engine says nothing else.
+            told = "prepared" if self.prepared or self.offline else "guidance"
+            return self.words.origins[told]
+        return self.words.origins["offline" if self.offline else "model"]
 
     @property
     def asked(self) -> FactView | None:

@@ -65,6 +65,7 @@ def options() -> work.Options:
         stage_deadline=config["DEADLINE"] * STAGE_DEADLINES,
         budget=Budget(**config["BUDGET"]),
         languages=frozenset(config["LANGUAGES"]),
+        written_in=languages.written_in(),
         key_patterns=config["KEY_PATTERNS"],
         ahead=config["AHEAD"],
         overrides=config["OVERRIDES"],

@@ -17,6 +17,7 @@ from conversations.reply_views import (
 from conversations.wording import Words
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import NAME as OFFLINE
+from ieim.pipeline import guidance
 from ieim.pipeline import reply as replies
 from ieim.pipeline.cards import Card, Section, Source
 from ieim.pipeline.knowledge import Release
@@ -55,6 +56,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
             for n in said.notices
         ),
         still_about=said.still_about,
+        prepared=guidance.prepared(said, release or knowledge.release(turn.release_number)),
     )
 
 

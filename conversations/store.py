@@ -134,7 +134,7 @@ class TurnStore:
         """Store an attempt with its findings and spans, and what it makes of the stage."""
         services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages[stage]
-        judgement = attempt.judgement
+        judgement = attempt.stands
         asked.keep(attempt.contract)
         stored = calls.keep_attempt(row, attempt)
         rows = [ATTEMPT.row(stored)]
@@ -181,13 +181,13 @@ class TurnStore:
         services.changed(self.turn)
 
     def _pass(self, row: Stage, attempt: AttemptRecord) -> list[Row]:
-        row.output = attempt.judgement.output
-        row.state_merge = attempt.judgement.state_merge
+        row.output = attempt.stands.output
+        row.state_merge = attempt.stands.state_merge
         row.result = attempt.result
         self._finish(row, StageStatus.PASSED)
         spans = EvidenceSpan.objects.bulk_create(
             EvidenceSpan(stage=row, source=SOURCE, **_span(e.as_dict()))
-            for e in attempt.judgement.evidence
+            for e in attempt.stands.evidence
         )
         return [STAGE.row(row), *map(SPAN.row, spans)]
 

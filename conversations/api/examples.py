@@ -32,6 +32,7 @@ ANSWERED = {
         "why": "The marked words of your question match “Extend a tourist visa”.",
         "origin": "model",
         "offline": True,
+        "prepared": False,
         "still_about": "",
     },
     "choice": None,

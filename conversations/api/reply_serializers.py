@@ -78,6 +78,9 @@ class ReplySerializer(serializers.Serializer[Any]):
         choices=[origin.value for origin in ReplyOrigin], help_text="Whose words these are."
     )
     offline = serializers.BooleanField(help_text="Whether the offline engine answered.")
+    prepared = serializers.BooleanField(
+        help_text="Of guidance: whether it is a text of the administration's, word for word."
+    )
     language = serializers.CharField(
         help_text="ISO 639-1: that of headings and other fixed words, and of the rest if not said."
     )

@@ -65,7 +65,7 @@ class MemoryStore:
         That is the answer that passed; or else the first that a person could approve as it stands
         (all its findings are waivable): a choice with too low a score is still a choice.
         """
-        judgements = [record.judgement for record in self.records.get(stage, ())]
+        judgements = [record.stands for record in self.records.get(stage, ())]
         for judgement in sorted(judgements, key=lambda each: not each.passed):
             if judgement.output is not None and all_waivable(judgement.findings):
                 return judgement.output

@@ -174,7 +174,7 @@ def _stage(name: str, side: Side) -> StageView:
     return StageView(
         contract=name,
         words=stage_words(name),
-        passed=bool(records) and records[-1].judgement.passed,
+        passed=bool(records) and records[-1].stands.passed,
         findings=tuple(store.unasked.get(name, ())),
         calls=tuple(map(_call, records)),
         shortlists=shown(name, side.shortlist, store),

@@ -82,6 +82,10 @@ class Listening:
         """How much a message is like what is asked of an administration."""
         return self._shortlist.asked(text, in_a_talk=in_a_talk)
 
+    def case(self, text: str) -> str:
+        """Which case a message is, should it ask nothing."""
+        return self._shortlist.case(text)
+
     def goes_on(self, query: str) -> float:
         """How surely a message goes on with its talk."""
         return self._shortlist.goes_on(query)

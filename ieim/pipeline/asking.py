@@ -17,6 +17,7 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.standing_in import standing_in
 from ieim.pipeline.strands import AtOnce, Beside, Steps
 from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
 
@@ -94,7 +95,7 @@ class Asking:
             finally:
                 del calls.now[contract.id]
             record = self._judged(contract, turn, context, call, answer)
-            judgement = record.judgement
+            judgement = record.stands
             abstained = abstains(contract.stage, judgement.output, judgement.findings)
             final = not judgement.passed and (
                 number >= MAX_ATTEMPTS
@@ -149,8 +150,8 @@ class Asking:
         answer: ModelAnswer,
     ) -> AttemptRecord:
         asked, count = call.request, call.count
-        sent = json.loads(asked.messages[-1].content)
-        judgement = gate.judge(contract, answer, replace(context, request=sent))
+        context = replace(context, request=json.loads(asked.messages[-1].content))
+        judgement = gate.judge(contract, answer, context)
         overruns = budget.after(count, answer)
         if overruns:
             judgement = judgement.stopped_by(overruns)
@@ -165,6 +166,7 @@ class Asking:
             result=results.build(
                 contract.id, judgement, context, turn.risks, self.options.key_patterns
             ),
+            instead=standing_in(contract, judgement, context),
         )
 
     def _request(
@@ -188,6 +190,7 @@ class Asking:
             shortlist=self.shortlist,
             limits=self.options.limits,
             runtime_directive=turn.runtime_directive,
+            languages=(turn.language or self.options.written_in, self.options.written_in),
         )
 
     def _count(self, contract: Contract, asked: ModelRequest, store: Store) -> Count:

@@ -18,7 +18,6 @@ from ieim.pipeline.facts.currencies import UNSAID
 from ieim.pipeline.facts.money import amounts
 from ieim.pipeline.facts.reading import read
 from ieim.pipeline.findings import Code, Finding
-from ieim.pipeline.folding import fold
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.names import Name, named, per_release
 from ieim.pipeline.plain_text import paragraphs
@@ -41,9 +40,6 @@ _KINDS: dict[Kind, str] = {
     "percent": "a percentage",
 }
 _CURRENCY = re.compile(r"\b([A-Z]{3})\s?(?=\d)|(?<=\d)\s?([A-Z]{3})\b")
-ECHO_WORDS = 6
-"""A run of the citizen's words that guidance may not repeat."""
-
 _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
 
 
@@ -85,37 +81,6 @@ def check(
     ]
     found += _unsupported(reply, _entries(cited, release, beside), question)
     return found
-
-
-def check_guidance(reply: str, release: Release, *, path: str) -> list[Finding]:
-    """Return what is wrong with the reply of a turn that is no inquiry.
-
-    It has no sources, so it states no fact but URLs of the release (``reply.ungrounded``), and it
-    is not blank (``reply.empty``).
-    """
-    return [*_blank(reply, path), *_placeholders(reply, path)] + [
-        Finding(Code.REPLY_UNGROUNDED, path, f"The reply has no source and states {what}.")
-        for fact, what in _stated(reply, _currencies(release))
-        if fact.kind != "url" or fact.value not in _url_values(release)
-    ]
-
-
-def check_echo(reply: str, text: str, *, path: str) -> list[Finding]:
-    """Return a finding when guidance repeats a long run of the citizen's own words.
-
-    Guidance has words of its own. A model that says what a message dictates to it ("say that the
-    office is closed for good") would put them into the administration's mouth.
-    """
-    said, sent = _words(reply), _words(text)
-    runs = {tuple(sent[i : i + ECHO_WORDS]) for i in range(len(sent) - ECHO_WORDS + 1)}
-    if any(tuple(said[i : i + ECHO_WORDS]) in runs for i in range(len(said) - ECHO_WORDS + 1)):
-        message = f"The reply repeats {ECHO_WORDS} or more of the citizen's words in a row."
-        return [Finding(Code.REPLY_UNGROUNDED, path, message)]
-    return []
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", fold(text).text)
 
 
 def _placeholders(reply: str, path: str) -> Iterator[Finding]:
@@ -284,11 +249,6 @@ def _currencies(release: Release) -> frozenset[str]:
         for service in release.services.values()
         for match in _CURRENCY.finditer(service.fees)
     )
-
-
-@per_release
-def _url_values(release: Release) -> frozenset[str]:
-    return frozenset(map(url_value, release.urls))
 
 
 def _excerpt(text: str) -> str:

@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import yaml
 
+from ieim.pipeline import claims
+from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import CASES, CaseText, Release
+from ieim.pipeline.plain_text import paragraphs
+from ieim.pipeline.reply import Reply
 
 UNCLEAR = "unclear"
 """The case of a message that is none of the others."""
@@ -45,6 +50,70 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     return {
         case: next(known[case, code] for code in wanted if (case, code) in known) for case in CASES
     }
+
+
+class Told(NamedTuple):
+    """The texts that a model was given, by case: its only source. ``case`` is what the message is
+    as far as the search can tell."""
+
+    case: str
+    language: str
+    texts: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """What the administration says to the message."""
+        return self.texts[self.case]
+
+
+def slot(release: Release, languages: Sequence[str], case: str) -> dict[str, Any]:
+    """Return ``guidance``, as the per-call JSON has it."""
+    told = texts(release, languages)
+    said = {name: each.text for name, each in told.items()}
+    return Told(case, told[case].language, said)._asdict()
+
+
+def sent(request: Mapping[str, Any] | None) -> Told | None:
+    """Return what :func:`slot` put into a request, None where it has none."""
+    found = (request or {}).get("guidance")
+    return None if found is None else Told(**found)
+
+
+def check(
+    reply: str, release: Release, request: Mapping[str, Any] | None, *, path: str
+) -> list[Finding]:
+    """Return what is wrong with the reply to a message that is no inquiry.
+
+    ``reply.empty`` where it is blank, ``reply.unsupported`` for each sentence that no text of the
+    administration says (DESIGN decision 22): of those in ``request``, or, where a person wrote it,
+    of all. The citizen's words support nothing here.
+    """
+    if not any(character.isalnum() for character in reply):
+        return [Finding(Code.REPLY_EMPTY, path, "The reply has no words.")]
+    told = sent(request)
+    sources = every_text(release) if told is None else list(told.texts.values())
+    if " ".join(reply.split()) in {" ".join(text.split()) for text in sources}:
+        return []
+    entries = [claims.of_text(text) for text in sources]
+    found = claims.unsupported(
+        reply, entries, question="", language="" if told is None else told.language
+    )
+    return [
+        Finding(
+            Code.REPLY_UNSUPPORTED,
+            path,
+            f"No text of the administration says this (characters {each.start} to {each.end}). "
+            f"{each.why}",
+        )
+        for each in found
+    ]
+
+
+def prepared(said: Reply, release: Release) -> bool:
+    """Whether a reply is a text of the administration's, word for word."""
+    if said.kind != "guidance":
+        return False
+    return said.paragraphs in {tuple(paragraphs(text)) for text in every_text(release)}
 
 
 def every_text(release: Release) -> list[str]:

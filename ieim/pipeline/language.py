@@ -30,6 +30,9 @@ MOST_SUPPORTED = 0.04
 LEAST_CERTAIN = 0.2
 """And when one other language is at least as probable as this."""
 
+LEAST_SURE = 0.5
+"""See :func:`short`."""
+
 NEARLY = 0.25
 FAINT = 0.1
 MOST_LIKELY = 3
@@ -85,6 +88,16 @@ def best(text: str, supported: Collection[str]) -> str:
         return other
     likely = [(p, code) for code, p in detect(text).items() if code in supported]
     return max(likely)[1] if likely and max(likely)[0] >= LEAST_CERTAIN else ""
+
+
+def short(text: str, among: Collection[str]) -> str:
+    """Return the one of ``among`` that even a text that is too short to tell is surely in, or "".
+
+    Hardly any other language may be as probable: so it is where the script leaves little choice.
+    """
+    words = _words(text)
+    code, probability = next(iter(_probabilities(words).items()), ("", 0.0)) if words else ("", 0.0)
+    return code if code in among and probability >= LEAST_SURE else ""
 
 
 def likely(text: str, among: Collection[str]) -> list[str]:

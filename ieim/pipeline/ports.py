@@ -187,6 +187,10 @@ class Shortlist(Protocol):
         what wants anything at all; None where that cannot be told by meaning."""
         ...
 
+    def case(self, text: str) -> str:
+        """Return which of ``CASES`` a message is, should it ask nothing of an administration."""
+        ...
+
     def goes_on(self, query: str) -> float:
         """Return, from 0 to 1, how surely the message of ``query`` goes on with the talk in it."""
         ...

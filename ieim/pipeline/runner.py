@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ieim.pipeline import choosing, policy, reply
+from ieim.pipeline import choosing, guidance, policy, reply
 from ieim.pipeline.ahead import Calls
 from ieim.pipeline.asking import Asking, Done
 from ieim.pipeline.findings import Code
@@ -72,7 +72,7 @@ class Runner(Asking):
             return outcome  # a person has the turn now: nothing that could come would change it
         triaged = run.triaged()
         holds = policy.decide(turn.risks, triaged, self.release.labels)
-        foreign = policy.language(turn.text, self.options.languages | self.release.languages)
+        foreign = policy.language(turn.text, self._read_in(turn, outcome))
         if isinstance(outcome, Abstained):
             # Who may be in danger is not asked to choose from a list.
             if turn.in_danger or any(hold.code is Code.POLICY_RISK for hold in holds):
@@ -116,6 +116,12 @@ class Runner(Asking):
         said = compose(outputs, context, language=turn.language)
         inputs = self._inputs(turn, context)
         return Answered(uncovered(going_on(said, inputs), inputs)), context
+
+    def _read_in(self, turn: Turn, outcome: Outcome) -> frozenset[str]:
+        """Return the languages that a message may be in for its reply to be understood."""
+        known = self.options.languages | self.release.languages
+        guides = isinstance(outcome, Answered) and outcome.reply.kind == "guidance"
+        return known | ({turn.language} & guidance.languages(self.release) if guides else set())
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""

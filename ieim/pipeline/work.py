@@ -49,8 +49,8 @@ class Options:
 
     ``deadline`` is in seconds for one call, ``stage_deadline`` for all calls and pauses of a stage;
     ``limits`` count candidates, ``budget`` counts tokens. ``languages`` are the codes (ISO 639-1)
-    that the deployment answers in, beside those of the release; ``key_patterns`` say what its own
-    keys look like, by key type.
+    that the deployment answers in, beside those of the release, ``written_in`` the one of its
+    knowledge; ``key_patterns`` say what its own keys look like, by key type.
     """
 
     temperature: float = 0.2
@@ -62,6 +62,7 @@ class Options:
     )
     budget: Budget = field(default_factory=Budget)
     languages: frozenset[str] = frozenset({"en"})
+    written_in: str = "en"
     key_patterns: Patterns = field(default_factory=dict)
     ahead: bool = False
     """Whether the likeliest next stages are asked beside the present one."""
@@ -87,7 +88,8 @@ class AttemptRecord:
     """One attempt as it is stored: what was asked, what was said, what the gate found.
 
     ``findings`` are the gate's and the budget's; ``result`` is what a triage answer that passed
-    was made into, None for the stages of the flow.
+    was made into, None for the stages of the flow. ``instead`` is the judgement of what stands in
+    the answer's place, None where the answer stands or falls by itself.
     """
 
     number: int
@@ -98,6 +100,12 @@ class AttemptRecord:
     seconds: float
     count: Count
     result: Result | None = None
+    instead: Judgement | None = None
+
+    @property
+    def stands(self) -> Judgement:
+        """The judgement that decides what becomes of the stage."""
+        return self.instead or self.judgement
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from ieim.pipeline.stages.base import APART
 from ieim.search.asking import clauses, read_clauses
 from ieim.search.engine import MEANING, Near
 from ieim.search.index import ReleaseIndex
-from ieim.search.inquiry import Reading
+from ieim.search.inquiry import Reading, heard
 
 LONGEST_TEXT = 1_500
 """Characters of an entry that its vector is made of; it begins with what it is about."""
@@ -124,6 +124,18 @@ class FusedIndex:
         like = max(map(reading.says if in_a_talk else reading.asked, vectors))
         least = reading.least_in_a_talk if in_a_talk else reading.least
         return Asked(like, least, MEANING * float(near.max()))
+
+    def case(self, text: str) -> str:
+        """Return the case of an example with the same words, else the one that it is most like."""
+        reading = self._reading()
+        if reading is None or reading.cases is None or heard(text) or not clauses(text):
+            return self.words.case(text)
+        try:
+            (vector,) = self._embedder.queries([text[:_LONGEST_QUESTION]])
+        except EmbedderUnavailable:
+            return self.words.case(text)
+        alike = len(vector) == reading.cases.width
+        return reading.cases.of(vector) if alike else self.words.case(text)
 
     def goes_on(self, query: str) -> float:
         """Return how surely the message of ``query`` goes on, by its words where nothing reads."""

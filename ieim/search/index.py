@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 
+from ieim.pipeline.guidance import UNCLEAR
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Part, Ranked
 from ieim.pipeline.stages.base import APART
@@ -20,6 +21,7 @@ from ieim.search.asking import (
     topic,
 )
 from ieim.search.engine import Field, Index
+from ieim.search.inquiry import heard
 from ieim.search.scoring import Scorer, read_query
 
 _KNOWN = 1.0
@@ -79,6 +81,11 @@ class ReleaseIndex:
 
     def asked(self, text: str, *, in_a_talk: bool) -> None:
         """Words alone say nothing of that here."""
+
+    def case(self, text: str) -> str:
+        """Return the case of an example with the same words, else ``unclear``."""
+        said = heard(text)
+        return UNCLEAR if said is None else said.case
 
     def goes_on(self, query: str) -> float:
         """Return 0.0 where the message of ``query`` turns away from the talk, else 1.0."""

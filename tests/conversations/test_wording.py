@@ -21,7 +21,7 @@ def test_it_has_every_word_in_every_language(language: str) -> None:
     assert (said.language, said.direction) == (language, "ltr")
     assert set(said.headings) == set(SECTIONS)
     assert set(said.steps) == {stage.id for stage in FLOW}
-    assert set(said.origins) == {*ReplyOrigin.values, "guidance", "offline", "question"}
+    assert set(said.origins) == {*ReplyOrigin.values, "guidance", "prepared", "offline", "question"}
     assert set(said.names) == set(words(PAGE).names) >= set(LANGUAGES)
     blank = [field.name for field in fields(Words) if not getattr(said, field.name)]
     assert blank == []

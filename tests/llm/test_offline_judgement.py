@@ -7,18 +7,20 @@ from typing import Any
 
 import pytest
 
-from ieim.llm.engine.judgement import ANYTHING_ELSE, GUIDANCE, judge
-from ieim.pipeline import grounding
-from tests.llm.turns import SHARED, release, talk
+from ieim.llm.engine.judgement import judge
+from tests.llm.turns import SHARED, talk
+
+TEXTS = {"greeting": "Hello.", "unclear": "What do you need?", "thanks": "You are welcome."}
 
 
-def judged(text: str, *history: dict[str, str]) -> dict[str, Any]:
+def judged(text: str, *history: dict[str, str], case: str = "unclear") -> dict[str, Any]:
     return judge(
         {
             "contract": "judgement_v1",
             "attempt": 1,
             "user_prompt": text,
             "chat_context_summary": list(history),
+            "guidance": {"case": case, "language": "en", "texts": TEXTS},
         }
     )
 
@@ -68,7 +70,14 @@ def test_it_takes_a_matter_of_an_administration_for_an_inquiry(text: str) -> Non
 )
 def test_it_takes_small_talk_and_other_topics_for_none(text: str) -> None:
     assert judged(text)["nextStep"] == "session_end"
-    assert judged(text)["assistantReply"] == GUIDANCE
+    assert judged(text)["assistantReply"] == "What do you need?"
+
+
+def test_the_words_of_an_example_are_small_talk_in_any_language() -> None:
+    assert inquiry("Здравствуйте")  # the lists are English: it may be anything
+    greeted = judged("Здравствуйте", case="greeting")
+    assert greeted["judgements"]["inquiry"] is False
+    assert judged("Да", ASKED, case="thanks")["judgements"]["inquiry"]
 
 
 @pytest.mark.parametrize("text", ["and how much does it cost?", "yes", "what if I am abroad then?"])
@@ -80,12 +89,7 @@ def test_it_takes_what_goes_on_with_a_question_for_an_inquiry(text: str) -> None
     "text", ["thank you very much", "ok bye", "hello again", "thank you, goodbye"]
 )
 def test_it_lets_a_conversation_end(text: str) -> None:
-    assert judged(text, ASKED)["assistantReply"] == ANYTHING_ELSE
-
-
-@pytest.mark.parametrize("text", [GUIDANCE, ANYTHING_ELSE])
-def test_it_states_no_fact_in_its_guidance(text: str) -> None:
-    assert grounding.check_guidance(text, release(), path="") == []
+    assert judged(text, ASKED, case="thanks")["assistantReply"] == "You are welcome."
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared evaluation data is not here")

@@ -91,7 +91,7 @@ class MemoryStore:
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         for name, record in self.records:
-            output, merge = record.judgement.output, record.judgement.state_merge
+            output, merge = record.stands.output, record.stands.state_merge
             if name == stage and output is not None and merge is not None:
                 return output, merge
         return None

@@ -171,7 +171,7 @@ def test_it_holds_decision_17_what_each_stage_is_given() -> None:
     run(model)
     given_slots = {request.contract: set(payload(request)) for request in model.requests}
     common = {"contract", "attempt", "user_prompt", "chat_context_summary"}
-    assert given_slots["judgement_v1"] == common
+    assert given_slots["judgement_v1"] == common | {"guidance"}
     assert given_slots["agency_detect_v1"] >= common | {"agencies", "cached_state"}
     assert "KnowledgeBase_Dictionary" in given_slots["semantic_analysis_v1"]
     assert "service_index" in given_slots["service_select_v1"]

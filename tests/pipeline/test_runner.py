@@ -41,7 +41,7 @@ def test_it_ends_after_the_judgement_when_it_is_no_inquiry() -> None:
     answer = valid("judgement_v1")
     answer.update(
         judgements={"inquiry": False},
-        assistantReply="What would you like to know?",
+        assistantReply="You can ask here about public services.",
         nextStep="session_end",
     )
     model = ScriptedModel({"judgement_v1": [answer]})
@@ -49,7 +49,7 @@ def test_it_ends_after_the_judgement_when_it_is_no_inquiry() -> None:
     assert model.asked() == [("judgement_v1", 1)]
     assert isinstance(outcome, Answered)
     assert outcome.reply.kind == "guidance"
-    assert "What would you like to know?" in outcome.reply.as_text()
+    assert outcome.reply.as_text() == "You can ask here about public services."
 
 
 def test_it_stops_at_the_stage_that_fails_closed() -> None:

@@ -9,16 +9,9 @@ from typing import Any
 
 from ieim.llm.engine.envelope import telemetry
 from ieim.llm.engine.lexicon import lexicon
+from ieim.pipeline.guidance import UNCLEAR
 from ieim.search.analysis import STOP_WORDS, fold
 from ieim.search.asking import clauses, stems
-
-GUIDANCE = (
-    "I am here for questions about public services: documents, permits, payments, benefits and the "
-    "like. Tell me in a sentence what you need, and I will look for the right office and the steps."
-)
-ANYTHING_ELSE = (
-    "You are welcome. If you have another question about a public service, just ask it here."
-)
 
 _MARKS = re.compile(r"^[\W_]+|[\W_]+$|,")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -53,7 +46,7 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
         "stage": "judgement_v1",
         "stageStatus": "ready",
         "judgements": {"inquiry": inquiry},
-        "assistantReply": None if inquiry else _guidance(bool(history)),
+        "assistantReply": None if inquiry else _guidance(payload["guidance"]),
         "nextStep": "agency_detect_v1" if inquiry else "session_end",
         "telemetry": telemetry(payload),
     }
@@ -63,7 +56,9 @@ def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: b
     """Return whether a message is an inquiry, by what its words say and by what it is like."""
     likeness = payload.get("likeness")
     if likeness is None:
-        return by_words
+        # A case is then told only by the same words as an example of what asks nothing.
+        asks_nothing = payload["guidance"]["case"] != UNCLEAR
+        return by_words and (bool(payload["chat_context_summary"]) or not asks_nothing)
     if not payload["chat_context_summary"]:
         clear = likeness["like"] + likeness["nearest"] >= _CLEAR
         return clear or (by_words and likeness["like"] >= likeness["least"])
@@ -75,8 +70,9 @@ def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: b
     return by_words and (told or likeness["like"] >= likeness["least"])
 
 
-def _guidance(goes_on: bool) -> str:
-    return ANYTHING_ELSE if goes_on else GUIDANCE
+def _guidance(told: Mapping[str, Any]) -> str:
+    text: str = told["texts"][told["case"]]
+    return text
 
 
 def _asks(clause: str, *, after_others: bool, greeted: bool) -> bool:

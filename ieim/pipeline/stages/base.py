@@ -116,6 +116,7 @@ class Inputs:
     shortlist: Shortlist
     limits: Mapping[str, int]
     runtime_directive: str | None = None
+    languages: Sequence[str] = ()  # ISO 639-1: the citizen's first, then the knowledge's
 
     @property
     def goes_on(self) -> float:

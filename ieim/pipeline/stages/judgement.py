@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ieim.pipeline import grounding
+from ieim.pipeline import guidance
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
+    case = inputs.shortlist.case(inputs.text)
+    told = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case)}
     asked = inputs.shortlist.asked(inputs.text, in_a_talk=bool(inputs.history))
     if asked is None:
-        return {}
-    return {"likeness": {name: round(value, 2) for name, value in asked._asdict().items()}}
+        return told
+    return told | {"likeness": {name: round(value, 2) for name, value in asked._asdict().items()}}
 
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
-    # Guidance is free text without sources: it may state no fact that would need one.
     if not output["judgements"]["inquiry"]:
         reply: str = output["assistantReply"]
-        yield from grounding.check_guidance(reply, context.release, path="/assistantReply")
-        yield from grounding.check_echo(reply, context.user_prompt, path="/assistantReply")
+        yield from guidance.check(reply, context.release, context.request, path="/assistantReply")
 
 
 def _legal_next(output: Output, _context: Context) -> str:

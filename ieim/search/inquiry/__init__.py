@@ -5,7 +5,18 @@ whatever embedder there is. Figures: docs/decisions/0020-what-a-message-is.md.
 """
 
 from ieim.search.inquiry.aspects import Aspects, aspects
+from ieim.search.inquiry.cases import Cases, Heard, case_of, heard
 from ieim.search.inquiry.examples import Kind, examples
 from ieim.search.inquiry.reading import Reading
 
-__all__ = ["Aspects", "Kind", "Reading", "aspects", "examples"]
+__all__ = [
+    "Aspects",
+    "Cases",
+    "Heard",
+    "Kind",
+    "Reading",
+    "aspects",
+    "case_of",
+    "examples",
+    "heard",
+]

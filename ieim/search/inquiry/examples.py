@@ -39,9 +39,14 @@ def _examples() -> Iterator[tuple[str, Kind]]:
     for topic, languages in _file("inquiries").items():
         kind = Kind(topic) if topic in _OWN_KIND else Kind.INQUIRY
         yield from ((text, kind) for texts in languages.values() for text in texts)
+    for topic, _, text in others():
+        yield text, Kind.CLOSING if topic in _CLOSING else Kind.OTHER
+
+
+def others() -> Iterator[tuple[str, str, str]]:
+    """Yield ``(topic, language, text)`` for each example of what is asked of nobody."""
     for topic, languages in _file("others").items():
-        kind = Kind.CLOSING if topic in _CLOSING else Kind.OTHER
-        yield from ((text, kind) for texts in languages.values() for text in texts)
+        yield from ((topic, code, text) for code, texts in languages.items() for text in texts)
 
 
 def _file(name: str) -> dict[str, dict[str, list[str]]]:

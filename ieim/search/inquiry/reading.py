@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ieim.pipeline.ports import Matrix
 from ieim.search.inquiry.aspects import Aspects
+from ieim.search.inquiry.cases import Cases
 from ieim.search.inquiry.examples import Kind
 from ieim.search.inquiry.solving import line
 
@@ -34,14 +35,20 @@ class Reading:
     ``vectors`` has a row of length 1 for each example, ``kinds`` what it is. Teaching 6,500 takes a
     tenth of a second. ``width`` is that of the vectors. Every threshold is a share of the examples,
     each judged by all others, and none was chosen by looking at the messages that measure it.
-    ``aspects`` tell what a message asks about; without them that is not told.
+    ``aspects`` tell what a message asks about, ``cases`` what one is that asks nothing; without
+    them that is not told.
     """
 
     def __init__(
-        self, vectors: Matrix, kinds: Sequence[Kind], aspects: Aspects | None = None
+        self,
+        vectors: Matrix,
+        kinds: Sequence[Kind],
+        aspects: Aspects | None = None,
+        cases: Cases | None = None,
     ) -> None:
         self.aspects = aspects
         self.width = vectors.shape[1]
+        self.cases = cases
         known = vectors.astype(np.float64)
         of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
         follows, clear, corrects = (
