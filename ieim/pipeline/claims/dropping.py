@@ -38,6 +38,9 @@ _KEPT = frozenset(
 CONDITION = 0.6
 """The share of a condition's content that a claim has to say."""
 
+OCCASION = 0.5
+"""The same of a condition that a sentence begins with."""
+
 RECIPROCAL = 0.34
 """The share of the content of a clause that a claim has to say to use it."""
 
@@ -54,35 +57,38 @@ def dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) 
         for index, clause in enumerate(unit.clauses):
             if index not in used and any(g in used for g in clause.governs):
                 group = [clause, *(unit.clauses[i] for i in clause.alternatives)]
-                if not any(_kept(each, whole, judge) for each in group):
+                if not any(_kept(each, index, whole, judge) for each in group):
                     return f"It leaves out the condition: {_words(clause)}."
         if _mixed(unit, mine, used):
             return "It puts together what the source keeps apart."
         negations = sum(a.kind == "negation" for a in mine)
-        known = sum(a.kind == "negation" for i in used for a in unit.clauses[i].atoms)
+        denying = used | {d for i in used if (d := unit.clauses[i].denied_by) is not None}
+        known = sum(a.kind == "negation" for i in denying for a in unit.clauses[i].atoms)
         if negations != known:
             return "It says no where the source does not, or leaves a no out."
     return ""
 
 
-def _kept(clause: Clause, whole: Sequence[Atom], judge: Judge) -> bool:
+def _kept(clause: Clause, at: int, whole: Sequence[Atom], judge: Judge) -> bool:
     """Whether a claim says a condition: its facts, its turning words and most of its content."""
+    # What a sentence begins with is its occasion, and half of it shows that it is this one.
+    share = OCCASION if len(clause.governs) and clause.governs[0] > at else CONDITION
     pieces: list[list[Atom]] = [[]]
     for atom in clause.atoms:
         if atom.word in OR:
             pieces.append([])
         pieces[-1].append(atom)
-    return any(_piece_kept(piece, whole, judge) for piece in pieces)
+    return any(_piece_kept(piece, whole, share, judge) for piece in pieces)
 
 
-def _piece_kept(piece: Sequence[Atom], whole: Sequence[Atom], judge: Judge) -> bool:
-    said = {a.kind for a in whole}
+def _piece_kept(piece: Sequence[Atom], whole: Sequence[Atom], share: float, judge: Judge) -> bool:
+    said = {a.kind for a in whole} | judge.asked_kinds
     if any(a.kind in _KEPT and a.kind not in said for a in piece):
         return False
     facts = [a for a in piece if a.kind == "fact"]
     if not all(a.value in judge.asked or any(agree(a, o) for o in whole) for a in facts):
         return False
-    return _mostly(piece, whole, CONDITION, judge)
+    return _mostly(piece, whole, share, judge)
 
 
 def _used(unit: Unit, mine: Sequence[Atom]) -> set[int]:
@@ -98,12 +104,25 @@ def _used(unit: Unit, mine: Sequence[Atom]) -> set[int]:
         if best is None or not covers[best] & left:
             break
         clause = unit.clauses[best]
-        content = sum(a.kind in ("word", "fact") for a in clause.atoms)
-        # To mention a word of a condition is not to state it.
-        if not clause.conditional or 2 * len(covers[best]) >= content:
+        if not _only_mentions(clause, [wanted[i] for i in covers[best] & left], best, used):
             used.add(best)
         left -= covers[best]
     return used
+
+
+def _only_mentions(clause: Clause, covered: Sequence[Atom], index: int, used: set[int]) -> bool:
+    """Whether a claim takes no more from a clause than its subject, or a word of a condition."""
+    content = [a for a in clause.atoms if a.kind in ("word", "fact")]
+    if clause.conditional:
+        return 2 * len(covered) < len(content)
+    return (
+        len(covered) == 1
+        and not any(a.kind in ("negation", "only", "except") for a in clause.atoms)
+        and len(content) > 1
+        and covered[0].kind == "word"
+        and any(index < other for other in used)
+        and (covered[0].value == content[0].value or akin_atom(covered[0], content[:1]))
+    )
 
 
 def _mixed(unit: Unit, mine: Sequence[Atom], used: set[int]) -> bool:

@@ -156,12 +156,15 @@ def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     strict = part.atoms[0].kind in ("condition", "except")
     words = {a.word for a in there}
     kinds = {a.kind for a in there}
+    subject = next((a for a in part.atoms if a.kind in ("word", "fact")), None)
     return [
         atom
         for atom in part.atoms
         if not (
             atom.kind in ("glue", "name")
-            or _there(atom, unit, there, words, kinds, read, judge, strict=strict)
+            or _there(
+                atom, unit, there, words, kinds, read, judge, strict=strict and atom is not subject
+            )
         )
     ]
 
