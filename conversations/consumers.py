@@ -26,8 +26,9 @@ from django.template.loader import render_to_string
 
 from conversations import addresses, cookies, notify, refusing, selectors, services
 from conversations.models import Session
-from conversations.presenters import ChatView, ReplyView, TurnView
+from conversations.presenters import ChatView, TurnView
 from conversations.replacing import services as replacing
+from conversations.reply_views import ReplyView
 
 logger = logging.getLogger(__name__)
 

@@ -20,6 +20,7 @@ from conversations.models import (
     SessionEvent,
     Stage,
     Turn,
+    Unused,
 )
 from conversations.states import TurnState
 from ieim.audit import services as audit
@@ -77,6 +78,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     )
     ports.erase_reviews(session_id=session.pk)
     stages.delete()
+    Unused.objects.filter(turn__session=session).delete()
     Correction.objects.filter(session=session).delete()
     Reply.objects.filter(turn__session=session).delete()
     Choice.objects.filter(turn__session=session).delete()

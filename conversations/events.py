@@ -19,12 +19,14 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from conversations import erasing, selectors
-from conversations.api.serializers import ChoiceSerializer, CorrectionSerializer, ReplySerializer
+from conversations.api.reply_serializers import ReplySerializer
+from conversations.api.serializers import ChoiceSerializer, CorrectionSerializer
 from conversations.choosing import selectors as choosing
 from conversations.choosing.models import ChoiceOutcome
 from conversations.locking import locked
 from conversations.models import Attempt, Correction, Session, SessionEvent, Stage, Turn
-from conversations.presenters import CorrectionView, ReplyView, TurnView
+from conversations.presenters import CorrectionView, TurnView
+from conversations.reply_views import FactView, ReplyView
 from conversations.states import (
     DONE_STAGE_STATUSES,
     PENDING_TURN_STATES,
@@ -269,10 +271,20 @@ def _step(key: str, stage: str, status: str, words: str, **more: Any) -> Fact:
 
 def pieces(reply: ReplyView) -> Iterator[str]:
     """Yield a stored reply part by part; joined they are the whole reply as plain text."""
-    lists = (f"{fact.heading}:\n" + "\n".join(f"- {i}" for i in fact.items) for fact in reply.facts)
     notices = (f"{notice.heading}: {notice.text}" for notice in reply.agency_notices)
     still = f"{reply.words.still['about']} {reply.still_about}" if reply.still_about else ""
-    words = (still, *notices, reply.title, reply.notice, reply.lead, *reply.paragraphs, *lists)
+    left = [f"{reply.words.uncovered['title']}: {part}" for part in reply.uncovered]
+    words = (still, *notices, reply.title, reply.notice, reply.lead, *reply.paragraphs)
+    cards = (
+        part
+        for card in reply.cards
+        for part in (f"{card.title} ({card.source.agency})", card.lead, *_lists(card.facts))
+    )
+    words = (*words, *_lists(reply.facts), *cards, *left)
     parts = [part for part in words if part]
     for number, part in enumerate(parts):
         yield part if number == 0 else f"\n\n{part}"
+
+
+def _lists(facts: Iterable[FactView]) -> Iterator[str]:
+    return (f"{fact.heading}:\n" + "\n".join(f"- {i}" for i in fact.items) for fact in facts)

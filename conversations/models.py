@@ -15,7 +15,7 @@ from django.db.models import Q
 from conversations.choosing.models import Choice
 from conversations.rating.models import Rating
 from conversations.recall.models import Citation, Correction, CorrectionNotice
-from conversations.record.models import Artifact
+from conversations.record.models import Artifact, Unused
 from conversations.replacing.models import Replacement
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from ieim.audit.models import Standing
@@ -38,6 +38,7 @@ __all__ = [
     "SessionEvent",
     "Stage",
     "Turn",
+    "Unused",
 ]
 
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import logging
 import random
-import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
-from conversations import flags, languages, ports, resuming, selectors, services
+from conversations import flags, languages, ports, resuming, selectors, services, waiting
 from conversations.choosing import services as choosing
+from conversations.leases import Hold, leases
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.services import LeaseLost
 from conversations.states import TurnState
@@ -32,7 +29,7 @@ from ieim.pipeline.budget import Budget
 from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.runner import Runner
-from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Output
+from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
 
 logger = logging.getLogger(__name__)
 
@@ -64,24 +61,9 @@ def options() -> work.Options:
         budget=Budget(**config["BUDGET"]),
         languages=frozenset(config["LANGUAGES"]),
         key_patterns=config["KEY_PATTERNS"],
+        ahead=config["AHEAD"],
         overrides=config["OVERRIDES"],
     )
-
-
-def beside(work: Callable[[], dict[str, Output]]) -> Callable[[], dict[str, Output]]:
-    """Do work in a thread of its own, with a database connection of its own."""
-    done: Future[dict[str, Output]] = Future()
-
-    def run() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
-            done.set_exception(error)
-        finally:
-            connection.close()
-
-    threading.Thread(target=run, name="triage", daemon=True).start()
-    return done.result
 
 
 def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
@@ -90,13 +72,13 @@ def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
     Never raises for what a model or a citizen can do. An error of ours is logged, and the turn is
     queued again a few times before a person gets it.
     """
-    turn = services.take_lease(turn_id=turn_id)
+    turn = _claim(turn_id)
     if turn is None:
         return
-    services.changed(turn)
     try:
-        with _heartbeat(turn):
-            _run(turn, model or configured_model())
+        with leases.holding(turn) as hold, waiting.working.held():
+            services.changed(turn)
+            _run(turn, model or configured_model(), hold)
     except LeaseLost:
         logger.warning("turn %s: the lease was lost; this run stops", turn_id)
     except Exception:  # Whatever it is: the turn must neither be lost nor run for ever.
@@ -107,7 +89,15 @@ def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
             logger.warning("turn %s: the lease was lost; this run stops", turn_id)
 
 
-def _run(turn: Turn, model: Model) -> None:
+def _claim(turn_id: UUID) -> Turn | None:
+    """Take the turn's lease, and keep no connection while it waits for its place."""
+    with waiting.claiming.held():
+        turn = services.take_lease(turn_id=turn_id)
+        waiting.let_go()
+    return turn
+
+
+def _run(turn: Turn, model: Model, hold: Hold) -> None:
     release = languages.release_of(turn)
     pipeline = Runner(
         model=model,
@@ -117,7 +107,7 @@ def _run(turn: Turn, model: Model) -> None:
         pause=time.sleep,
         backoff=backoff,
         options=options(),
-        beside=beside,
+        beside=waiting.Threads(hold),
     )
     message = work.Turn(
         id=str(turn.pk),
@@ -179,35 +169,3 @@ def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
         # They have just named it themselves.
         said = replace(said, still_about="")
     return resuming.store_reply(turn=turn, said=said, origin=origin, model=model.name)
-
-
-@contextmanager
-def _heartbeat(turn: Turn) -> Iterator[None]:
-    """Renew the lease while a model takes its time.
-
-    A worker that is killed stops renewing, and the sweeper takes the turn back within
-    :data:`conversations.services.LEASE`.
-    """
-    stop = threading.Event()
-
-    def beat() -> None:
-        try:
-            while not stop.wait(services.LEASE.total_seconds() / 3):
-                try:
-                    services.renew_lease(turn_id=turn.pk, lease=turn.lease)
-                except DatabaseError:
-                    # Two more beats fit into a lease: one that fails is no reason to give it up.
-                    logger.warning("turn %s: a heartbeat failed", turn.pk, exc_info=True)
-                    connection.close()
-        except LeaseLost:
-            pass  # The run notices at its next write.
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=beat, name=f"lease-{turn.pk}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()

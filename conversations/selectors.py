@@ -15,25 +15,13 @@ from django.utils import timezone
 from conversations import flags, languages, ports, wording
 from conversations.choosing import selectors as choosing
 from conversations.models import Reply, Session, Stage, Turn
-from conversations.presenters import (
-    ChatView,
-    CorrectionView,
-    FactView,
-    NoticeView,
-    ReplyView,
-    SegmentView,
-    SourceView,
-    StepView,
-    TurnView,
-)
+from conversations.presenters import ChatView, CorrectionView, StepView, TurnView
 from conversations.services import secret_digest
+from conversations.showing import reply_view
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.suggesting import suggestions
 from conversations.wording import Words
-from ieim.knowledge import selectors as knowledge
-from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline import reply as replies
-from ieim.pipeline.knowledge import Release
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.screen import MAX_CHARS
 from ieim.pipeline.stages.base import HISTORY_ITEMS
@@ -49,9 +37,6 @@ HIGH_PATH = (
     "service_select_v1",
     "multi_agency_service_answer_v1",
 )
-
-HEADINGS: Mapping[str, str] = wording.words(wording.PAGE).headings
-ORDERED = frozenset({"how_to_apply"})
 
 
 def session_for_secret(secret: str) -> Session | None:
@@ -200,91 +185,3 @@ def _step_status(stage: Stage | None) -> Any:
     if status in DONE_STAGE_STATUSES:
         return "done"
     return "stopped" if status is StageStatus.NEEDS_REVIEW else "running"
-
-
-def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
-    """Return a reply as it is shown; ``release`` is for a turn whose own is none that is stored."""
-    said = replies.Reply.from_dict(stored.body)
-    words = wording.words(said.language or languages.written_in())
-    spoken = {part: _spoken(said, part, words) for part in _parts(said)}
-    # Agencies are translated first; where nothing is, they are named as they are written too.
-    named = spoken.get("title", "")
-    if named and said.language in (release or knowledge.release(turn.release_number)).languages:
-        named = ""
-    return ReplyView(
-        kind=said.kind,
-        title=said.title,
-        lead=said.lead,
-        paragraphs=said.paragraphs,
-        facts=tuple(
-            FactView(
-                words.headings.get(s.field, words.from_message),
-                s.items,
-                s.field in ORDERED,
-                spoken.get(s.field, ""),
-                quoted=s.field.startswith("entity_"),
-            )
-            for s in said.sections
-        ),
-        sources=tuple(
-            SourceView(s.agency_name, s.service_name, s.url, spoken.get("title", ""), named)
-            for s in said.sources
-        ),
-        why=_why(said, words) if stored.marked else "",
-        segments=_segments(turn.text, stored.marked),
-        origin=stored.origin,
-        offline=stored.model == OFFLINE,
-        language=words.language,
-        notice=_notice(said, words),
-        languages={part: code for part, code in spoken.items() if code and part in _FREE},
-        agency_notices=tuple(
-            NoticeView(
-                words.notice_heading(n.agency_name), n.agency_name, n.text, languages.written_in()
-            )
-            for n in said.notices
-        ),
-        still_about=said.still_about,
-    )
-
-
-_FREE = frozenset({"title", "lead", "paragraphs"})
-
-
-def _parts(said: replies.Reply) -> frozenset[str]:
-    """Return the parts of a reply that have words of ours: none of a citizen's own message."""
-    sections = {section.field for section in said.sections if section.field in HEADINGS}
-    return frozenset(sections | {part for part in _FREE if getattr(said, part)})
-
-
-def _spoken(said: replies.Reply, part: str, words: Words) -> str:
-    """Return the language of a part, empty where it is that of the fixed words."""
-    written = languages.written_in()
-    code = written if part in said.original else said.language or written
-    return "" if code == words.language else code
-
-
-def _notice(said: replies.Reply, words: Words) -> str:
-    """Return the sentence that what is told is not to be had in the citizen's language."""
-    if not said.original or said.kind not in ("service", "answer"):
-        return ""
-    whole = _parts(said) <= set(said.original)
-    return words.only_in(languages.written_in(), whole=whole)
-
-
-def _why(said: replies.Reply, words: Words) -> str:
-    if not said.sources:
-        return ""
-    quoted = (f"{words.quoted.format(name=s.service_name)} ({s.agency_name})" for s in said.sources)
-    return words.match.format(names=words.joined.join(quoted))
-
-
-def _segments(text: str, marked: list[list[int]]) -> tuple[SegmentView, ...]:
-    segments, at = [], 0
-    for start, end in marked:
-        if start > at:
-            segments.append(SegmentView(text[at:start], False))
-        segments.append(SegmentView(text[start:end], True))
-        at = end
-    if at < len(text):
-        segments.append(SegmentView(text[at:], False))
-    return tuple(segments)

@@ -6,11 +6,8 @@ nothing more.
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -18,8 +15,8 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from conversations import flags, services, states
-from conversations.models import Attempt, EvidenceSpan, Stage, Turn
-from conversations.record import asked
+from conversations.models import Attempt, EvidenceSpan, Stage, Turn, Unused
+from conversations.record import asked, calls
 from conversations.record.vouched import ATTEMPT, SPAN, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from ieim.audit import services as audit
@@ -29,7 +26,7 @@ from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import SOURCE
-from ieim.pipeline.ports import ModelUnavailable
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.topology import ORDER, STAGES
 from ieim.pipeline.work import AttemptRecord, Output, Stopped
 
@@ -63,7 +60,9 @@ class TurnStore:
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         """Return the findings of each attempt stored in the stage's present round."""
-        row = self._stages[stage]
+        row = self._stages.get(stage)
+        if row is None:
+            return []
         stored = row.attempts.filter(round=row.round).order_by("number")
         return [[_finding(item) for item in attempt.findings] for attempt in stored]
 
@@ -74,10 +73,14 @@ class TurnStore:
 
     def spent(self) -> Spent:
         """Return the tokens that the session, and the day (UTC) where it has a limit, have used."""
-        mine = Attempt.objects.filter(stage__turn__session_id=self.turn.session_id)
+        session = self.turn.session_id
+        used = _tokens(Attempt.objects.filter(stage__turn__session_id=session))
+        used += _tokens(Unused.objects.filter(turn__session_id=session))
+        if not self._count_day:
+            return Spent(used)
         today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        all_of_today = Attempt.objects.filter(created_at__gte=today)
-        return Spent(_tokens(mine), _tokens(all_of_today) if self._count_day else 0)
+        of_today = (kind.objects.filter(created_at__gte=today) for kind in (Attempt, Unused))
+        return Spent(used, sum(map(_tokens, of_today)))
 
     @transaction.atomic
     def begin(self, stage: str) -> None:
@@ -119,13 +122,21 @@ class TurnStore:
         )
 
     @transaction.atomic
+    def unused(
+        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+    ) -> None:
+        """Store what a call cost that was made ahead and in vain."""
+        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        calls.keep_unused(self.turn, asked, answer, count, seconds)
+
+    @transaction.atomic
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         """Store an attempt with its findings and spans, and what it makes of the stage."""
         services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages[stage]
         judgement = attempt.judgement
         asked.keep(attempt.contract)
-        stored = _store_attempt(row, attempt)
+        stored = calls.keep_attempt(row, attempt)
         rows = [ATTEMPT.row(stored)]
         if judgement.passed:
             rows += self._pass(row, attempt)
@@ -136,7 +147,7 @@ class TurnStore:
             kind="stage.attempt",
             actor="system",
             payload={
-                **_audit_payload(self.turn, row, stored),
+                **calls.audited(self.turn, row, stored),
                 "retrieval": attempt.request.retrieval,
                 "budget": attempt.count.as_dict(),
             },
@@ -220,74 +231,9 @@ def _codes(findings: Sequence[Finding]) -> list[str]:
     return [finding.code.value for finding in findings]
 
 
-def _tokens(attempts: QuerySet[Attempt]) -> int:
-    return attempts.aggregate(used=Sum("tokens"))["used"] or 0
+def _tokens(calls: QuerySet[Any]) -> int:
+    return calls.aggregate(used=Sum("tokens"))["used"] or 0
 
 
 def _span(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != "source"}
-
-
-def _bytes(text: str | None) -> bytes:
-    return (text or "").encode("utf-8", "surrogatepass")
-
-
-def _name(text: str | None, longest: int) -> str:
-    """Return a server's own word for something, as every database can hold it."""
-    readable = (text or "").encode("utf-8", "replace").decode("utf-8")
-    return readable.replace("\0", "?")[:longest]
-
-
-def _store_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
-    answer, request, judgement = attempt.answer, attempt.request, attempt.judgement
-    sent = "\0".join(message.content for message in request.messages)
-    output = judgement.output or {}
-    response_id = output.get("response_id", "")
-    return Attempt.objects.create(
-        stage=row,
-        round=row.round,
-        number=attempt.number,
-        model=_name(answer.model, 200),
-        temperature=round(Decimal(str(request.temperature)), 2),
-        request_sha256=hashlib.sha256(_bytes(sent)).hexdigest(),
-        contract_sha256=attempt.contract.schema_sha256,
-        prompt_sha256=attempt.contract.prompt_sha256,
-        request_bytes=request.size,
-        asked=zlib.compress(_bytes(request.messages[-1].content)),
-        raw=_bytes(answer.raw),
-        finish_reason=_name(answer.finish_reason, 64),
-        refusal=_bytes(answer.refusal),
-        prompt_tokens=answer.prompt_tokens,
-        completion_tokens=answer.completion_tokens,
-        tokens=_counted(attempt),
-        duration_ms=round(attempt.seconds * 1000),
-        findings=[finding.as_dict() for finding in judgement.findings],
-        response_id=response_id if isinstance(response_id, str) else "",
-    )
-
-
-def _counted(attempt: AttemptRecord) -> int:
-    """Return what a call counts as: the server's own count, or the bound where it gave none."""
-    sent, said = attempt.answer.prompt_tokens, attempt.answer.completion_tokens
-    written = len(_bytes(attempt.answer.raw))
-    return (attempt.count.input if sent is None else sent) + (written if said is None else said)
-
-
-def _audit_payload(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
-    """Return what the audit keeps of an attempt: digests and codes, no citizen's word."""
-    return {
-        "turn": str(turn.pk),
-        "stage": row.contract,
-        "round": row.round,
-        "attempt": stored.number,
-        "model": stored.model,
-        "temperature": str(stored.temperature),
-        "request_sha256": stored.request_sha256,
-        "contract_sha256": stored.contract_sha256,
-        "prompt_sha256": stored.prompt_sha256,
-        "raw_sha256": hashlib.sha256(bytes(stored.raw)).hexdigest(),
-        "prompt_tokens": stored.prompt_tokens,
-        "completion_tokens": stored.completion_tokens,
-        "codes": [finding["code"] for finding in stored.findings],
-        "passed": not stored.findings,
-    }

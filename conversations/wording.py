@@ -19,14 +19,15 @@ PAGE = "en"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of ``wording.yaml`` in ``language``; ``headings`` are by field, ``steps`` by
-    contract, ``statuses`` by a step's status, ``origins`` by whose words a reply is. ``day`` is a
-    date's format, as Django's filter takes it."""
+    """The words of ``wording.yaml`` in ``language``; ``headings`` are by field, ``around`` those of
+    the agency and the category, ``steps`` by contract, ``statuses`` by a step's status, ``origins``
+    by whose words a reply is. ``day`` is a date's format, as Django's filter takes it."""
 
     language: str
     answer: str
     first: str
     headings: Mapping[str, str]
+    around: Mapping[str, str]
     from_message: str
     source: str
     sources: str
@@ -54,6 +55,8 @@ class Words:
     choice: Mapping[str, str]
     still: Mapping[str, str]
     closed: Mapping[str, str]
+    more: str
+    uncovered: Mapping[str, str]
     only: str
     partly: str
     too_many: Mapping[str, str]
@@ -75,6 +78,10 @@ class Words:
         """The opening and the closing quotation mark."""
         opening, _, closing = self.quoted.partition("{name}")
         return opening, closing
+
+    def heading(self, field: str) -> str:
+        """Return the heading of a section of a reply; a citizen's own facts have one for all."""
+        return self.headings.get(field) or self.around.get(field) or self.from_message
 
     def notice_heading(self, agency: str) -> str:
         """Return whose notice it is; ``agency`` is empty for every agency's."""

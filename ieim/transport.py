@@ -8,10 +8,12 @@ is clipped to what is left of one deadline.
 from __future__ import annotations
 
 import ssl
+import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import cache, partial
 from typing import Any
 
 import httpcore
@@ -109,8 +111,9 @@ class _Backend(httpcore.NetworkBackend):
 class _Body(httpx.SyncByteStream):
     """The bytes of a response: an answer over the cap is an error, an error is cut off."""
 
-    def __init__(self, response: httpcore.Response) -> None:
+    def __init__(self, response: httpcore.Response, ended: Callable[[], None]) -> None:
         self._response = response
+        self._ended: Callable[[], None] | None = ended
         self._is_error = response.status >= 300
 
     def __iter__(self) -> Iterator[bytes]:
@@ -136,24 +139,46 @@ class _Body(httpx.SyncByteStream):
 
     def close(self) -> None:
         self._response.close()
+        ended, self._ended = self._ended, None
+        if ended:
+            ended()
 
 
-class DeadlineTransport(httpx.BaseTransport):
-    """A pool of connections that obeys :func:`total_deadline`; safe to share between threads.
+_CONNECTIONS = 32
+"""Calls of one pool: with each call a pool looks at every connection that it has, so that hundreds
+in one would cost more time than the calls themselves."""
 
-    Proxies named in the environment are not used. The errors are httpcore's; looking up the host's
-    name is the one thing that the deadline cannot interrupt.
-    """
+
+class _Pool:
+    """One pool and how many calls it has under way."""
 
     def __init__(self) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(),
+        self.calls = 0
+        self.pool = httpcore.ConnectionPool(
+            ssl_context=_ssl_context(),
             network_backend=_Backend(),
             # As many as there are callers: they are bounded by the workers, and a call that
             # waits for a connection would lose time that its deadline counts.
             max_connections=None,
             keepalive_expiry=5.0,
         )
+
+
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+class DeadlineTransport(httpx.BaseTransport):
+    """Pools of connections that obey :func:`total_deadline`; safe to share between threads.
+
+    Proxies named in the environment are not used. The errors are httpcore's; looking up the host's
+    name is the one thing that the deadline cannot interrupt.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pools = [_Pool()]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request; see :class:`httpx.BaseTransport`."""
@@ -163,22 +188,42 @@ class DeadlineTransport(httpx.BaseTransport):
             port=request.url.port,
             target=request.url.raw_path,
         )
-        response = self._pool.handle_request(
-            httpcore.Request(
-                method=request.method,
-                url=url,
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
+        pool = self._taken()
+        try:
+            response = pool.pool.handle_request(
+                httpcore.Request(
+                    method=request.method,
+                    url=url,
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
             )
-        )
+        except BaseException:
+            self._left(pool)
+            raise
         return httpx.Response(
             status_code=response.status,
             headers=response.headers,
-            stream=_Body(response),
+            stream=_Body(response, partial(self._left, pool)),
             extensions=response.extensions,
         )
 
+    def _taken(self) -> _Pool:
+        """Return the first pool that has room: in quiet times always the same few connections."""
+        with self._lock:
+            pool = next((each for each in self._pools if each.calls < _CONNECTIONS), None)
+            if pool is None:
+                pool = _Pool()
+                self._pools.append(pool)
+            pool.calls += 1
+            return pool
+
+    def _left(self, pool: _Pool) -> None:
+        with self._lock:
+            pool.calls -= 1
+
     def close(self) -> None:
         """Close every connection."""
-        self._pool.close()
+        for each in self._pools:
+            each.pool.close()

@@ -156,6 +156,7 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
     "knowledge_label": {},
     "knowledge_helpline": {},
     "knowledge_riskexample": {},
+    "knowledge_casetext": {},
     **{
         f"knowledge_{name}": {Role.EDITOR: _READ, Role.PUBLISHER: _READ}
         for name in ("release", "publication")
@@ -165,7 +166,7 @@ ADMIN: Mapping[str, Mapping[Role, str]] = {
     "audit_auditcheckpoint": {Role.AUDITOR: _READ},
 }
 """What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies are
-for people of every agency to add; labels, help lines and examples also to change."""
+for people of every agency to add; labels, help lines, examples and texts also to change."""
 
 
 def who_may(name: str, method: str = "GET") -> Who | None:

@@ -29,7 +29,10 @@ def _each(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[
 
 
 _ALL = ("view", "add", "change", "delete")
-_DRAFT = ("agency", "category", "service", "label", "translation", "helpline", "riskexample")
+_DRAFT = (
+    *("agency", "category", "service", "label", "translation"),
+    *("helpline", "riskexample", "casetext"),
+)
 _DECIDES = (
     "review.view_reviewitem",
     "review.decide_reviewitem",

@@ -42,9 +42,6 @@ PRODUCTION = {
     "IEIM_MODEL_NAME": "example",
 }
 
-PURE = ("architecture", "benchmarks", "llm", "pipeline", "search")
-"""Tests of code that knows no database: to run them on a second one would show nothing more."""
-
 PACKAGES = {"postgresql": "postgresql", "redis": "redis-server", "chromium": "chromium"}
 """What a step can need, and Debian's package of it."""
 
@@ -87,7 +84,7 @@ STEPS = (
     Step("Suite on SQLite", PYTEST, {"IEIM_TEST_EXPECT_VENDOR": "sqlite"}),
     Step(
         "Suite on PostgreSQL and Redis",
-        (*SERVICES, *PYTEST, *(f"--ignore=tests/{name}" for name in PURE)),
+        (*SERVICES, *PYTEST),
         {"IEIM_TEST_EXPECT_VENDOR": "postgresql"},
         ("postgresql", "redis"),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -45,13 +45,31 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Skip what needs PostgreSQL on SQLite."""
-    if connection.vendor == "postgresql":
+DATABASE_FIXTURES = {"db", "transactional_db", "live_site"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
+    """Skip what needs PostgreSQL on SQLite; leave out there what knows no database.
+
+    pytest-django lets no other test touch one; what starts processes on this run's database says
+    so with a mark.
+    """
+    if connection.vendor == "sqlite":
+        for item in items:
+            if item.get_closest_marker("postgres"):
+                item.add_marker(
+                    pytest.mark.skip(reason="needs PostgreSQL: make test runs it there")
+                )
         return
-    for item in items:
-        if item.get_closest_marker("postgres"):
-            item.add_marker(pytest.mark.skip(reason="needs PostgreSQL: make test runs it there"))
+    ignorant = {item for item in items if not _knows_a_database(item)}
+    config.hook.pytest_deselected(items=ignorant)
+    items[:] = [item for item in items if item not in ignorant]
+
+
+def _knows_a_database(item: pytest.Item) -> bool:
+    marks = ("django_db", "postgres", "processes")
+    fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+    return bool(fixtures) or any(map(item.get_closest_marker, marks))
 
 
 @pytest.hookimpl(trylast=True)

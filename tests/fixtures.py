@@ -22,7 +22,6 @@ from ieim.knowledge.bundle import Bundle, read_bundle
 from ieim.knowledge.models import Change, Publication, Release
 from ieim.knowledge.selectors import DRAFT_MODELS
 from ieim.pipeline.ports import Model
-from ieim.pipeline.runner import afterwards
 
 DEMO = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo"
 VISA = "I want to extend my tourist visa"
@@ -41,22 +40,6 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 def _no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test ask as often as it likes: all tests come from one address."""
     monkeypatch.setattr(settings, "IEIM_RATES", dict.fromkeys(settings.IEIM_RATES))
-
-
-@pytest.fixture(autouse=True)
-def _triage_where_it_can_see(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Run triage after the flow where a test's rows are never committed.
-
-    Another thread has a connection of its own, and would not see them.
-    """
-    marker = request.node.get_closest_marker("django_db")
-    committed = "transactional_db" in request.fixturenames or (
-        marker is not None and marker.kwargs.get("transaction")
-    )
-    if not committed:
-        monkeypatch.setattr(running, "beside", afterwards)
 
 
 @cache

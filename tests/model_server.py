@@ -14,6 +14,7 @@ from typing import Any
 
 from ieim.llm.offline import OfflineModel
 from ieim.llm.openai_client import OpenAIModel
+from ieim.llm.takes import Takes
 from ieim.pipeline.ports import Message, ModelRequest
 
 
@@ -109,8 +110,7 @@ def scripted_model(script: Mapping[str, Sequence[Any]]) -> Iterator[tuple[OpenAI
             server.base_url,
             "",
             "scripted",
-            response_format="json_schema",
-            store=False,
+            takes=Takes(),
             overrides={},
         )
         yield model, server

@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmarks.clients.harness import LIMIT, MODEL, Call, Prepare, Question, Rejected
 from ieim.llm.openai_client import OpenAIModel
+from ieim.llm.takes import Takes
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import gate
 from ieim.pipeline.ports import Message, ModelRequest
@@ -16,9 +17,7 @@ from tests.llm.turns import release
 
 def ours(base_url: str) -> Prepare:
     """Connect the model client, with the gate behind it."""
-    model = OpenAIModel(
-        base_url, "", MODEL, response_format="json_schema", store=False, overrides={}
-    )
+    model = OpenAIModel(base_url, "", MODEL, takes=Takes(), overrides={})
 
     def prepare(question: Question) -> Call:
         contract = contracts.load(question.contract)

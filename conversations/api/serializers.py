@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from conversations.api.reply_serializers import ReplySerializer
 from conversations.asking import CLIENT_ID, is_client_id
 from conversations.models import ReplyOrigin
 from conversations.states import TurnState
@@ -152,65 +153,6 @@ class StepSerializer(serializers.Serializer[Any]):
 
     words = serializers.CharField(help_text="The step in plain words.")
     status = serializers.ChoiceField(choices=["pending", "running", "done", "stopped"])
-
-
-class FactSerializer(serializers.Serializer[Any]):
-    """A heading with one paragraph or several list items."""
-
-    heading = serializers.CharField()
-    items = serializers.ListField(child=serializers.CharField())
-    ordered = serializers.BooleanField(help_text="Whether the items are steps in order.")
-    language = serializers.CharField(help_text="ISO 639-1: the items'; empty: the reply's.")
-
-
-class SourceSerializer(serializers.Serializer[Any]):
-    """Where an answer comes from."""
-
-    agency = serializers.CharField()
-    service = serializers.CharField()
-    url = serializers.CharField(help_text="Empty when there is no page to link to.")
-
-
-class NoticeSerializer(serializers.Serializer[Any]):
-    """What an agency wants everybody to know for a while, in its own words."""
-
-    agency = serializers.CharField(help_text="Empty for every agency.")
-    text = serializers.CharField()
-
-
-class ReplySerializer(serializers.Serializer[Any]):
-    """A reply that passed its gate. Parts that do not apply are empty."""
-
-    kind = serializers.ChoiceField(choices=["service", "answer", "guidance", "question"])
-    agency_notices = NoticeSerializer(many=True, help_text="To be shown above everything else.")
-    title = serializers.CharField()
-    lead = serializers.CharField(help_text="What to do first.")
-    paragraphs = serializers.ListField(child=serializers.CharField())
-    facts = FactSerializer(many=True)
-    sources = SourceSerializer(many=True)
-    why = serializers.CharField(
-        help_text="Which marked words led to this answer. Empty where none are marked."
-    )
-    origin = serializers.ChoiceField(
-        choices=[origin.value for origin in ReplyOrigin], help_text="Whose words these are."
-    )
-    offline = serializers.BooleanField(help_text="Whether the offline engine answered.")
-    language = serializers.CharField(
-        help_text="ISO 639-1: that of headings and other fixed words, and of the rest if not said."
-    )
-    languages = serializers.DictField(
-        child=serializers.CharField(),
-        help_text="The languages of title, lead and paragraphs; empty where it is the reply's.",
-    )
-    notice = serializers.CharField(
-        help_text="What there is not in the citizen's language, as a sentence. Mostly empty."
-    )
-    still_about = serializers.CharField(
-        help_text=(
-            "The talk's service, by name, where the reply goes on with it although the message "
-            "names none: show it first, with a way to say that it is something else. Mostly empty."
-        )
-    )
 
 
 class CorrectionSerializer(serializers.Serializer[Any]):

@@ -9,7 +9,7 @@ from conversations.models import Turn
 from conversations.states import TurnState
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.reply import first_sentence
+from ieim.pipeline.plain_text import first_sentence
 
 
 def choice_of(turn: Turn) -> Choice | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
-from ieim.pipeline.ports import ModelUnavailable
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.work import AttemptRecord, Output, Stopped
 
 
@@ -49,6 +49,11 @@ class MemoryStore:
 
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         """Do nothing: a call without an answer is tried again, or the case is not run."""
+
+    def unused(
+        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+    ) -> None:
+        """Do nothing: nothing is asked ahead of cases, which nobody waits for."""
 
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         """Keep the attempt."""

@@ -84,7 +84,8 @@ class Asker:
             clock=time.monotonic,
             pause=time.sleep,
             backoff=running.backoff,
-            options=self.options,
+            # Nobody waits for a case: nothing is worth asking in vain.
+            options=replace(self.options, ahead=False),
         )
         # The ids say nothing of the case: a model could learn from its id what is expected.
         turn = Turn(

@@ -10,8 +10,8 @@ from django.utils import timezone
 from conversations import erasing
 from conversations.locking import locked
 from conversations.models import Rating, Reply, Session
-from conversations.presenters import RATED_KINDS
 from conversations.record.vouched import RATING
+from conversations.reply_views import RATED_KINDS
 from ieim.audit import services as audit
 
 

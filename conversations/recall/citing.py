@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from conversations.models import Citation, Reply
 from conversations.recall.versions import content_of, digest_of
+from ieim.pipeline.cards import Source
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.reply import Source
 
 
 def cite(*, reply: Reply, sources: Sequence[Source], release: Release) -> None:

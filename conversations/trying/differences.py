@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from conversations.trying.asking import Side
 from conversations.trying.presenters import ending
 from conversations.trying.words import parts_of
-from ieim.pipeline.reply import Reply, first_sentence
+from ieim.pipeline.plain_text import first_sentence
+from ieim.pipeline.reply import Reply
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
 
 

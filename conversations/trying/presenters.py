@@ -10,9 +10,10 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from conversations import flags, languages, resuming, selectors, wording
+from conversations import flags, languages, resuming, showing, wording
 from conversations.models import Reply, ReplyOrigin, Turn
-from conversations.presenters import ReplyView, StepView, TurnView
+from conversations.presenters import StepView, TurnView
+from conversations.reply_views import ReplyView
 from conversations.trying.asking import Side
 from conversations.trying.shortlists import Shown, shown
 from conversations.trying.words import stage_words
@@ -119,7 +120,7 @@ def reply_view(said: replies.Reply, side: Side, text: str) -> ReplyView:
         marked=resuming.marked(text, said, side.release),
         model=side.model,
     )
-    return selectors.reply_view(stored, turn, side.release)
+    return showing.reply_view(stored, turn, side.release)
 
 
 def ending(side: Side) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from conversations.evaluation.memory import MemoryStore
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Asked, Ranked, Shortlist, T
+from ieim.pipeline.ports import Asked, Part, Ranked, Shortlist, T
 
 BEYOND = 5
 """How many candidates behind the limit are shown."""
@@ -85,6 +85,14 @@ class Listening:
     def goes_on(self, query: str) -> float:
         """How surely a message goes on with its talk."""
         return self._shortlist.goes_on(query)
+
+    def parts(self, text: str) -> Sequence[Part]:
+        """What a message asks for."""
+        return self._shortlist.parts(text)
+
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Which fields of a service a message asks about."""
+        return self._shortlist.asked_about(text)
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """What services share with a message alone."""

@@ -53,7 +53,8 @@ def outcome_of(result: CaseResult, release: Release) -> dict[str, Any]:
 
 
 def _lead(said: Reply) -> str:
-    text = said.lead or (said.paragraphs[0] if said.paragraphs else said.title)
+    opened = (item for section in said.sections if not section.folded for item in section.items)
+    text = said.lead or next(iter(said.paragraphs), None) or next(opened, said.title)
     return text if len(text) <= _LEAD_CHARS else f"{text[:_LEAD_CHARS]} …"
 
 

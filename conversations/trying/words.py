@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from conversations.selectors import HEADINGS
 from conversations.services import REPLY
+from conversations.showing import HEADINGS
+from ieim.pipeline.cards import Section
 from ieim.pipeline.reply import Reply
 
 STAGES: Mapping[str, str] = {
@@ -32,6 +33,13 @@ def parts_of(said: Reply) -> Iterator[tuple[str, str]]:
     yield "Title", said.title
     yield "What to do first", said.lead
     yield "Text", "\n".join(said.paragraphs)
-    for section in said.sections:
+    yield from _sections("", said.sections)
+    for card in said.cards:
+        yield f"{card.title}: what to do first", card.lead
+        yield from _sections(f"{card.title}: ", card.sections)
+
+
+def _sections(before: str, sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
+    for section in sections:
         heading = HEADINGS.get(section.field, section.field.replace("_", " ").capitalize())
-        yield heading, "\n".join(section.items)
+        yield f"{before}{heading}", "\n".join(section.items)

@@ -24,8 +24,10 @@ def _warm(**_signal: Any) -> None:
     # Here, because the module reads the core: too slow for every process that loads the settings.
     from django.db import connection
 
+    from ieim.config import files
     from ieim.config.warm import warm
 
+    files.allow_many()
     warm()
     # The processes of the pool are forked from this one: they must not share its connections.
     if hasattr(connection, "close_pool"):

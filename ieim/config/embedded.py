@@ -17,12 +17,11 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from conversations import sweeper
+from ieim.config import files
 from ieim.config.celery import app
 from ieim.config.warm import warm
 from ieim.knowledge.following import follower
 
-CONCURRENCY = 8
-"""Turns at a time; a turn mostly waits for the model."""
 SWEEP_EVERY = 1.0
 """Seconds between two sweeps."""
 
@@ -39,9 +38,10 @@ class Embedded:
     def start(self) -> None:
         """Start both threads."""
         worker_state.should_stop = None
+        files.allow_many()
         worker = app.WorkController(
             pool_cls="threads",
-            concurrency=CONCURRENCY,
+            concurrency=settings.CELERY_WORKER_CONCURRENCY,
             without_heartbeat=True,
             without_mingle=True,
             without_gossip=True,

@@ -13,13 +13,18 @@ from typing import TypedDict
 from ieim.config.env import Env
 
 _CONTRACTS = Path(__file__).resolve().parent.parent / "pipeline" / "contracts"
-_RESPONSE_FORMATS = ("json_schema", "json_object", "none")
+_RESPONSE_FORMATS = ("json_schema", "json_object_schema", "json_object", "none")
+_MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")
 _OVERRIDES: dict[str, tuple[type, ...]] = {
     "model": (str,),
     "temperature": (int, float),
     "max_output_tokens": (int,),
     "max_input_tokens": (int,),
+    "response_format": (str,),
+    "max_tokens_field": (str,),
+    "send_temperature": (bool,),
 }
+_OPTIONS = {"response_format": _RESPONSE_FORMATS, "max_tokens_field": _MAX_TOKENS_FIELDS}
 
 
 class ModelOverride(TypedDict, total=False):
@@ -29,14 +34,19 @@ class ModelOverride(TypedDict, total=False):
     temperature: float
     max_output_tokens: int
     max_input_tokens: int
+    response_format: str
+    max_tokens_field: str
+    send_temperature: bool
 
 
 class ModelSettings(TypedDict):
     """``settings.IEIM_MODEL``.
 
-    ``BASE_URL`` is empty for the offline engine; ``DEADLINE`` is in seconds, for one call in all;
-    ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an ``input``, a ``session`` and a
-    ``day``, None for no limit. ``LANGUAGES`` are ISO 639-1; ``KEY_PATTERNS`` are by key type.
+    ``BASE_URL`` is empty for the offline engine; ``AHEAD`` says whether the likeliest next stages
+    are asked beside the present one; ``DEADLINE`` is in seconds, for one call in all; ``STORE`` is
+    None where nothing is said of it; ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an
+    ``input``, a ``session`` and a ``day``, None for no limit. ``LANGUAGES`` are ISO 639-1;
+    ``KEY_PATTERNS`` are by key type.
     """
 
     BASE_URL: str
@@ -45,7 +55,11 @@ class ModelSettings(TypedDict):
     TEMPERATURE: float
     DEADLINE: float
     RESPONSE_FORMAT: str
-    STORE: bool
+    MAX_TOKENS_FIELD: str
+    SEND_TEMPERATURE: bool
+    STORE: bool | None
+    CACHE_KEY: bool
+    AHEAD: bool
     OVERRIDES: dict[str, ModelOverride]
     BUDGET: dict[str, int | None]
     LANGUAGES: list[str]
@@ -74,7 +88,14 @@ def model(env: Env) -> ModelSettings:
         "RESPONSE_FORMAT": env.choice(
             "IEIM_MODEL_RESPONSE_FORMAT", _RESPONSE_FORMATS, "json_schema"
         ),
-        "STORE": env.flag("IEIM_MODEL_STORE", default=False),
+        "MAX_TOKENS_FIELD": env.choice(
+            "IEIM_MODEL_MAX_TOKENS_FIELD", _MAX_TOKENS_FIELDS, "max_tokens"
+        ),
+        "SEND_TEMPERATURE": env.flag("IEIM_MODEL_SEND_TEMPERATURE", default=True),
+        "STORE": _store(env),
+        "CACHE_KEY": env.flag("IEIM_MODEL_CACHE_KEY", default=False),
+        # In process an answer takes milliseconds: there is nothing to gain.
+        "AHEAD": bool(base_url) and env.flag("IEIM_MODEL_AHEAD", default=True),
         "OVERRIDES": _overrides(env),
         "BUDGET": {
             "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),
@@ -84,6 +105,13 @@ def model(env: Env) -> ModelSettings:
         "LANGUAGES": env.names("IEIM_LANGUAGES", ["en"]),
         "KEY_PATTERNS": _key_patterns(env),
     }
+
+
+def _store(env: Env) -> bool | None:
+    """Whether the provider is told to keep what it is asked; None where it is told nothing."""
+    if not env.text("IEIM_MODEL_STORE"):
+        return None
+    return env.flag("IEIM_MODEL_STORE", default=False)
 
 
 class EmbeddingsSettings(TypedDict):
@@ -161,6 +189,12 @@ def _overrides(env: Env) -> dict[str, ModelOverride]:
             env.problem(name, f"for {stage} may only hold these: {', '.join(_OVERRIDES)}.")
         else:
             for key, value in values.items():
-                if isinstance(value, bool) or not isinstance(value, _OVERRIDES[key]):
+                kinds, options = _OVERRIDES[key], _OPTIONS.get(key)
+                # To Python true is a number: it is taken only where a flag is wanted.
+                fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
+                if fits and options and value not in options:
+                    wanted = f"one of: {', '.join(options)}"
+                    env.problem(name, f"for {stage} has a {key} {value!r}. Set it to {wanted}.")
+                elif not fits:
                     env.problem(name, f"for {stage} has a {key} of the wrong type: {value!r}.")
     return overrides

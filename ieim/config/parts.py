@@ -94,6 +94,8 @@ def database(env: Env, folder: Path, *, required: bool) -> dict[str, Any]:
             }
         case "postgresql":
             database["CONN_HEALTH_CHECKS"] = True
+            # A worker has eight turns that work, two that are claimed, a heartbeat and a follower;
+            # a turn that waits for the model has no connection.
             options["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
         case engine:
             env.problem("DATABASE_URL", f"names {engine}, which is not supported. {hint}")
@@ -165,6 +167,12 @@ def broker_options(redis: str, *, deadline: float) -> dict[str, Any]:
         "unacked_restore_interval": 5,
         "unacked_restore_throttle": 1,
     }
+
+
+def turns_at_once(env: Env, *, embedded: bool) -> int:
+    """How many turns a worker has at a time; nearly all of them wait for the model."""
+    default = 200 if embedded else 500
+    return int(env.number("IEIM_WORKER_TURNS", default, low=1, high=2000))
 
 
 def logging_config(level: str) -> dict[str, Any]:

@@ -239,6 +239,8 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# A turn is a thread that mostly waits; see conversations.waiting for how many work.
+CELERY_WORKER_CONCURRENCY = parts.turns_at_once(env, embedded=IEIM_EMBEDDED)
 CELERY_TASK_IGNORE_RESULT = True
 # One queue; a misspelt one is refused, not made.
 CELERY_TASK_DEFAULT_QUEUE = "turns"

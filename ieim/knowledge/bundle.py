@@ -19,6 +19,7 @@ from ieim.knowledge.rows import IDENTITY, OPTIONAL, TABLES, BundleError, BundleP
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import (
     Agency,
+    CaseText,
     Category,
     HelpLine,
     Label,
@@ -36,7 +37,7 @@ Content: TypeAlias = dict[str, list[dict[str, Any]]]
 The tables of ``_LATER`` are there only where they have a row: releases made before there were such
 tables keep their digest."""
 
-_LATER: tuple[Table, ...] = ("translations", "help_lines", "risk_examples")
+_LATER: tuple[Table, ...] = ("translations", "help_lines", "risk_examples", "texts")
 
 _DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
 
@@ -56,6 +57,7 @@ class Bundle:
     translations: tuple[Translation, ...] = ()
     help_lines: tuple[HelpLine, ...] = ()
     risk_examples: tuple[RiskExample, ...] = ()
+    texts: tuple[CaseText, ...] = ()
 
     @property
     def content(self) -> Content:
@@ -101,6 +103,7 @@ class Bundle:
             translations=self.translations,
             help_lines=self.help_lines,
             risk_examples=self.risk_examples,
+            texts=self.texts,
         )
 
 
@@ -176,6 +179,7 @@ def _build(tables: Mapping[Table, Sequence[Values]]) -> Bundle:
         translations=tuple(Translation(**_tuples(values)) for values in tables["translations"]),
         help_lines=tuple(HelpLine(**values) for values in tables["help_lines"]),
         risk_examples=tuple(RiskExample(**values) for values in tables["risk_examples"]),
+        texts=tuple(CaseText(**values) for values in tables["texts"]),
     )
 
 

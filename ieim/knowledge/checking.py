@@ -53,6 +53,11 @@ def budget() -> int | None:
     return limit
 
 
+def languages() -> list[str]:
+    """The languages that the deployment answers in; the first is the knowledge's."""
+    return list(settings.IEIM_MODEL["LANGUAGES"])
+
+
 def checked_draft(draft: Draft) -> Checked:
     """Return what the checks say of ``draft`` with its faults; see :func:`checked`."""
     found = checked(draft.bundle, draft.release)
@@ -68,9 +73,9 @@ def checked(bundle: Bundle, release: Release) -> Checked:
     with _lock:
         known = _kept.get(key)
     if known is None and len(bundle.services) <= SMALL:
-        known = examine(bundle, release, budget=budget())
+        known = examine(bundle, release, budget=budget(), languages=languages())
     elif known is None:
-        now = at_once(bundle, budget=budget())
+        now = at_once(bundle, budget=budget(), languages=languages())
         run = CheckRun.objects.filter(sha256=release.sha256).first() or _begin(release.sha256)
         if run.state != CheckRun.State.DONE:
             return Checked(in_order(now), run)

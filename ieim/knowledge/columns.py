@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from ieim.knowledge.rows import Table, Value, Wrong
 from ieim.pipeline.canonical import two_decimals
+from ieim.pipeline.knowledge import CASES
 
 ID_LIMIT = 200
 NAME_LIMIT = 500
@@ -31,6 +32,9 @@ EXAMPLE_LIMIT = 400
 EXAMPLES_LIMIT = 500
 """The longest example, and the most of one administration: the time of teaching grows with the
 cube of all of them."""
+
+GUIDANCE_LIMIT = 800
+"""The longest text of a case that is no inquiry: a few short sentences."""
 
 ACTIVE_SCHEMES = frozenset(
     {
@@ -131,6 +135,11 @@ def _language_extra(value: str) -> Iterator[Complaint]:
 def _kind_extra(value: str) -> Iterator[Complaint]:
     if value not in KINDS:
         yield f"is {value[:80]!r}: use {' or '.join(KINDS)}"
+
+
+def _case_extra(value: str) -> Iterator[Complaint]:
+    if value and value not in CASES:
+        yield f"is {value[:80]!r}: use one of {', '.join(CASES)}"
 
 
 def _url_extra(value: str) -> Iterator[Complaint]:
@@ -260,6 +269,11 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "text": _required(_text(EXAMPLE_LIMIT, _id_extra)),
         "flag": _ID,
         "kind": _required(_text(ID_LIMIT, _kind_extra)),
+    },
+    "texts": {
+        "case": _required(_text(ID_LIMIT, _case_extra)),
+        "language": _LANGUAGE_OF,
+        "text": _required(_text(GUIDANCE_LIMIT)),
     },
 }
 

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ieim.knowledge.rows import IDENTITY, TABLES, Table
 from ieim.pipeline.knowledge import (
     Agency,
+    CaseText,
     Category,
     HelpLine,
     Label,
@@ -24,7 +25,9 @@ from ieim.pipeline.knowledge import (
     Translation,
 )
 
-Row: TypeAlias = Agency | Category | Service | Label | Translation | HelpLine | RiskExample
+Row: TypeAlias = (
+    Agency | Category | Service | Label | Translation | HelpLine | RiskExample | CaseText
+)
 
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 _ALIKE = 0.4
@@ -116,8 +119,10 @@ def _rows(release: Release, table: Table) -> Iterator[Row]:
         yield from release.translations
     elif table == "help_lines":
         yield from release.help_lines
-    else:
+    elif table == "risk_examples":
         yield from release.risk_examples
+    else:
+        yield from release.texts
 
 
 def _identity(table: Table, row: Row) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge import selectors
 from ieim.knowledge.bundle import Bundle, BundleError
-from ieim.knowledge.checking import budget, checked, missing
+from ieim.knowledge.checking import budget, checked, languages, missing
 from ieim.knowledge.examining import Remark, Severity, examine
 from ieim.knowledge.models import GoldenQuestion, GoldenRun, Proposal, Publication, Release
 from ieim.knowledge.touching import beyond
@@ -80,7 +80,7 @@ def propose_again(*, release: Release, note: str, by: User) -> Proposal:
         remarks = [Remark.from_dict(values) for values in before.checks]
     else:  # Whoever runs the system published it.
         bundle = Bundle.from_content(release.content)
-        remarks = examine(bundle, bundle.release(), budget=budget())
+        remarks = examine(bundle, bundle.release(), budget=budget(), languages=languages())
     proposal = Proposal(
         content=release.content,
         sha256=release.sha256,

@@ -15,6 +15,7 @@ Table: TypeAlias = Literal[
     "translations",
     "help_lines",
     "risk_examples",
+    "texts",
 ]
 TABLES: tuple[Table, ...] = (
     "agencies",
@@ -24,9 +25,10 @@ TABLES: tuple[Table, ...] = (
     "translations",
     "help_lines",
     "risk_examples",
+    "texts",
 )
 """What refers comes after what it refers to."""
-OPTIONAL: frozenset[Table] = frozenset({"labels", "translations", "help_lines", "risk_examples"})
+OPTIONAL: frozenset[Table] = frozenset(TABLES) - {"agencies", "dictionary", "services"}
 """Tables that a bundle may do without."""
 IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "agencies": ("id",),
@@ -36,10 +38,11 @@ IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "translations": ("language", "agency", "category", "service"),
     "help_lines": ("language", "flag"),
     "risk_examples": ("language", "text"),
+    "texts": ("case", "language"),
 }
 """The columns by which a row is told from the others."""
 
-OF_NO_AGENCY: frozenset[Table] = frozenset({"labels", "help_lines", "risk_examples"})
+OF_NO_AGENCY: frozenset[Table] = frozenset({"labels", "help_lines", "risk_examples", "texts"})
 """Tables whose entries belong to every agency."""
 
 Value: TypeAlias = "str | Decimal | bool | Sequence[Value] | Wrong | None"

@@ -6,22 +6,20 @@ and one that nobody has written to for a while is queued anew.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from celery import current_app
-from django.db import DatabaseError, connection, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from ieim.knowledge.models import Run
-
-logger = logging.getLogger(__name__)
+from ieim.knowledge.pulse import pulse
 
 LEASE = timedelta(seconds=15)
 """How long a worker may be silent before its run counts as abandoned."""
@@ -68,29 +66,14 @@ def take(model: type[Run], run_id: int) -> Claim | None:
 @contextmanager
 def heartbeat(claim: Claim) -> Iterator[None]:
     """Renew the hold while a part of the work takes its time."""
-    stop = threading.Event()
 
     def beat() -> None:
-        try:
-            while not stop.wait(LEASE.total_seconds() / 3):
-                try:
-                    claim.write()
-                except DatabaseError:
-                    # Two more beats fit into a lease: one that fails is no reason to give it up.
-                    logger.warning("run %s: a heartbeat failed", claim.run_id, exc_info=True)
-                    connection.close()
-        except Lost:
-            pass  # The run notices at its next write.
-        finally:
-            connection.close()
+        # The run notices at its next write.
+        with suppress(Lost):
+            claim.write()
 
-    thread = threading.Thread(target=beat, name=f"run-{claim.run_id}", daemon=True)
-    thread.start()
-    try:
+    with pulse.beating(beat):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def queue(task: str, run_id: int) -> None:

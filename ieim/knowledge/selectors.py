@@ -13,6 +13,7 @@ from ieim.knowledge.bundle import Bundle, bundle_of
 from ieim.knowledge.columns import COLUMNS
 from ieim.knowledge.models import (
     Agency,
+    CaseText,
     Category,
     DraftEntry,
     HelpLine,
@@ -34,6 +35,7 @@ DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
     "translations": Translation,
     "help_lines": HelpLine,
     "risk_examples": RiskExample,
+    "texts": CaseText,
 }
 
 _KEPT = 4

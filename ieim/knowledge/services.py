@@ -28,6 +28,7 @@ _BundleRow: TypeAlias = (
     | knowledge.Translation
     | knowledge.HelpLine
     | knowledge.RiskExample
+    | knowledge.CaseText
 )
 
 _BATCH = 500

@@ -28,7 +28,7 @@ from ieim.search import FusedIndex, index_for
 from ieim.search.embedders import build_embedder
 from ieim.search.embedders.careful import CarefulEmbedder
 from ieim.search.fusing import texts_of
-from ieim.search.inquiry import Reading, examples
+from ieim.search.inquiry import Aspects, Reading, aspects, examples
 
 BATCH: Final = 64
 """Texts whose vectors are made and stored at once."""
@@ -155,8 +155,11 @@ def _teach(embedder: CarefulEmbedder, vectors_of: Callable[[Sequence[str]], Matr
         if embedder in _readings:
             return
         known = examples()
-        rows = vectors_of([text for text, _ in known])
-        _readings[embedder] = Reading(rows, [kind for _, kind in known])
+        asks = aspects()
+        rows = vectors_of([*(text for text, _ in known), *(text for text, _ in asks)])
+        messages, questions = rows[: len(known)], rows[len(known) :]
+        about = Aspects(questions, [name for _, name in asks], messages)
+        _readings[embedder] = Reading(messages, [kind for _, kind in known], about)
         logger.info("Messages are read by meaning, with %s", embedder.id)
 
 

@@ -37,6 +37,7 @@ def read_completion(body: bytes, model: str) -> ModelAnswer:
         model=_text(_field(completion, "model")) or model,
         prompt_tokens=_count(_field(usage, "prompt_tokens")),
         completion_tokens=_count(_field(usage, "completion_tokens")),
+        cached_tokens=_count(_field(_field(usage, "prompt_tokens_details"), "cached_tokens")),
     )
 
 

@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ieim.llm.offline import OfflineModel
-from ieim.llm.openai_client import FORMATS, OpenAIModel
+from ieim.llm.openai_client import OpenAIModel
+from ieim.llm.takes import FORMATS, Takes, configured
 from ieim.pipeline.ports import Model
 
 
-def build_model(config: Mapping[str, Any]) -> Model:
+def build_model(config: Mapping[str, Any], takes: Takes | None = None) -> Model:
     """Return the model of ``settings.IEIM_MODEL``: the offline engine when ``BASE_URL`` is empty.
 
-    Read are ``BASE_URL``, ``API_KEY``, ``NAME``, ``RESPONSE_FORMAT``, ``STORE`` and ``OVERRIDES``;
-    ``TEMPERATURE``, ``DEADLINE`` and what overrides them belong to the runner. Build it once a
-    process, after any fork. Raises ValueError, with what to set, for a value that cannot work.
+    Read are ``BASE_URL``, ``API_KEY``, ``NAME``, ``OVERRIDES`` and what the server takes
+    (:data:`ieim.llm.takes.SETTINGS`), unless ``takes`` says otherwise; ``TEMPERATURE``,
+    ``DEADLINE`` and what overrides them belong to the runner. Build it once a process, after any
+    fork. Raises ValueError, with what to set, for a value that cannot work.
     """
     if not config["BASE_URL"]:
         return OfflineModel()
@@ -27,7 +29,6 @@ def build_model(config: Mapping[str, Any]) -> Model:
         config["BASE_URL"],
         config["API_KEY"],
         config["NAME"],
-        response_format=config["RESPONSE_FORMAT"],
-        store=config["STORE"],
+        takes=takes or configured(config),
         overrides=config["OVERRIDES"],
     )

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, Literal, get_args
+from typing import Any, cast
 
 import httpcore
 import httpx
@@ -15,7 +15,8 @@ from openai.types.chat import ChatCompletionMessageParam
 from openai.types.chat.completion_create_params import ResponseFormat
 
 from ieim.llm.completion import NotACompletionError, read_completion
-from ieim.llm.strictness import is_strict
+from ieim.llm.forms import response_format
+from ieim.llm.takes import Takes
 from ieim.pipeline.gate import MAX_BYTES
 from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.transport import (
@@ -25,9 +26,6 @@ from ieim.transport import (
     total_deadline,
 )
 
-Format = Literal["json_schema", "json_object", "none"]
-FORMATS: Final[tuple[str, ...]] = get_args(Format)
-
 _TIMED_OUT = "The model server gave no whole answer before the deadline."
 _NOT_A_COMPLETION = (
     "The model server answered with something that is not a chat completion. Check that "
@@ -35,14 +33,18 @@ _NOT_A_COMPLETION = (
 )
 _REFUSED: Mapping[int, str] = {
     400: (
-        "The model server does not take this request (400). Check IEIM_MODEL_NAME and "
-        "IEIM_MODEL_RESPONSE_FORMAT, and that the input fits the model's context."
+        "The model server does not take this request (400). Run manage.py doctor: it finds out "
+        "which settings the server takes. Check too that the input fits the model's context."
     ),
     401: "The model server does not accept the key (401). Check IEIM_MODEL_API_KEY.",
     403: "The key may not use this model (403). Check IEIM_MODEL_API_KEY and IEIM_MODEL_NAME.",
     404: (
         "The model server knows no such address or model (404). Check IEIM_MODEL_BASE_URL and "
         "IEIM_MODEL_NAME."
+    ),
+    422: (
+        "The model server does not take this request (422). Run manage.py doctor: it finds out "
+        "which settings the server takes."
     ),
     429: "The model server takes no more requests for now (429).",
 }
@@ -54,10 +56,9 @@ class OpenAIModel:
 
     Create it after a fork, not before: it holds connections.
 
-    ``response_format`` says what the server is told of the answer's shape: the contract's JSON
-    Schema, only that it is JSON, or nothing. ``store`` is sent only when it is true. Of
-    ``overrides`` (contract id to options) this class reads ``model``: temperature and output budget
-    come with each request. The client never retries on its own: the runner does, and audits it.
+    Of ``overrides`` (contract id to options) this class reads ``model`` and the fields of
+    :class:`Takes`: temperature and output budget come with each request. The client never retries
+    on its own: the runner does, and audits it.
 
     Raises ValueError for a ``base_url`` that is no http address and for a key that could not stand
     in a header.
@@ -69,8 +70,7 @@ class OpenAIModel:
         api_key: str,
         model: str,
         *,
-        response_format: Format,
-        store: bool,
+        takes: Takes,
         overrides: Mapping[str, Mapping[str, Any]],
     ) -> None:
         if not base_url.startswith(("http://", "https://")):
@@ -78,8 +78,7 @@ class OpenAIModel:
         if not re.fullmatch(r"[\x21-\x7e]*", api_key):
             raise ValueError("IEIM_MODEL_API_KEY holds a space or a character outside ASCII.")
         self._model = model
-        self._response_format = response_format
-        self._store = store
+        self._takes = takes
         self._overrides = overrides
         client = openai.OpenAI(
             base_url=base_url,
@@ -130,34 +129,25 @@ class OpenAIModel:
         left = seconds_left()
         if left <= 0:
             raise httpcore.ConnectTimeout(_TIMED_OUT)
+        takes = self._takes.but(self._overrides.get(request.contract, {}))
+        newer = takes.max_tokens_field == "max_completion_tokens"
+        shape = response_format(request.contract, request.response_format, takes.response_format)
         with self._completions.create(
             model=model,
             messages=[_message(message) for message in request.messages],
-            temperature=request.temperature,
-            max_tokens=request.max_output_tokens,
-            response_format=self._format(request),
-            store=True if self._store else openai.omit,
+            temperature=request.temperature if takes.send_temperature else openai.omit,
+            max_tokens=openai.omit if newer else request.max_output_tokens,
+            max_completion_tokens=request.max_output_tokens if newer else openai.omit,
+            response_format=openai.omit if shape is None else cast(ResponseFormat, shape),
+            store=openai.omit if takes.store is None else takes.store,
+            # The same for every citizen: calls of one contract begin alike.
+            prompt_cache_key=f"ieim-{request.contract}" if takes.cache_key else openai.omit,
             timeout=left,
             # The cap counts bytes as they come, and a compressed body could grow a thousandfold:
             # none is asked for, and none is unpacked.
             extra_headers={"Accept-Encoding": "identity"},
         ) as response:
             return b"".join(response.http_response.iter_raw())
-
-    def _format(self, request: ModelRequest) -> ResponseFormat | openai.Omit:
-        if self._response_format == "json_object":
-            return {"type": "json_object"}
-        if self._response_format == "none" or request.response_format is None:
-            return openai.omit
-        schema = dict(request.response_format)
-        return {
-            "type": "json_schema",
-            "json_schema": {
-                "name": request.contract,
-                "schema": schema,
-                "strict": is_strict(schema),
-            },
-        }
 
 
 def _message(message: Message) -> ChatCompletionMessageParam:
@@ -183,6 +173,7 @@ def _of_status(response: httpx.Response) -> ModelUnavailable:
         message,
         retry_after=_retry_after(response.headers),
         passing=status == 429 or status >= 500,
+        status=status,
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+from ieim.llm.refusals import refused
 from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest
 
 DEFAULT_MAX_TOKENS = 16_384
@@ -34,12 +36,13 @@ class ProtocolError(Exception):
         }
 
 
-def read_request(body: bytes, *, model: str) -> ModelRequest:
+def read_request(body: bytes, *, model: str, refuse: Collection[str] = ()) -> ModelRequest:
     """Return the request in ``body``; ``model`` is the one name that is served.
 
     Raises :class:`ProtocolError` for what is not a request of three messages (system, system,
-    user) with the per-call JSON in the last, and for what the engine cannot do (streams, several
-    choices). Other parameters are ignored.
+    user) with the per-call JSON in the last, for what the engine cannot do (streams, several
+    choices), and for what ``refuse`` names of :data:`ieim.llm.refusals.REFUSALS`. Other parameters
+    are ignored.
     """
     try:
         request = json.loads(body)
@@ -54,6 +57,11 @@ def read_request(body: bytes, *, model: str) -> ModelRequest:
     for name, supported in (("stream", (None, False)), ("n", (None, 1))):
         if request.get(name) not in supported:
             raise ProtocolError(400, f"{name} is not supported here.", param=name)
+    refusal = refused(request, refuse)
+    if refusal is not None:
+        raise ProtocolError(
+            400, f"{refusal.param} is not supported here.", refusal.param, "unsupported_parameter"
+        )
     messages = _messages(request.get("messages"))
     asked = _object(messages[2].content)
     return ModelRequest(

@@ -11,7 +11,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -32,12 +32,15 @@ MAX_REQUEST = 4 * 1024 * 1024
 _STOP_SECONDS = 5.0
 
 
-def offline_app(*, delay: float = 0.0) -> App:
-    """Return the ASGI application; every completion waits ``delay`` seconds first."""
+def offline_app(*, delay: float = 0.0, refuse: Collection[str] = ()) -> App:
+    """Return the ASGI application; every completion waits ``delay`` seconds first.
+
+    ``refuse`` names what it does not take, of :data:`ieim.llm.refusals.REFUSALS`.
+    """
     model = OfflineModel()
 
     async def chat(receive: Receive) -> dict[str, Any]:
-        request = read_request(await _body(receive), model=model.name)
+        request = read_request(await _body(receive), model=model.name, refuse=refuse)
         await asyncio.sleep(delay)
         try:
             # In a thread: while one answer is worked out, others are read and sent.

@@ -5,21 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ieim.pipeline import budget, gate, request, results
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.budget import Count
+from ieim.pipeline.ahead import Call, Calls, predicted
+from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.strands import AtOnce, Beside, Steps
 from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
+
+Done = tuple[Output, Output]
 
 MAX_ATTEMPTS = 2
 MAX_TRIES = 3
 """Calls for one attempt: a timeout, a reset, 429 or 5xx is tried again at most twice."""
+ROOM = 10
+"""Nothing is asked ahead where a budget has not room for so many calls more: what may have been
+in vain must not be what stops the turn."""
 LONGEST_PAUSE = 5.0
 """Seconds that a worker waits for the next try; a longer wish of the server's parks the turn."""
 
@@ -29,7 +37,7 @@ class Asking:
     """Asks the stages of turns over one release of one model.
 
     ``clock`` gives monotonic seconds; ``pause`` waits for some; ``backoff`` says how many before
-    the second and the third try, jitter included.
+    the second and the third try, jitter included. ``beside`` is where the model is called.
     """
 
     model: Model
@@ -39,10 +47,11 @@ class Asking:
     pause: Callable[[float], None]
     backoff: Callable[[int], float]
     options: Options = field(default_factory=Options)
+    beside: Beside = field(default_factory=AtOnce)
 
     def stage(
-        self, stage_id: str, turn: Turn, context: Context, store: Store
-    ) -> tuple[Output, Output] | Stopped:
+        self, stage_id: str, turn: Turn, context: Context, store: Store, calls: Calls
+    ) -> Steps[Done | Stopped]:
         """Return ``(output, state_merge)`` of a stage, asking for it where that is needed.
 
         Raises :class:`ieim.pipeline.ports.ModelUnavailable` when no answer can be had.
@@ -53,11 +62,12 @@ class Asking:
         stopped = store.stopped(stage_id)
         if stopped is not None:
             return stopped
-        return self._ask(contracts.load(stage_id), turn, context, store)
+        asked = yield from self._ask(contracts.load(stage_id), turn, context, store, calls)
+        return asked
 
     def _ask(
-        self, contract: Contract, turn: Turn, context: Context, store: Store
-    ) -> tuple[Output, Output] | Stopped:
+        self, contract: Contract, turn: Turn, context: Context, store: Store, calls: Calls
+    ) -> Steps[Done | Stopped]:
         store.begin(contract.id)
         earlier = store.attempts(contract.id)
         until = self.clock() + self.options.stage_deadline
@@ -70,9 +80,20 @@ class Asking:
             if overruns:
                 store.over_budget(contract.id, overruns, count)
                 return Stopped(tuple(overruns))
-            started = self.clock()
-            answer = self._answer(asked, store, until)
-            record = self._judged(contract, turn, context, asked, answer, count, started)
+            call = calls.take(asked)
+            if call is None and calls.now and budget.before(_with(count, calls.reserved)):
+                # It fits only if the calls under way cost less than they may.
+                yield calls.pending
+                continue
+            call = call or self._call(asked, count, until)
+            calls.now[contract.id] = call
+            try:
+                if number == 1:
+                    self._look_ahead(contract, turn, context, store, calls)
+                call, answer = yield from self._answer(call, store, calls, until)
+            finally:
+                del calls.now[contract.id]
+            record = self._judged(contract, turn, context, call, answer)
             judgement = record.judgement
             abstained = abstains(contract.stage, judgement.output, judgement.findings)
             final = not judgement.passed and (
@@ -87,16 +108,47 @@ class Asking:
                 return Stopped(judgement.findings, judgement.output if abstained else None)
             earlier = [*earlier, judgement.findings]
 
+    def _call(self, asked: ModelRequest, count: Count, until: float) -> Call:
+        now = self.clock()
+        deadline = min(self.options.deadline, until - now)
+        work = partial(self.model.complete, asked, deadline=deadline)
+        return Call(asked, count, now, self.beside.start(work))
+
+    def _look_ahead(
+        self, contract: Contract, turn: Turn, context: Context, store: Store, calls: Calls
+    ) -> None:
+        """Ask what most likely follows, as far as nothing is known of it and the budgets allow."""
+        if not self.options.ahead:
+            return
+        for stage_id, then in predicted(contract.id, self._inputs(turn, context)):
+            known = store.done(stage_id) or store.stopped(stage_id) or store.attempts(stage_id)
+            if known or stage_id in calls.ahead:
+                continue
+            following = contracts.load(stage_id)
+            asked = self._request(following, turn, then, ())
+            count = self._count(following, asked, store)
+            own = count.input + count.output_limit
+            if not budget.before(_with(count, calls.reserved + ROOM * own)):
+                until = self.clock() + self.options.stage_deadline
+                calls.ahead[stage_id] = self._call(asked, count, until)
+
+    def settle(self, store: Store, calls: Calls) -> None:
+        """Note what was asked ahead and in vain. Nothing waits for an answer that no one needs."""
+        for call in calls.ahead.values():
+            ended = call.pending.done() and call.pending.exception() is None
+            answer = call.pending.result() if ended else None
+            store.unused(call.request, answer, call.count, self.clock() - call.started)
+        calls.ahead.clear()
+
     def _judged(
         self,
         contract: Contract,
         turn: Turn,
         context: Context,
-        asked: ModelRequest,
+        call: Call,
         answer: ModelAnswer,
-        count: Count,
-        started: float,
     ) -> AttemptRecord:
+        asked, count = call.request, call.count
         sent = json.loads(asked.messages[-1].content)
         judgement = gate.judge(contract, answer, replace(context, request=sent))
         overruns = budget.after(count, answer)
@@ -108,7 +160,7 @@ class Asking:
             request=asked,
             answer=answer,
             judgement=judgement,
-            seconds=self.clock() - started,
+            seconds=self.clock() - call.started,
             count=count,
             result=results.build(
                 contract.id, judgement, context, turn.risks, self.options.key_patterns
@@ -146,21 +198,34 @@ class Asking:
             spent=store.spent(),
         )
 
-    def _answer(self, asked: ModelRequest, store: Store, until: float) -> ModelAnswer:
-        """Call the model, again where that may help, and not beyond ``until``."""
-        number = 0
+    def _answer(
+        self, call: Call, store: Store, calls: Calls, until: float
+    ) -> Steps[tuple[Call, ModelAnswer]]:
+        """Wait for the model, call it again where that may help, and not beyond ``until``."""
+        contract, number = call.request.contract, 0
         while True:
             number += 1
+            yield (call.pending,)
             try:
-                left = until - self.clock()
-                return self.model.complete(asked, deadline=min(self.options.deadline, left))
+                return call, call.pending.result()
             except ModelUnavailable as error:
-                store.unanswered(asked.contract, number, error)
+                store.unanswered(contract, number, error)
                 wait = max(self.backoff(number), error.retry_after or 0.0)
                 late = wait > LONGEST_PAUSE or self.clock() + wait >= until
                 if number == MAX_TRIES or not error.passing or late:
                     raise
-            self.pause(wait)
+            paused = self.beside.start(partial(self.pause, wait))
+            calls.now[contract] = replace(call, pending=paused)
+            yield (paused,)
+            again = self._call(call.request, call.count, until)
+            calls.now[contract] = call = replace(again, started=call.started)
+
+
+def _with(count: Count, reserved: int) -> Count:
+    """Return ``count`` as if calls under way had cost all that they may."""
+    spent = count.spent
+    spent = Spent(spent.session + reserved, spent.day + reserved)
+    return replace(count, spent=spent)
 
 
 def is_refusal(finding: Finding) -> bool:

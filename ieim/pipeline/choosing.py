@@ -72,11 +72,10 @@ def offers(ranked: Sequence[Service], said: Output | None, context: Context) -> 
     """Return what the citizen is offered, best first: two to four services, or none.
 
     ``ranked`` are the services that match the message, best first; ``said`` is what the stage said
-    that abstained: the service that it named comes first.
+    that abstained: the services that it named come first.
     """
-    named = (said or {}).get("serviceSelection", {}).get("serviceKey")
-    service = context.release.services.get((context.answering_agency or "", named or ""))
-    found = dict.fromkeys([*([service] if service else []), *ranked])
+    known = (context.release.services.get(key) for key in _named(said or {}, context))
+    found = dict.fromkeys([*filter(None, known), *ranked])
     chosen: list[Service] = []
     for each in found:
         if len(chosen) == MOST:
@@ -87,6 +86,13 @@ def offers(ranked: Sequence[Service], said: Output | None, context: Context) -> 
             continue
         chosen.append(each)
     return tuple(chosen) if len(chosen) >= LEAST else ()
+
+
+def _named(said: Output, context: Context) -> Iterator[Key]:
+    selected = said.get("serviceSelection", {}).get("serviceKey", "")
+    yield context.answering_agency or "", selected
+    for source in said.get("sourcesUsed", ()):
+        yield source["agencyId"], source["serviceKey"]
 
 
 def results(
@@ -142,7 +148,8 @@ def _judged(stage: Stage, output: dict[str, Any], context: Context) -> Judgement
     return judgement
 
 
-def _agency(_service: Service, agency: Agency, _release: Release) -> dict[str, Any]:
+def agency_output(agency: Agency) -> dict[str, Any]:
+    """Return what agency_detect_v1 says of an inquiry that concerns this agency alone."""
     info = {name: getattr(agency, name) for name in ("name", "path", "description")}
     return {
         "judgements": {
@@ -153,6 +160,10 @@ def _agency(_service: Service, agency: Agency, _release: Release) -> dict[str, A
         },
         "nextStep": category_select.STAGE.id,
     }
+
+
+def _agency(_service: Service, agency: Agency, _release: Release) -> dict[str, Any]:
+    return agency_output(agency)
 
 
 def _category(service: Service, _agency: Agency, release: Release) -> dict[str, Any]:
@@ -171,7 +182,7 @@ def _category(service: Service, _agency: Agency, release: Release) -> dict[str, 
 
 
 def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, Any]:
-    placeholders = [f"service_{name}" for name in _shown(service)] + ["agency_name"]
+    placeholders = [f"service_{name}" for name in _shown(service)]
     return {
         "serviceSelection": {
             "serviceKey": service.key,
@@ -182,7 +193,7 @@ def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, 
         },
         "template": {
             "placeholders": {name: f"{{{name}}}" for name in placeholders},
-            "rules": f"In this order: {', '.join(f'{{{name}}}' for name in placeholders)}.",
+            "rules": f"Open with {', '.join(f'{{{name}}}' for name in placeholders)}.",
         },
         "nextStep": "session_end",
     }

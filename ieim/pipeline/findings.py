@@ -45,6 +45,7 @@ class Code(StrEnum):
     TEMPLATE_UNRESOLVED = "template.unresolved"
     REPLY_EMPTY = "reply.empty"
     REPLY_UNGROUNDED = "reply.ungrounded"
+    REPLY_UNCOVERED = "reply.uncovered"
     REPLY_UNSUPPORTED = "reply.unsupported"
     SOURCES_MISSING = "sources.missing"
     TELEMETRY_MISSING = "telemetry.missing"

@@ -21,8 +21,8 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.folding import fold
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.names import Name, named, per_release
+from ieim.pipeline.plain_text import paragraphs
 from ieim.pipeline.redaction import PLACEHOLDER
-from ieim.pipeline.reply import paragraphs
 
 T = TypeVar("T")
 

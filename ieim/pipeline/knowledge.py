@@ -21,6 +21,9 @@ LABEL_SETS: tuple[str, ...] = (
     "key_types",
 )
 
+CASES: tuple[str, ...] = ("greeting", "thanks", "off_topic", "unclear", "abuse")
+"""What a message may be that asks nothing of an administration (DESIGN decision 23)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Agency:
@@ -135,6 +138,15 @@ class RiskExample:
     kind: str
 
 
+@dataclass(frozen=True, slots=True)
+class CaseText:
+    """What the administration says to a message of one of :data:`CASES`, in ``language``."""
+
+    case: str
+    language: str
+    text: str
+
+
 SERVICE_TEXTS: tuple[str, ...] = (
     "name",
     "overview",
@@ -167,6 +179,7 @@ class Release:
     translations: tuple[Translation, ...] = ()
     help_lines: tuple[HelpLine, ...] = ()
     risk_examples: tuple[RiskExample, ...] = ()
+    texts: tuple[CaseText, ...] = ()
     language: str = ""
     original: Release | None = field(default=None, repr=False, compare=False)
     translated: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)

@@ -60,7 +60,8 @@ class ModelAnswer:
 
     ``raw`` is the content as text (empty when there was none). Bytes that were not UTF-8 appear as
     lone surrogates (``surrogateescape``), so that the gate can find them. Tokens are the server's
-    own count, None when it gave none.
+    own count, None when it gave none; ``cached_tokens`` are those of the prompt that its prefix
+    cache had.
     """
 
     raw: str
@@ -69,6 +70,7 @@ class ModelAnswer:
     model: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cached_tokens: int | None = None
 
 
 class ModelUnavailable(Exception):
@@ -76,7 +78,8 @@ class ModelUnavailable(Exception):
 
     ``timed_out`` says whether the deadline passed; ``retry_after`` is the server's wish in seconds;
     ``passing`` is False where asking again at once cannot help (a wrong key, an open circuit).
-    The message is for staff and carries no citizen's words and no key.
+    ``status`` is the HTTP status, where there was one. The message is for staff and carries no
+    citizen's words and no key.
     """
 
     def __init__(
@@ -86,11 +89,13 @@ class ModelUnavailable(Exception):
         timed_out: bool = False,
         retry_after: float | None = None,
         passing: bool = True,
+        status: int | None = None,
     ) -> None:
         super().__init__(message)
         self.timed_out = timed_out
         self.retry_after = retry_after
         self.passing = passing
+        self.status = status
 
 
 class Model(Protocol):
@@ -161,6 +166,13 @@ class Asked(NamedTuple):
     nearest: float
 
 
+class Part(NamedTuple):
+    """A part of a message, half-open code points, that asks for something of its own."""
+
+    start: int
+    end: int
+
+
 class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
     entries that do not match come last."""
@@ -177,6 +189,16 @@ class Shortlist(Protocol):
 
     def goes_on(self, query: str) -> float:
         """Return, from 0 to 1, how surely the message of ``query`` goes on with the talk in it."""
+        ...
+
+    def parts(self, text: str) -> Sequence[Part]:
+        """Return the questions of a message, in order, that say by themselves what they are about:
+        "and what does it cost?" is none."""
+        ...
+
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Return the fields of a service that a message clearly asks about, in its order; none
+        where it asks for the service as a whole, or that cannot be told by meaning."""
         ...
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:

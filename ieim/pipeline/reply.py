@@ -1,67 +1,35 @@
 """Replies: what a citizen is shown, as data. No HTML; headings are the templates' business.
 
 On the low path every word comes from the release or is a gated entity of the citizen's own. On the
-high path the text is the model's, gated and stripped of its Markdown.
+high path a card of each cited service does, under a text of the model's, gated and stripped of its
+Markdown.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from ieim.pipeline import language as languages
 from ieim.pipeline import template
+from ieim.pipeline.cards import (
+    AROUND,
+    FACTS,
+    SECTIONS,
+    Card,
+    Section,
+    Source,
+    card,
+    lead,
+    sections,
+    source,
+)
 from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.plain_text import paragraphs
 
-SECTIONS = (
-    "overview",
-    "applicability_summary",
-    "requirements",
-    "fees",
-    "processing_time",
-    "how_to_apply",
-    "contact",
-)
-"""The service's fields that make sections, in the order in which they are shown."""
-
-_HTTP = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\x7f]+", re.IGNORECASE)
-_SENTENCE_END = re.compile(
-    r"(?<!\b[A-Z])(?<!\b(?:No|Dr|Mr|Ms|St))(?<!\b(?:e\.g|i\.e|Mrs|Inc|Ltd))"
-    r"[.!?][\"”’')\]]?(?=\s+[^\sa-z])"
-)
-
-# Markdown. No pattern tries a character twice: what may repeat excludes what ends it.
-_LINK = re.compile(r"!?\[([^\[\]]*+)\]\(\s?<?([^\s<>()]*+)[^()\n]*+\)")
-_MARKS = (
-    re.compile(r"(?<![\w*])(\*{1,3})(?![\s*])(?P<words>[^*\n]++)(?<!\s)\1(?!\*)"),
-    re.compile(r"(?<![\w/])(_{1,3})(?![\s_])(?P<words>[^_\n]++)(?<!\s)\1(?!\w)"),
-    re.compile(r"(~~|`{1,3})(?P<words>[^~`\n]++)\1"),
-)
-_RULE = re.compile(r"[-*_=\s]*+|\s*+(?:```|~~~).*")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*)")
-_ITEM = re.compile(r"\s*(?:[-*+•‣▪]|(\d{1,3}[.)]))\s+(.*)")
-_QUOTE = re.compile(r"\A\s{0,3}>[>\s]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where an answer comes from; ``url`` is http or https, or empty when the release has none."""
-
-    agency_id: str
-    agency_name: str
-    service_key: str
-    service_name: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a rendered service: a field of :data:`SECTIONS`, or ``entity_<type>``."""
-
-    field: str
-    items: tuple[str, ...]
+Span = tuple[int, int]
+"""Half-open code points of the citizen's text as sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +53,9 @@ class Reply:
     written in; ``original`` names the parts that there are not in it: ``title``, ``lead``,
     ``paragraphs``, the field of a section. ``notices`` stand above everything else; they are the
     administration's own words, and no model's. ``still_about`` is the name of the talk's service
-    where the reply goes on with it, because the message named none.
+    where the reply goes on with it, because the message named none. ``cards`` are the services of
+    an answer over several agencies, in its order, below its paragraphs; ``uncovered`` are the parts
+    of the message that nothing in the reply is about.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -98,13 +68,14 @@ class Reply:
     original: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     still_about: str = ""
+    cards: tuple[Card, ...] = ()
+    uncovered: tuple[Span, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
 
-        A reply in the language of the knowledge says nothing of languages, one without notices
-        nothing of notices, one that does not go on nothing of that: so it is the same as one that
-        was stored before there were any.
+        What does not apply is not there (languages, notices, cards, what is folded or not covered):
+        so such a reply is the same as one that was stored before there was any.
         """
         said = {"language": self.language, "original": list(self.original)}
         notices = {"notices": [asdict(notice) for notice in self.notices]}
@@ -113,11 +84,13 @@ class Reply:
             "title": self.title,
             "lead": self.lead,
             "paragraphs": list(self.paragraphs),
-            "sections": [{"field": s.field, "items": list(s.items)} for s in self.sections],
+            "sections": [section.as_dict() for section in self.sections],
             "sources": [asdict(source) for source in self.sources],
             **(said if self.language else {}),
             **(notices if self.notices else {}),
             **({"still_about": self.still_about} if self.still_about else {}),
+            **({"cards": [card.as_dict() for card in self.cards]} if self.cards else {}),
+            **({"uncovered": [list(span) for span in self.uncovered]} if self.uncovered else {}),
         }
 
     @classmethod
@@ -128,25 +101,36 @@ class Reply:
             title=data["title"],
             lead=data["lead"],
             paragraphs=tuple(data["paragraphs"]),
-            sections=tuple(Section(s["field"], tuple(s["items"])) for s in data["sections"]),
+            sections=tuple(map(Section.from_dict, data["sections"])),
             sources=tuple(Source(**source) for source in data["sources"]),
             language=data.get("language", ""),
             original=tuple(data.get("original", ())),
             notices=tuple(Notice(**notice) for notice in data.get("notices", ())),
             still_about=data.get("still_about", ""),
+            cards=tuple(map(Card.from_dict, data.get("cards", ()))),
+            uncovered=tuple((start, end) for start, end in data.get("uncovered", ())),
         )
 
     def as_text(self) -> str:
         """Return the reply without its sources as plain text, for the terminal and for search."""
         notices = (f"{notice.heading}: {notice.text}" for notice in self.notices)
-        parts = [*notices, self.title, self.lead, *self.paragraphs]
-        for section in self.sections:
-            heading = section.field.replace("_", " ").capitalize()
-            if len(section.items) == 1:
-                parts.append(f"{heading}: {section.items[0]}")
-            else:
-                parts.append("\n".join([f"{heading}:", *(f"- {item}" for item in section.items)]))
+        parts = [*notices, self.title, self.lead, *self.paragraphs, *_texts(self.sections)]
+        for each in self.cards:
+            parts += [
+                f"{each.title} ({each.source.agency_name})",
+                each.lead,
+                *_texts(each.sections),
+            ]
         return "\n\n".join(part for part in parts if part)
+
+
+def _texts(sections: Sequence[Section]) -> Iterator[str]:
+    for section in sections:
+        heading = section.field.replace("_", " ").capitalize()
+        if len(section.items) == 1:
+            yield f"{heading}: {section.items[0]}"
+        else:
+            yield "\n".join([f"{heading}:", *(f"- {item}" for item in section.items)])
 
 
 def render_service(
@@ -156,10 +140,12 @@ def render_service(
     agency: Agency,
     category_value: str | None,
     entities: Mapping[str, str],
+    rules: str = "",
 ) -> Reply:
-    """Return the low path's reply: what to do first, then the fields that were asked for.
+    """Return the low path's reply: what ``rules`` open with, then the other placeholders, folded.
 
     Fields that are empty are left out; the service and its source are named whatever was asked.
+    What to do first stands above the rest, unless the reply opens with a fact that was asked for.
     """
     values = template.resolve(
         placeholders,
@@ -168,23 +154,21 @@ def render_service(
         category_value=category_value,
         entities=entities,
     )
-    steps = [step for step in service.how_to_apply if step.strip()]
-    asked = [(name, values.get(f"service_{name}", ())) for name in SECTIONS]
-    asked += [item for item in values.items() if item[0].startswith("entity_")]
+    opens = template.opening(rules)
+    shown = tuple(sections(values, opens or None))
+    first = next((section.field for section in shown if opens and not section.folded), "")
     return Reply(
         kind="service",
         title=service.name,
-        lead=_plain(steps[0] if steps else first_sentence(service.overview)),
+        lead="" if first in FACTS else lead(service),
         paragraphs=(),
-        sections=tuple(
-            Section(name, tuple(_plain(item) for item in items)) for name, items in asked if items
-        ),
-        sources=(_source(service, agency),),
+        sections=shown,
+        sources=(source(service, agency),),
     )
 
 
 def render_answer(text: str, cited: Sequence[Service], release: Release) -> Reply:
-    """Return the high path's reply: the gated ``text`` in paragraphs, with its sources."""
+    """Return a reply of free text, gated or a person's: its paragraphs, with its sources."""
     services = dict.fromkeys(cited)
     return Reply(
         kind="answer",
@@ -192,7 +176,20 @@ def render_answer(text: str, cited: Sequence[Service], release: Release) -> Repl
         lead="",
         paragraphs=tuple(paragraphs(text)),
         sections=(),
-        sources=tuple(_source(service, release.agencies[service.agency]) for service in services),
+        sources=tuple(source(service, release.agencies[service.agency]) for service in services),
+    )
+
+
+def render_several(
+    text: str, cited: Sequence[Service], release: Release, *, rules: str = ""
+) -> Reply:
+    """Return the high path's reply: the gated ``text``, and a card of each cited service in the
+    order that the answer gives. ``rules`` are those of service_select_v1: what was asked of one
+    agency is mostly asked of each."""
+    services = dict.fromkeys(cited)
+    return replace(
+        render_answer(text, cited, release),
+        cards=tuple(card(each, release.agencies[each.agency], rules=rules) for each in services),
     )
 
 
@@ -216,73 +213,39 @@ def told_in(said: Reply, language: str, release: Release) -> Reply:
     """
     if not language:
         return said
-    original = list(_not_translated(said, language, release))
+    original: list[str] = []
+    if said.kind == "service":
+        key = (said.sources[0].agency_id, said.sources[0].service_key)
+        original += _not_translated(key, said.lead, said.sections, language, release)
     if said.paragraphs and languages.unsupported("\n".join(said.paragraphs), {language}):
         original.append("paragraphs")
-    return replace(said, language=language, original=tuple(original))
+    cards = tuple(_card_told_in(each, language, release) for each in said.cards)
+    return replace(said, language=language, original=tuple(original), cards=cards)
 
 
-def _not_translated(said: Reply, language: str, release: Release) -> Iterator[str]:
+def _card_told_in(said: Card, language: str, release: Release) -> Card:
+    key = (said.source.agency_id, said.source.service_key)
+    original = _not_translated(key, said.lead, said.sections, language, release)
+    return replace(said, original=tuple(original))
+
+
+def _not_translated(
+    key: tuple[str, str], lead: str, shown: Sequence[Section], language: str, release: Release
+) -> Iterator[str]:
     """Yield the parts of a rendered service that are as they were written."""
-    if said.kind != "service":
-        return
-    key = (said.sources[0].agency_id, said.sources[0].service_key)
-    translated = release.translated.get(key, ()) if release.language == language else ()
+    of_release = release.language == language
+    translated = release.translated.get(key, frozenset()) if of_release else frozenset()
     steps = any(step.strip() for step in release.services[key].how_to_apply)
     if "name" not in translated:
         yield "title"
-    if said.lead and ("how_to_apply" if steps else "overview") not in translated:
+    if lead and ("how_to_apply" if steps else "overview") not in translated:
         yield "lead"
-    for section in said.sections:
+    for section in shown:
         # A fee such as "MRK 45.00" is in every language.
         words = any(c.isalpha() and not c.isupper() for item in section.items for c in item)
-        missing = section.field in SECTIONS and section.field not in translated
+        if section.field in AROUND:
+            missing = not of_release
+        else:
+            missing = section.field in SECTIONS and section.field not in translated
         if missing and (words or not translated):
             yield section.field
-
-
-def _source(service: Service, agency: Agency) -> Source:
-    links = (url for url in (service.url, service.path, agency.path) if _HTTP.fullmatch(url))
-    return Source(agency.id, agency.name, service.key, service.name, next(links, ""))
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of ``text``, all of it where it has no other."""
-    end = _SENTENCE_END.search(text)
-    return (text[: end.end()] if end else text).strip()
-
-
-def paragraphs(text: str) -> Iterator[str]:
-    """Split plain text or Markdown into paragraphs, without its marks.
-
-    A heading or an item of a list is a paragraph of its own. Linear in the length of the text.
-    """
-    lines: list[str] = []
-    for written in [*text.splitlines(), ""]:
-        line = _QUOTE.sub("", written, count=1)
-        heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
-        ends = _RULE.fullmatch(line)
-        if (ends or heading or item) and lines:
-            yield _plain(" ".join(lines))
-            lines = []
-        if heading:
-            yield _plain(heading[1].rstrip().rstrip("#"))
-        elif item:
-            lines = [" ".join(filter(None, item.groups()))]
-        elif not ends:
-            lines.append(line.strip())
-
-
-def _plain(text: str) -> str:
-    """Leave out Markdown's marks and keep the words; a link is its words and its full URL."""
-    text = _LINK.sub(_link_words, text)
-    for marks in _MARKS:
-        text = marks.sub(r"\g<words>", text)
-    return text.strip()
-
-
-def _link_words(match: re.Match[str]) -> str:
-    words, url = match.groups()
-    address = url.removeprefix("mailto:").removeprefix("tel:")
-    says_more = address not in words and (address != url or _HTTP.fullmatch(url))
-    return f"{words} ({address})" if words and says_more else words or address

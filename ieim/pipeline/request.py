@@ -7,7 +7,6 @@ text appears in no system message.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from ieim.pipeline.budget import bound
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.portable import portable
 from ieim.pipeline.ports import WORDS, Message, ModelRequest
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
 
@@ -167,17 +167,5 @@ def _request(
         ),
         temperature=temperature,
         max_output_tokens=max_output_tokens,
-        response_format=_response_format(contract, payload),
+        response_format=portable(contract.schema, contract.stage.enums(payload)),
     )
-
-
-def _response_format(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema with the runtime's own codes as enums: a help for the server only."""
-    schema: dict[str, Any] = copy.deepcopy(dict(contract.schema))
-    for where, codes in contract.stage.enums(payload).items():
-        node = schema
-        for part in where:
-            node = node[part]
-        if codes:
-            node["enum"] = list(dict.fromkeys(codes))
-    return schema

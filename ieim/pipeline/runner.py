@@ -1,26 +1,27 @@
 """The runner: the only control flow of a turn.
 
-Runs the stages of :mod:`ieim.pipeline.topology` one after the other and triage beside them, stores
-everything as it happens, and stops at the first stage of the flow that fails closed or abstains. A
-stage that the store knows as done is never asked again, so a second delivery of the same turn
-resumes.
+Runs the stages of :mod:`ieim.pipeline.topology` one after the other and the three contracts of
+triage beside them, stores everything as it happens, and stops at the first stage of the flow that
+fails closed or abstains. A stage that the store knows as done is never asked again, so a second
+delivery of the same turn resumes.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from ieim.pipeline import choosing, policy, reply
-from ieim.pipeline.asking import Asking
+from ieim.pipeline.ahead import Calls
+from ieim.pipeline.asking import Asking, Done
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Service
-from ieim.pipeline.ports import ModelUnavailable, Ranked
+from ieim.pipeline.parts import uncovered
+from ieim.pipeline.ports import Ranked
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.stages.base import Context, selected_category
 from ieim.pipeline.stages.multi_agency_answer import cited_services
+from ieim.pipeline.strands import Steps, Strand, Together
 from ieim.pipeline.talk import going_on
 from ieim.pipeline.topology import FIRST, REPLY, SESSION_END, STAGES, TRIAGE
 from ieim.pipeline.work import (
@@ -35,21 +36,26 @@ from ieim.pipeline.work import (
     Turn,
 )
 
-T = TypeVar("T")
-Beside = Callable[[Callable[[], dict[str, Output]]], Callable[[], dict[str, Output]]]
-"""Starts work, and returns a function that waits for it and returns or raises what it did."""
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of a turn."""
 
-def afterwards(work: Callable[[], T]) -> Callable[[], T]:
-    """Do the work when it is waited for: the simplest :data:`Beside`, in one thread."""
-    return work
+    turn: Turn
+    store: Store
+    together: Together
+    calls: Calls = field(default_factory=Calls)
+    triage: dict[str, Strand[Done | Stopped]] = field(default_factory=dict)
+
+    def triaged(self) -> dict[str, Output]:
+        """Return what passed, by contract; what failed closed is in the store."""
+        ended = {name: strand.result() for name, strand in self.triage.items()}
+        return {name: done[0] for name, done in ended.items() if not isinstance(done, Stopped)}
 
 
 @dataclass(frozen=True, slots=True)
 class Runner(Asking):
-    """Runs turns; ``beside`` is how triage is run at the same time as the flow."""
-
-    beside: Beside = afterwards
+    """Runs turns, each in the thread that asks for it."""
 
     def run(self, turn: Turn, store: Store) -> Outcome:
         """Run or resume ``turn``; returns or raises only when flow and triage have both ended.
@@ -57,23 +63,14 @@ class Runner(Asking):
         Raises :class:`ieim.pipeline.ports.ModelUnavailable` when the model cannot be reached, for
         the one or the other; everything that was stored until then stays.
         """
-        context = self._context(turn)
-        triage = self.beside(lambda: self._triage(turn, context, store))
-        try:
-            outcome, reached = self._flow(turn, context, store)
-        except BaseException:
-            # What went wrong first is what is told; triage must have ended before the turn moves.
-            with contextlib.suppress(Exception):
-                triage()
-            raise
-        try:
-            triaged = triage()
-        except ModelUnavailable:
-            if isinstance(outcome, NeedsReview):
-                return outcome  # a person has the turn now: nothing that could come would change it
-            raise
+        run = _Run(turn, store, Together(self.beside))
+        flow = run.together.add(self._flow(run, self._context(turn)))
+        run.together.run()
+        self.settle(store, run.calls)
+        outcome, reached = flow.result()  # what went wrong with the flow is what is told
         if isinstance(outcome, NeedsReview):
-            return outcome
+            return outcome  # a person has the turn now: nothing that could come would change it
+        triaged = run.triaged()
         holds = policy.decide(turn.risks, triaged, self.release.labels)
         foreign = policy.language(turn.text, self.options.languages | self.release.languages)
         if isinstance(outcome, Abstained):
@@ -89,14 +86,19 @@ class Runner(Asking):
         return Held(outcome.reply, tuple(holds)) if holds else outcome
 
     def _flow(
-        self, turn: Turn, context: Context, store: Store
-    ) -> tuple[Answered | NeedsReview | Abstained, Context]:
+        self, run: _Run, context: Context
+    ) -> Steps[tuple[Answered | NeedsReview | Abstained, Context]]:
         """Run the stages; the context is that of the last one, with what has passed."""
+        turn = run.turn
         outputs: dict[str, Output] = {}
         stage_id = FIRST
+        if turn.risks or turn.in_danger:
+            self._triage(run)
         while stage_id != SESSION_END:
-            done = self.stage(stage_id, turn, context, store)
+            done = yield from self.stage(stage_id, turn, context, run.store, run.calls)
             if isinstance(done, Stopped):
+                # Whoever gets the turn wants to know how urgent it is.
+                self._triage(run)
                 offered = self._offered(turn, context, done)
                 if offered:
                     return Abstained(stage_id, done.findings, offered), context
@@ -107,8 +109,13 @@ class Runner(Asking):
             if following is None:
                 raise RuntimeError(f"{stage_id} passed without a legal next step")
             stage_id = following
+            if stage_id != SESSION_END:
+                self._triage(run)
+        # The flow is done, triage perhaps not. Where the reply needs something of triage, it is to
+        # be had here: ``yield from run.triage["extract"].wait()``.
         said = compose(outputs, context, language=turn.language)
-        return Answered(going_on(said, self._inputs(turn, context))), context
+        inputs = self._inputs(turn, context)
+        return Answered(uncovered(going_on(said, inputs), inputs)), context
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""
@@ -139,14 +146,11 @@ class Runner(Asking):
         ]
         return [each for several in zip(*found, strict=True) for each in several if each.score > 0]
 
-    def _triage(self, turn: Turn, context: Context, store: Store) -> dict[str, Output]:
-        """Return what passed, by contract; what failed closed is in the store."""
-        outputs = {}
-        for stage in TRIAGE:
-            done = self.stage(stage.id, turn, context, store)
-            if not isinstance(done, Stopped):
-                outputs[stage.id] = done[0]
-        return outputs
+    def _triage(self, run: _Run) -> None:
+        """Let the three contracts of triage go on beside what goes on; once a run."""
+        for stage in TRIAGE if not run.triage else ():
+            steps = self.stage(stage.id, run.turn, self._context(run.turn), run.store, run.calls)
+            run.triage[stage.id] = run.together.add(steps)
 
     def _context(self, turn: Turn) -> Context:
         return Context(
@@ -171,7 +175,8 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> reply.Reply:
     if "multi_agency_service_answer_v1" in outputs:
         output = outputs["multi_agency_service_answer_v1"]
         cited = cited_services(output, context)
-        return reply.render_answer(output["assistantReply"], cited, context.release)
+        rules = outputs.get("service_select_v1", {}).get("template", {}).get("rules", "")
+        return reply.render_several(output["assistantReply"], cited, context.release, rules=rules)
     if "service_select_v1" in outputs:
         output = outputs["service_select_v1"]
         agency_id = context.answering_agency or ""
@@ -182,5 +187,6 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> reply.Reply:
             agency=context.release.agencies[agency_id],
             category_value=selected_category(context),
             entities=context.entities,
+            rules=output["template"]["rules"],
         )
     return reply.render_guidance(outputs["judgement_v1"]["assistantReply"])

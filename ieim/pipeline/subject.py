@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from ieim.pipeline.findings import Code, Finding
 
-PATH: Final = "/serviceSelection/serviceKey"
+SELECTED: Final = "/serviceSelection/serviceKey"
+"""Where service_select_v1 names the service that it chose."""
 
 LIKE_THE_BEST: Final = 0.6
 """What a service needs of the evidence that the best one of the whole release has."""
@@ -24,21 +25,25 @@ SURE: Final = 1.0
 """How surely a message has to go on where it has nothing of the service itself."""
 
 
-def check(chosen: str, request: Mapping[str, Any]) -> Iterable[Finding]:
-    """Yield the finding for the key of a ``chosen`` service that is not about the message.
+def check(
+    agency: str, chosen: str, request: Mapping[str, Any], *, path: str = SELECTED
+) -> Iterable[Finding]:
+    """Yield the finding, at ``path``, for the key of an ``agency``'s service that is not about the
+    message.
 
     ``request`` is the per-call JSON that the model answered. A candidate's ``own`` is its evidence
     by the message alone, ``best_own`` the best of the release, ``goes_on`` (0 to 1) how surely the
-    message goes on with the talk. Without a talk they are not there, and ``score`` says it.
+    message goes on with the talk. Without a talk they are not there, and ``score`` says it. Where
+    several agencies are asked, a candidate counts by the part of the message that is its own.
     """
-    slots = {slot["serviceKey"]: slot for slot in request["service_index"]}
-    slot = slots.get(chosen)
+    slots = {(slot["agencyId"], slot["serviceKey"]): slot for slot in request["service_index"]}
+    slot = slots.get((agency, chosen))
     if slot is None:
-        yield Finding(Code.ROUTE_SUBJECT, PATH, "This service was not among the candidates.")
+        yield Finding(Code.ROUTE_SUBJECT, path, "This service was not among the candidates.")
         return
     if "goes_on" not in request:
         if "meaning" in slot and slot["score"] <= 0:
-            yield Finding(Code.ROUTE_SUBJECT, PATH, "Nothing of the message is in this service.")
+            yield Finding(Code.ROUTE_SUBJECT, path, "Nothing of the message is in this service.")
         return
     told = [item for item in request["chat_context_summary"] if item.get("service")]
     again = bool(told) and told[-1]["service"] == chosen
@@ -49,6 +54,6 @@ def check(chosen: str, request: Mapping[str, Any]) -> Iterable[Finding]:
     if (doubted or not about) and request["goes_on"] < SURE:
         yield Finding(
             Code.ROUTE_SUBJECT,
-            PATH,
+            path,
             "Another service is nearer to this message, and it may not go on with the talk.",
         )

@@ -14,6 +14,13 @@ from typing import Any
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Agency, Service
 
+KEYS = (
+    *(f"service_{field.name}" for field in fields(Service)),
+    *(f"agency_{field.name}" for field in fields(Agency)),
+    "category_value",
+)
+"""The placeholders that a model may name."""
+
 _TOKEN = re.compile(r"\{([^{}]+)\}")
 
 
@@ -34,6 +41,11 @@ def resolve(
     return {key: known[key] for key in placeholders if key in known}
 
 
+def opening(rules: str) -> tuple[str, ...]:
+    """Return the keys that a reply opens with: the tokens of ``rules``, in their order."""
+    return tuple(dict.fromkeys(match[1].strip() for match in _TOKEN.finditer(rules)))
+
+
 def check(
     template: Mapping[str, Any],
     *,
@@ -51,14 +63,13 @@ def check(
         for key, value in placeholders.items()
         if (message := _fault(key, value, known))
     ]
-    tokens = dict.fromkeys(match[1].strip() for match in _TOKEN.finditer(template["rules"]))
     return found + [
         Finding(
             Code.TEMPLATE_UNRESOLVED,
             pointer("template", "rules"),
             f"The rules use the token {token[:80]!r}, which is not among the placeholders.",
         )
-        for token in tokens
+        for token in opening(template["rules"])
         if token and token not in placeholders
     ]
 

@@ -63,6 +63,8 @@ class Options:
     budget: Budget = field(default_factory=Budget)
     languages: frozenset[str] = frozenset({"en"})
     key_patterns: Patterns = field(default_factory=dict)
+    ahead: bool = False
+    """Whether the likeliest next stages are asked beside the present one."""
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Per contract: ``temperature``, ``max_output_tokens``, ``max_input_tokens``."""
 
@@ -115,7 +117,7 @@ class Stopped:
 class Store(Protocol):
     """Where a turn's stages are kept; every call is durable when it returns.
 
-    Two threads use it at once, one for the flow and one for triage, never for the same stage.
+    One thread uses it: stages that go on at once take turns.
     """
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
@@ -127,7 +129,8 @@ class Store(Protocol):
         ...
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
-        """Return the findings of each attempt stored in the stage's present round."""
+        """Return the findings of each attempt stored in the stage's present round; none where it
+        has not begun."""
         ...
 
     def used_response_ids(self) -> frozenset[str]:
@@ -144,6 +147,15 @@ class Store(Protocol):
 
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         """Note a call (the ``number``-th try of an attempt) to which no answer could be had."""
+        ...
+
+    def unused(
+        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+    ) -> None:
+        """Note a call that was made ahead of its stage, and in vain: its tokens count.
+
+        ``answer`` is None where none had come yet.
+        """
         ...
 
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:

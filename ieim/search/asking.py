@@ -113,18 +113,40 @@ def own_subject(message: str, talk: str) -> Own:
     return Own.SOME if many >= OWN_TOPIC + back else Own.NONE
 
 
-def clauses(text: str) -> list[str]:
-    """Return the clauses of ``text`` that the citizen asks with, none of them blank.
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """``said`` is what stands from ``start`` to ``end`` (half-open code points) of a message; a
+    question keeps its mark."""
 
-    Clauses end where one request may end and another begin; a question keeps its mark. Words to a
-    machine are no part of a question, and neither is what follows them: nothing is obeyed here, so
-    they would only bring in topics that are not the citizen's. A message that begins with such
-    words is read from its other paragraphs, or else from what is left of it.
+    said: str
+    start: int
+    end: int
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it ends in a question mark. Who tells a story says much that nobody need answer,
+        so that a request without the mark is not told from it."""
+        return self.said.endswith(("?", "؟", "？"))
+
+
+def clauses(text: str) -> list[str]:
+    """Return the clauses of ``text`` that the citizen asks with, none of them blank: see
+    :func:`read_clauses`."""
+    return [clause.said for clause in read_clauses(text)]
+
+
+def read_clauses(text: str) -> list[Clause]:
+    """Return the clauses of ``text`` that the citizen asks with, in order, none of them blank.
+
+    Clauses end where one request may end and another begin. Words to a machine are no part of a
+    question, and neither is what follows them: nothing is obeyed here, so they would only bring in
+    topics that are not the citizen's. A message that begins with such words is read from its other
+    paragraphs, or else from what is left of it.
     """
     to_a_machine = forms().to_a_machine
     paragraphs = [
-        [(part, to_a_machine.search(part) is None) for part in _split(paragraph)]
-        for paragraph in _PARAGRAPH.split(text)
+        [(part, to_a_machine.search(part.said) is None) for part in _split(text, *place)]
+        for place in _paragraphs(text)
     ]
     parts = [part for paragraph in paragraphs for part in paragraph]
     if not parts or all(own for _, own in parts):
@@ -135,12 +157,26 @@ def clauses(text: str) -> list[str]:
     return [part for paragraph in clean or paragraphs for part, own in paragraph if own]
 
 
-def _split(text: str) -> Iterator[str]:
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for found in forms().clause_breaks.finditer(text):
-        mark = "?" if "?" in found[0] else ""
-        if part := text[start : found.start()].strip():
-            yield part + mark
+    for found in _PARAGRAPH.finditer(text):
+        yield start, found.start()
         start = found.end()
-    if part := text[start:].strip():
-        yield part
+    yield start, len(text)
+
+
+def _split(text: str, start: int, end: int) -> Iterator[Clause]:
+    whole = text[start:end]
+    at = 0
+    for found in forms().clause_breaks.finditer(whole):
+        mark = "?" if "?" in found[0] else ""
+        yield from _clause(whole, at, found.start(), mark, start)
+        at = found.end()
+    yield from _clause(whole, at, len(whole), "", start)
+
+
+def _clause(text: str, start: int, end: int, mark: str, offset: int) -> Iterator[Clause]:
+    piece = text[start:end]
+    if part := piece.strip():
+        at = offset + start + piece.index(part)
+        yield Clause(part + mark, at, at + len(part))

@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Ranked
+from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
 from ieim.pipeline.stages.base import APART
-from ieim.search.asking import clauses
+from ieim.search.asking import clauses, read_clauses
 from ieim.search.engine import MEANING, Near
 from ieim.search.index import ReleaseIndex
 from ieim.search.inquiry import Reading
@@ -30,6 +30,9 @@ _BEFORE = 0.5
 
 _CLAUSES = 4
 """Of a message so many are read by themselves."""
+
+_PARTS = 12
+"""And of what it asks for so many are told apart."""
 
 _REMEMBERED = 64
 """Questions whose vector is remembered, by digest: a turn searches with the same one several
@@ -132,6 +135,39 @@ class FusedIndex:
         if reading is None or asked is None or asked.shape[1] != reading.width:
             return self.words.goes_on(query)
         return reading.goes_on(asked[0])
+
+    def parts(self, text: str) -> Sequence[Part]:
+        """Return the questions that read as inquiries which are clear by themselves."""
+        reading = self._reading()
+        said = [each for each in read_clauses(text) if each.is_question][:_PARTS]
+        if reading is None or len(said) < 2:
+            return self.words.parts(text)
+        try:
+            vectors = self._embedder.queries([each.said for each in said])
+        except EmbedderUnavailable:
+            return self.words.parts(text)
+        if vectors.shape[1] != reading.width:
+            return self.words.parts(text)
+        return [
+            Part(each.start, each.end)
+            for each, vector in zip(said, vectors, strict=True)
+            if reading.asked(vector) >= reading.least and not reading.goes_on(vector)
+        ]
+
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Return the fields that the clauses of a message ask about."""
+        reading = self._reading()
+        aspects = None if reading is None else reading.aspects
+        parts = [part[:_LONGEST_QUESTION] for part in clauses(text)[:_PARTS]]
+        if aspects is None or not parts:
+            return ()
+        try:
+            vectors = self._embedder.queries(parts)
+        except EmbedderUnavailable:
+            return ()
+        if vectors.shape[1] != aspects.width:
+            return ()
+        return tuple(dict.fromkeys(name for vector in vectors for name in aspects.of(vector)))
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the fused score of each of ``services`` for a message alone, and the best one."""

@@ -8,9 +8,17 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Ranked
+from ieim.pipeline.ports import Part, Ranked
 from ieim.pipeline.stages.base import APART
-from ieim.search.asking import Own, own_subject
+from ieim.search.asking import (
+    OWN_TOPIC,
+    Own,
+    own_subject,
+    read_clauses,
+    refers_back,
+    subject,
+    topic,
+)
 from ieim.search.engine import Field, Index
 from ieim.search.scoring import Scorer, read_query
 
@@ -75,6 +83,20 @@ class ReleaseIndex:
     def goes_on(self, query: str) -> float:
         """Return 0.0 where the message of ``query`` turns away from the talk, else 1.0."""
         return 0.0 if self.turns_away(query) else 1.0
+
+    def parts(self, text: str) -> Sequence[Part]:
+        """Return the questions of a message that have words of a subject and refer to nothing."""
+        return [
+            Part(each.start, each.end)
+            for each in read_clauses(text)
+            if each.is_question
+            and len(subject(topic(each.said))) >= OWN_TOPIC
+            and not refers_back(each.said)
+        ]
+
+    def asked_about(self, text: str) -> Sequence[str]:
+        """Words alone say nothing of that here."""
+        return ()
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the share of a message that each of ``services`` has, and the best one."""

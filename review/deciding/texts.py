@@ -12,7 +12,8 @@ from ieim.pipeline import grounding
 from ieim.pipeline.facts import facts, url_value
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release, Service
-from ieim.pipeline.reply import Reply, paragraphs, render_answer, told_in
+from ieim.pipeline.plain_text import paragraphs
+from ieim.pipeline.reply import Reply, render_answer, told_in
 from ieim.pipeline.screen import STRIPPED_CLASS
 from review import crisis
 from review.deciding.errors import Refused

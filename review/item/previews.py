@@ -10,10 +10,11 @@ from django.contrib.auth.models import AbstractUser
 from django.http import QueryDict
 from django.utils import timezone
 
-from conversations import languages, resuming
+from conversations import languages, resuming, showing
 from conversations import selectors as conversations
 from conversations.models import Reply, ReplyOrigin
-from conversations.presenters import ReplyView, TurnView
+from conversations.presenters import TurnView
+from conversations.reply_views import ReplyView
 from conversations.services import REPLY
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline import reply as replies
@@ -76,7 +77,7 @@ def waiting(loaded: Loaded, user: AbstractUser, proposal: Decision | None) -> Wa
     """
     turn = loaded.item.turn
     if hasattr(turn, "reply"):
-        got = conversations.reply_view(turn.reply, turn)
+        got = showing.reply_view(turn.reply, turn)
         return Waiting("What the citizen got", got, conversations.turn_view(turn.pk))
     if proposal is not None:
         title, action, by = "The reply that was decided on", Action.AGREE, proposal.action
@@ -104,7 +105,7 @@ def shown(loaded: Loaded, said: replies.Reply, action: str) -> ReplyView:
         body=said.as_dict(),
         marked=resuming.marked(turn.text, said, release),
     )
-    return conversations.reply_view(stored, turn)
+    return showing.reply_view(stored, turn)
 
 
 def _says(loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any]) -> tuple[Said, ...]:

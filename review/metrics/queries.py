@@ -33,7 +33,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from conversations.models import Attempt, Choice, Rating, Reply, ReplyOrigin, Stage, Turn
+from conversations.models import Attempt, Choice, Rating, Reply, ReplyOrigin, Stage, Turn, Unused
 from conversations.services import REPLY
 from ieim.pipeline.topology import ANSWERING
 from review.known import AGENCY_STAGE
@@ -215,9 +215,11 @@ def decided(period: Period) -> Iterator[Decided]:
 
 
 def spent(period: Period) -> Iterator[Spent]:
-    """Yield the tokens of every call, as budgets count them."""
+    """Yield the tokens of every call, those in vain too, as budgets count them."""
     attempts = _within(Attempt.objects.all(), period, "created_at", turn="stage__turn_id")
-    return map(Spent._make, _sums(attempts, period, Sum("tokens"), "stage__contract"))
+    yield from map(Spent._make, _sums(attempts, period, Sum("tokens"), "stage__contract"))
+    unused = _within(Unused.objects.all(), period, "created_at", turn="turn_id")
+    yield from map(Spent._make, _sums(unused, period, Sum("tokens"), "contract"))
 
 
 def _within(rows: QuerySet[Any], period: Period, moment: str, *, turn: str) -> QuerySet[Any]:

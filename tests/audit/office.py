@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from conversations import erasing, running
+from conversations import erasing, waiting
 from conversations.models import Turn
 from conversations.rating.services import rate
 from conversations.recall import sending
 from conversations.replacing import services as replacing
 from ieim.knowledge import services as knowledge
-from ieim.pipeline.runner import afterwards
+from ieim.pipeline.strands import AtOnce
 from review import deciding
 from review.models import Action
 from tests.fixtures import VISA, demo_bundle
@@ -34,7 +34,7 @@ ANSWERED = 6
 def build() -> None:
     """Make all of it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "beside", afterwards)
+        patch.setattr(waiting, "Threads", lambda _hold: AtOnce())
         knowledge.import_bundle(bundle=demo_bundle(), by=None)
         knowledge.publish(note="first", by=None)
         eva, zoe = desk.person("eva", *desk.ALL), desk.person("zoe", *desk.ALL)

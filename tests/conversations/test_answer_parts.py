@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.presenters import ParagraphView, ReplyView, SourceView
+from conversations.reply_views import ParagraphView, ReplyView, SourceView
 
 SOURCES = (SourceView("Civil Registry", "Move house", ""),)
 ANSWER = ReplyView("answer", "", "", (), (), SOURCES, "", (), "model", True)

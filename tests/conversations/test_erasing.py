@@ -22,6 +22,7 @@ from conversations.models import (
     SessionEvent,
     Stage,
     Turn,
+    Unused,
 )
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -36,6 +37,7 @@ BAD = ["no json", "no json"]
 HELD = (
     *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
     Replacement,
+    Unused,
 )
 
 

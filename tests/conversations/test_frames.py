@@ -6,7 +6,7 @@ import pytest
 
 from conversations import consumers, selectors, services
 from conversations.consumers import FrameError, announcement, parse_frame
-from conversations.presenters import ReplyView
+from conversations.reply_views import ReplyView
 from tests.fixtures import VISA
 
 

@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 
 from conversations import running, selectors
-from conversations.api.serializers import ReplySerializer
+from conversations.api.reply_serializers import ReplySerializer
 from conversations.languages import told
 from conversations.models import Session, Turn
-from conversations.presenters import ReplyView
 from conversations.replay import replay
+from conversations.reply_views import ReplyView
 from conversations.wording import words
 from ieim.knowledge import services as knowledge
 from review.deciding import flow

@@ -16,6 +16,7 @@ from conversations.replay import replay
 from conversations.resuming import NotWaiting
 from conversations.states import IllegalTransition, StageStatus
 from ieim.pipeline import reply as replies
+from ieim.pipeline.cards import Source
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 
@@ -84,7 +85,7 @@ def test_it_puts_no_answer_in_the_place_of_one_that_runs(stopped: Turn) -> None:
 
 
 def test_it_marks_the_words_that_led_to_a_staff_answer(stopped: Turn) -> None:
-    source = replies.Source(
+    source = Source(
         "immigration", "Immigration", "immigration.extend-tourist-visa", "Extend a visa", ""
     )
     said = replies.Reply("answer", "", "", ("Come to us.",), (), (source,))

@@ -33,7 +33,8 @@ def test_it_answers_the_visa_question_with_its_source(ask: Ask) -> None:
     assert turn.reply.origin == "model"
     assert "visa" in turn.reply.body["title"].lower()
     assert turn.reply.body["sources"][0]["url"].startswith("https://")
-    assert server.asked == [(stage, 1) for stage in [*LOW, *TRIAGE]]
+    assert sorted(server.asked) == sorted((stage, 1) for stage in [*LOW, *TRIAGE])
+    assert [each for each in server.asked if each[0] in LOW] == [(stage, 1) for stage in LOW]
     assert [stage.status for stage in turn.stages.all()] == ["passed"] * 7
 
 

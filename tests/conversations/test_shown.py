@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations import running
-from conversations.presenters import FactView, ReplyView, SegmentView
+from conversations.reply_views import FactView, ReplyView, SegmentView
 from conversations.templatetags.shown import shown, spelled
 from ieim.knowledge.models import GoldenQuestion
 from ieim.pipeline.bidi import CONTROLS

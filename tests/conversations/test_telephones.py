@@ -12,7 +12,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.presenters import FactView, ReplyView
+from conversations.reply_views import FactView, ReplyView
 from conversations.templatetags.telephones import emergency_telephones, telephones
 
 NUMBERS = re.compile(r'<a class="govuk-link" href="tel:(\+?[0-9]+)">([^<]*)</a>')
@@ -55,7 +55,7 @@ def test_whatever_it_is_given_stays_text(text: str) -> None:
 
 def test_an_answer_links_its_contact_only() -> None:
     desk = "Desk <1>, +999 20 555 0110"
-    facts = (FactView("What it costs", (desk,)), FactView("Contact", (desk,)))
+    facts = (FactView("What it costs", (desk,)), FactView("Contact", (desk,), name="contact"))
     reply = ReplyView("service", "", "", (), facts, (), "", (), "model", True)
     html = render_to_string("conversations/_reply.html", {"reply": reply, "partial": True})
     assert html.count("Desk &lt;1&gt;, ") == 2

@@ -151,25 +151,24 @@ def test_it_waits_for_the_model_when_only_triage_cannot_be_had(ask: Ask) -> None
     Turn.objects.filter(pk=turn.pk).update(retry_at=turn.created_at)
     with scripted_model({}) as (model, server):
         running.run_turn(turn_id=turn.pk, model=model)
-    assert server.asked == [("classify", 1), ("extract", 1), ("identity_assist", 1)]
+    assert server.asked == [("classify", 1)]
     turn.refresh_from_db()
     assert turn.state == "answered"
     assert not ReviewItem.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_runs_triage_at_the_same_time_as_the_flow(published: None) -> None:
-    """Each side waits until the other has been asked: one after the other would never end."""
-    asked = {"judgement_v1": threading.Event(), "classify": threading.Event()}
+def test_it_asks_the_three_of_triage_and_the_next_stage_at_the_same_time(published: None) -> None:
+    """Each waits until the others have been asked: one after the other would never end."""
+    together = ("agency_detect_v1", "classify", "extract", "identity_assist")
+    all_asked = threading.Barrier(len(together))
 
     class Meeting:
         name = "meeting"
 
         def complete(self, request: Any, *, deadline: float) -> Any:
-            other = {"judgement_v1": "classify", "classify": "judgement_v1"}.get(request.contract)
-            if other:
-                asked[request.contract].set()
-                assert asked[other].wait(30)
+            if request.contract in together:
+                all_asked.wait(30)
             return model.complete(request, deadline=deadline)
 
     with scripted_model({}) as (model, _):
@@ -179,6 +178,28 @@ def test_it_runs_triage_at_the_same_time_as_the_flow(published: None) -> None:
     assert turn.state == "answered"
     assert {stage.status for stage in turn.stages.all()} == {"passed"}
     assert turn.stages.count() == 7
+
+
+def test_it_costs_one_call_to_be_greeted(ask: Ask) -> None:
+    with scripted_model({}) as (model, server):
+        turn = ask("Hello!", model=model)
+    assert turn.state == "answered"
+    assert turn.reply.body["kind"] == "guidance"
+    assert server.asked == [("judgement_v1", 1)]
+
+
+def test_it_asks_for_triage_of_what_is_no_inquiry_but_at_risk(ask: Ask) -> None:
+    with scripted_model({}) as (model, server):
+        turn = ask("I will kill myself", model=model)
+    assert turn.state == "needs_review"
+    assert {"classify", "extract", "identity_assist"} < {contract for contract, _ in server.asked}
+
+
+def test_it_tells_a_person_how_urgent_a_message_is_that_nobody_could_judge(ask: Ask) -> None:
+    with scripted_model({"judgement_v1": ["no json"] * 2}) as (model, _):
+        turn = ask(VISA, model=model)
+    assert turn.state == "needs_review"
+    assert result_of(turn, "classify")["urgency"]["label"]
 
 
 def test_it_gives_a_person_what_failed_although_triage_cannot_be_had(ask: Ask) -> None:

@@ -9,7 +9,7 @@ import pytest
 from conversations.models import ReplyOrigin
 from conversations.presenters import StepView
 from conversations.wording import PAGE, Words, words
-from ieim.pipeline.reply import SECTIONS
+from ieim.pipeline.cards import SECTIONS
 from ieim.pipeline.topology import FLOW
 
 LANGUAGES = ("en", "fr", "de", "es")

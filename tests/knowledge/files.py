@@ -16,7 +16,7 @@ from tests.knowledge.admin_pages import address
 KINDS = ("csv", "xlsx", "yaml", "json")
 MODELS = (
     *("agency", "category", "service", "label", "translation"),
-    *("helpline", "riskexample"),
+    *("helpline", "riskexample", "casetext"),
 )
 
 

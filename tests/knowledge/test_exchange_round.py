@@ -22,6 +22,7 @@ from ieim.knowledge.exchange.reading import read
 from ieim.knowledge.exchange.writing import write
 from ieim.knowledge.models import (
     Agency,
+    CaseText,
     Category,
     Change,
     HelpLine,
@@ -113,6 +114,7 @@ def odd(db: None, bundle: Bundle) -> Bundle:
     Label.objects.create(set="intents", code="01", name="-x", threshold=Decimal("0.57"))
     HelpLine.objects.create(language="fr", flag="threat", text="\n".join(STRANGE))
     RiskExample.objects.create(language="fr", text="=1 | '2", flag="threat", kind="danger")
+    CaseText.objects.create(case="thanks", language="fr", text="=1\n" + "\n".join(STRANGE))
     return selectors.draft()
 
 
@@ -133,7 +135,7 @@ def test_it_makes_the_same_draft_from_its_own_exports(
     admin_client: Client, odd: Bundle, kind: str
 ) -> None:
     files = {model: export(admin_client, model, kind) for model in MODELS}
-    for table in (Translation, Service, Category, Agency, Label, HelpLine, RiskExample):
+    for table in (Translation, Service, Category, Agency, Label, HelpLine, RiskExample, CaseText):
         table._default_manager.all().delete()
     for model, data in files.items():
         assert confirm(admin_client, model, preview(admin_client, model, kind, data)).url

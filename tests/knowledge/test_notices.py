@@ -16,7 +16,8 @@ from ieim.knowledge.models import Directive
 from ieim.knowledge.notices import selectors, services
 from ieim.knowledge.notices.services import Refused, add, end
 from ieim.knowledge.notices.texts import BadText, plain_text
-from ieim.pipeline.reply import Notice, Source
+from ieim.pipeline.cards import Source
+from ieim.pipeline.reply import Notice
 from review.roles import Role
 from tests.review.people import person
 

@@ -42,6 +42,7 @@ def test_it_stores_a_bundle_as_the_draft(bundle: Bundle) -> None:
         "translations": Counts(0, 0, 0, 0),
         "help_lines": Counts(0, 0, 0, 0),
         "risk_examples": Counts(0, 0, 0, 0),
+        "texts": Counts(0, 0, 0, 0),
     }
     assert selectors.draft() == bundle
     service = Service.objects.get(agency="passports", key="renew")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ieim.llm.openai_client import Format, OpenAIModel
+from ieim.llm.openai_client import OpenAIModel
+from ieim.llm.takes import Takes
 from ieim.pipeline.ports import Message, ModelRequest
 
 KEY = "sk-secret-0123456789"
@@ -38,16 +39,14 @@ def client(
     base_url: str,
     *,
     model: str = "ieim-offline",
-    response_format: Format = "none",
-    store: bool = False,
     overrides: dict[str, dict[str, Any]] | None = None,
+    **takes: Any,
 ) -> OpenAIModel:
-    """Return the real client for ``base_url``."""
+    """Return the real client for ``base_url``; ``takes`` are fields of :class:`Takes`."""
     return OpenAIModel(
         base_url,
         KEY,
         model,
-        response_format=response_format,
-        store=store,
+        takes=Takes(**{"response_format": "none", **takes}),
         overrides=overrides or {},
     )

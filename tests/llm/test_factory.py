@@ -18,7 +18,10 @@ CONFIG: dict[str, Any] = {
     "TEMPERATURE": 0.2,
     "DEADLINE": 30.0,
     "RESPONSE_FORMAT": "json_schema",
+    "MAX_TOKENS_FIELD": "max_tokens",
+    "SEND_TEMPERATURE": True,
     "STORE": True,
+    "CACHE_KEY": False,
     "OVERRIDES": {},
 }
 

@@ -52,8 +52,6 @@ def test_it_shows_every_field_that_helps() -> None:
         "service_how_to_apply",
         "service_contact",
         "service_url",
-        "agency_name",
-        "category_value",
     }
     assert all(value == f"{{{key}}}" for key, value in placeholders.items())
 
@@ -109,11 +107,18 @@ def test_it_answers_two_questions_to_two_agencies_with_both_sources() -> None:
     assert services(told) == {"civil-registry.register-birth", "social-support.child-benefit"}
     judgements = told.answers["agency_detect_v1"]["judgements"]
     assert judgements["complexity"] == "high"
-    reply = told.answers["multi_agency_service_answer_v1"]["assistantReply"]
-    paragraphs = reply.split("\n\n")
-    assert paragraphs[0].startswith("National Civil Registry: Register a birth.")
-    assert paragraphs[1].startswith("What to do: ")
-    assert paragraphs[4].startswith("Social Support Fund: Claim child benefit.")
+    assert isinstance(told.outcome, Answered)
+    reply = told.outcome.reply
+    assert reply.paragraphs == (
+        "National Civil Registry: Agree on the name of the child.",
+        "Social Support Fund: Get the birth certificate first.",
+    )
+    assert [card.source.service_key for card in reply.cards] == [
+        source.service_key for source in reply.sources
+    ]
+    for card in reply.cards:
+        opened = [section.field for section in card.sections if not section.folded]
+        assert opened == ["requirements", "contact"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ieim.llm.openai_client import OpenAIModel
+from ieim.llm.takes import Takes
 from ieim.pipeline.contract import load
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import MAX_BYTES, judge
@@ -67,7 +68,23 @@ def test_it_sends_the_messages_unchanged_and_in_order() -> None:
 
 def test_it_sends_only_what_was_asked_for() -> None:
     assert set(sent()) == {"model", "messages", "temperature", "max_tokens"}
+
+
+def test_it_says_of_keeping_what_was_asked_only_what_is_set() -> None:
     assert sent(store=True)["store"] is True
+    assert sent(store=False)["store"] is False
+
+
+def test_it_names_calls_that_begin_alike_where_that_is_set() -> None:
+    assert sent(cache_key=True)["prompt_cache_key"] == "ieim-judgement_v1"
+
+
+def test_it_speaks_as_the_server_wants_it() -> None:
+    newer = sent(max_tokens_field="max_completion_tokens", send_temperature=False)
+    assert set(newer) == {"model", "messages", "max_completion_tokens"}
+    assert newer["max_completion_tokens"] == 512
+    overrides = {"judgement_v1": {"send_temperature": False}, "classify": {"cache_key": True}}
+    assert set(sent(overrides=overrides)) == {"model", "messages", "max_tokens"}
 
 
 def test_it_sends_the_response_format_that_is_configured() -> None:
@@ -102,9 +119,7 @@ def test_it_needs_no_key_and_asks_no_proxy(
     offline_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-    model = OpenAIModel(
-        offline_endpoint, "", "ieim-offline", response_format="none", store=False, overrides={}
-    )
+    model = OpenAIModel(offline_endpoint, "", "ieim-offline", takes=Takes(), overrides={})
     assert model.complete(request(), deadline=5).raw
 
 
@@ -117,7 +132,7 @@ def test_it_refuses_a_base_url_that_is_no_http_address(base_url: str) -> None:
 @pytest.mark.parametrize("key", ["sk-a\nX-Evil: 1", "sk a", "schlüssel"])
 def test_it_refuses_a_key_that_cannot_stand_in_a_header(key: str) -> None:
     with pytest.raises(ValueError, match="IEIM_MODEL_API_KEY") as caught:
-        OpenAIModel("http://x", key, "m", response_format="none", store=False, overrides={})
+        OpenAIModel("http://x", key, "m", takes=Takes(), overrides={})
     assert key not in str(caught.value)
 
 

@@ -12,6 +12,7 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import Runner
+from ieim.pipeline.strands import AtOnce, Beside
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Stopped, Turn
 from ieim.search import index_for
@@ -86,6 +87,7 @@ class MemoryStore:
         self.stops: dict[str, Stopped] = {}
         self.used = Spent()
         self.tries: list[tuple[str, int]] = []
+        self.in_vain: list[tuple[str, ModelAnswer | None]] = []
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         for name, record in self.records:
@@ -116,6 +118,11 @@ class MemoryStore:
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         self.tries.append((stage, number))
 
+    def unused(
+        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+    ) -> None:
+        self.in_vain.append((asked.contract, answer))
+
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         self.records.append((stage, attempt))
         if final:
@@ -130,6 +137,7 @@ def run(
     *,
     options: Options | None = None,
     shortlist: Shortlist | None = None,
+    beside: Beside | None = None,
     **turn: Any,
 ) -> tuple[Outcome, MemoryStore]:
     """Run one turn over the test release."""
@@ -144,6 +152,7 @@ def run(
         pause=pauses.append,
         backoff=float,
         options=options or Options(),
+        beside=beside or AtOnce(),
     )
     message = Turn(**{"id": "t-1", "session_id": SESSION, "text": TEXT, **turn})
     return runner.run(message, store), store

@@ -175,7 +175,7 @@ def test_it_holds_decision_17_what_each_stage_is_given() -> None:
     assert given_slots["agency_detect_v1"] >= common | {"agencies", "cached_state"}
     assert "KnowledgeBase_Dictionary" in given_slots["semantic_analysis_v1"]
     assert "service_index" in given_slots["service_select_v1"]
-    services = payload(model.requests[3])["service_index"]
+    services = payload(model.flow[3])["service_index"]
     assert [s["rank"] for s in services] == list(range(1, len(services) + 1))
 
 

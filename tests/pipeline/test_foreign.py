@@ -58,7 +58,7 @@ def test_a_sure_answer_in_no_language_of_the_citizens_is_asked_back(by_meaning: 
 
 def test_every_service_of_an_answer_is_offered_first(by_meaning: Shortlist) -> None:
     script = high_script()
-    outcome = asked(by_meaning, script)
+    outcome = asked(by_meaning, script, text=f"{GERMAN} Pavilion.")
     assert isinstance(outcome, Abstained)
     assert set(outcome.offered[:2]) == {REPLACE, PAVILION}
 

@@ -11,16 +11,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ieim.pipeline.cards import Section, Source
 from ieim.pipeline.knowledge import Agency, Release, Service
-from ieim.pipeline.reply import (
-    Reply,
-    Section,
-    Source,
-    paragraphs,
-    render_answer,
-    render_guidance,
-    render_service,
-)
+from ieim.pipeline.plain_text import paragraphs
+from ieim.pipeline.reply import Reply, render_answer, render_guidance, render_service
 
 AGENCY = Agency("visas", "Visa Office", "https://visas.example")
 SERVICE = Service(
@@ -63,6 +57,7 @@ def test_it_renders_a_service_in_a_fixed_order_without_empty_fields() -> None:
         Section("fees", ("MRK 45.00",)),
         Section("how_to_apply", ("Fill in the form.", "Pay.")),
         Section("entity_ENT_DATE", ("3 May",)),
+        Section("agency_name", ("Visa Office",)),
     )
     assert reply.sources == (SOURCE,)
 

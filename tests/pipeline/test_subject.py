@@ -25,8 +25,8 @@ SHARES = st.floats(0, 5, allow_nan=False)
 def request(**changes: Any) -> dict[str, Any]:
     """What service_select_v1 was sent in a talk about the service ``talk``."""
     slots = [
-        {"serviceKey": "talk", "score": 2.0, "own": 0.2},
-        {"serviceKey": "other", "score": 1.5, "own": 1.0},
+        {"agencyId": "passports", "serviceKey": "talk", "score": 2.0, "own": 0.2},
+        {"agencyId": "passports", "serviceKey": "other", "score": 1.5, "own": 1.0},
     ]
     return {
         "chat_context_summary": BEFORE,
@@ -38,7 +38,7 @@ def request(**changes: Any) -> dict[str, Any]:
 
 
 def codes(chosen: str, sent: dict[str, Any]) -> list[Code]:
-    return [finding.code for finding in subject.check(chosen, sent)]
+    return [finding.code for finding in subject.check("passports", chosen, sent)]
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_the_talks_service_needs_a_message_that_goes_on(
 
 def test_a_correction_that_says_the_same_words_is_asked() -> None:
     slots = [
-        {"serviceKey": "talk", "score": 2.0, "own": 1.0},
-        {"serviceKey": "other", "score": 1.5, "own": 0.9},
+        {"agencyId": "passports", "serviceKey": "talk", "score": 2.0, "own": 1.0},
+        {"agencyId": "passports", "serviceKey": "other", "score": 1.5, "own": 0.9},
     ]
     assert codes("talk", request(service_index=slots, goes_on=0.5)) == [Code.ROUTE_SUBJECT]
     # A message that has left the talk may name the same service anew.
@@ -80,15 +80,18 @@ def test_nothing_but_the_candidates_can_be_about_a_message() -> None:
     ],
 )
 def test_a_first_message_needs_something_in_common(slot: dict[str, Any], wrong: bool) -> None:
-    sent = {"chat_context_summary": [], "service_index": [{"serviceKey": "one", **slot}]}
+    sent = {
+        "chat_context_summary": [],
+        "service_index": [{"agencyId": "passports", "serviceKey": "one", **slot}],
+    }
     assert codes("one", sent) == ([Code.ROUTE_SUBJECT] if wrong else [])
 
 
 @given(SHARES, SHARES, st.floats(0, 1))
 def test_the_best_one_by_itself_always_stands(own: float, less: float, goes_on: float) -> None:
     slots = [
-        {"serviceKey": "other", "score": own, "own": own},
-        {"serviceKey": "talk", "score": less, "own": min(own, less)},
+        {"agencyId": "passports", "serviceKey": "other", "score": own, "own": own},
+        {"agencyId": "passports", "serviceKey": "talk", "score": less, "own": min(own, less)},
     ]
     sent = request(service_index=slots, best_own=own, goes_on=goes_on)
     assert codes("other", sent) == []
@@ -97,7 +100,7 @@ def test_the_best_one_by_itself_always_stands(own: float, less: float, goes_on: 
 @given(SHARES, SHARES)
 def test_more_evidence_never_speaks_against_a_service(one: float, two: float) -> None:
     def wrong(own: float) -> int:
-        slots = [{"serviceKey": "other", "score": 1.0, "own": own}]
+        slots = [{"agencyId": "passports", "serviceKey": "other", "score": 1.0, "own": own}]
         return len(codes("other", request(service_index=slots, best_own=2.0)))
 
     low, high = sorted((one, two))
@@ -108,10 +111,10 @@ def test_the_gate_says_so_of_a_model_and_not_of_a_person() -> None:
     contract = "service_select_v1"
     answer = valid(contract)
     key = answer["serviceSelection"]["serviceKey"]
-    slots = [{"serviceKey": key, "score": 1.0, "own": 0.1}]
+    slots = [{"agencyId": "passports", "serviceKey": key, "score": 1.0, "own": 0.1}]
     sent = request(service_index=slots)
     judgement = judged(contract, answer, request=sent)
-    assert found(judgement) == [(Code.ROUTE_SUBJECT, subject.PATH)]
+    assert found(judgement) == [(Code.ROUTE_SUBJECT, subject.SELECTED)]
     assert judged(contract, answer).passed
     assert judged(contract, answer, request={**sent, "goes_on": 1.0}).passed
     assert context(contract).request is None
@@ -120,7 +123,7 @@ def test_the_gate_says_so_of_a_model_and_not_of_a_person() -> None:
 def test_it_is_an_abstention_that_nobody_may_waive() -> None:
     contract = "service_select_v1"
     answer = valid(contract)
-    slots = [{"serviceKey": "x", "score": 1.0, "own": 0.1}]
+    slots = [{"agencyId": "passports", "serviceKey": "x", "score": 1.0, "own": 0.1}]
     judgement = judged(contract, answer, request=request(service_index=slots))
     assert abstains(service_select.STAGE, judgement.output, judgement.findings)
     both = [*judgement.findings, replace(judgement.findings[0], code=Code.TEMPLATE_UNRESOLVED)]

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
+from ieim.pipeline.cards import Source
 from ieim.pipeline.ports import Shortlist
-from ieim.pipeline.reply import Reply, Source
+from ieim.pipeline.reply import Reply
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.talk import going_on
 

@@ -36,7 +36,7 @@ class Kind(StrEnum):
     SERVICE = "service whose answers are recalled"
     ENTRY = "entry of the draft"
     AGENCY = "agency of the draft"
-    LABEL = "label, help line or example of the draft"
+    LABEL = "label, help line, example or text of the draft"
     PUBLIC = "what everybody who may open the address sees"
 
 
@@ -94,6 +94,7 @@ KINDS: Mapping[str, Kind] = {
     "knowledge_api:labels_entry": Kind.LABEL,
     "knowledge_api:help_lines_entry": Kind.LABEL,
     "knowledge_api:risk_examples_entry": Kind.LABEL,
+    "knowledge_api:texts_entry": Kind.LABEL,
     **{
         f"knowledge:{name}": Kind.PUBLIC
         for name in ("draft_service", "service", "release", "again")
@@ -217,8 +218,10 @@ def _admin(
 
 def _in_sight(model: str, variant: Variant) -> bool:
     """Whether somebody of one agency finds what the admin shows of a model there."""
-    everybodys = ("knowledge_label", "knowledge_helpline", "knowledge_riskexample")
-    return model not in everybodys and (model not in OF_AGENCY or variant is not FOREIGN)
+    everybodys = ("label", "helpline", "riskexample", "casetext")
+    return model.removeprefix("knowledge_") not in everybodys and (
+        model not in OF_AGENCY or variant is not FOREIGN
+    )
 
 
 def in_play(name: str, variant: Variant) -> bool:

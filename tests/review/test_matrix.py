@@ -32,6 +32,7 @@ BODIES = {
     "labels_entry": {"name": "X"},
     "help_lines_entry": {"text": "X"},
     "risk_examples_entry": {"kind": "near_miss"},
+    "texts_entry": {"text": "X"},
     "dictionary_entry": {"value": "X"},
 }
 """What is sent where an empty body would be refused before anything else is looked at."""

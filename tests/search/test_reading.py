@@ -12,7 +12,7 @@ from ieim.pipeline.stages.base import APART
 from ieim.search import fuse
 from ieim.search.embedders import build_embedder
 from ieim.search.embedders.embedded import fault
-from ieim.search.inquiry import Kind, Reading, examples
+from ieim.search.inquiry import Aspects, Kind, Reading, aspects, examples
 from tests.embedders import Ideas
 from tests.search.releases import release
 
@@ -104,7 +104,9 @@ def embedder() -> Embedder:
 @cache
 def model_reading() -> Reading:
     texts, kinds = zip(*examples(), strict=True)
-    return Reading(embedder().documents(texts), kinds)
+    asked, names = zip(*aspects(), strict=True)
+    rows = embedder().documents(texts)
+    return Reading(rows, kinds, Aspects(embedder().documents(asked), names, rows))
 
 
 @real

@@ -8,7 +8,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.api.knowledge.entry_serializers import TextField
-from conversations.api.serializers import MessageField, ReplySerializer
+from conversations.api.reply_serializers import ReplySerializer
+from conversations.api.serializers import MessageField
 from conversations.api.staff import Closed
 from ieim.knowledge.columns import ID_LIMIT, TEXT_LIMIT
 from ieim.knowledge.models import GoldenRun, Proposal

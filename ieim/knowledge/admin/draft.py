@@ -12,6 +12,7 @@ from ieim.knowledge.admin.base import refused
 from ieim.knowledge.admin.files import FilesAdmin
 from ieim.knowledge.admin.forms import (
     AgencyForm,
+    CaseTextForm,
     CategoryForm,
     HelpLineForm,
     LabelForm,
@@ -23,6 +24,7 @@ from ieim.knowledge.columns import TRANSLATED
 from ieim.knowledge.links import link_warnings
 from ieim.knowledge.models import (
     Agency,
+    CaseText,
     Category,
     DraftEntry,
     HelpLine,
@@ -196,6 +198,19 @@ class RiskExampleAdmin(FilesAdmin):
     list_filter = ["flag", "kind", "language"]
     search_fields = ["flag", "text"]
     fields = ["language", "text", "flag", "kind", "position", "seen"]
+
+
+@admin.register(CaseText)
+class CaseTextAdmin(FilesAdmin):
+    """Texts of the cases that are no inquiry: for people of every agency."""
+
+    table = "texts"
+    form = CaseTextForm
+    list_display = ["case", "language", "text", "position"]
+    list_display_links = ["case", "language"]
+    list_filter = ["case", "language"]
+    search_fields = ["case", "text"]
+    fields = ["case", "language", "text", "position", "seen"]
 
 
 _EVERY_TEXT = tuple(dict.fromkeys(name for names in TRANSLATED.values() for name in names))

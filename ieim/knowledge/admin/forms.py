@@ -12,6 +12,7 @@ from ieim.knowledge.columns import COLUMNS
 from ieim.knowledge.headings import headings
 from ieim.knowledge.models import (
     Agency,
+    CaseText,
     Category,
     DraftEntry,
     HelpLine,
@@ -181,3 +182,11 @@ class RiskExampleForm(DraftForm):
     class Meta:
         model = RiskExample
         fields = list(COLUMNS["risk_examples"])
+
+
+class CaseTextForm(DraftForm):
+    """What is said to a message that asks nothing of an administration."""
+
+    class Meta:
+        model = CaseText
+        fields = list(COLUMNS["texts"])

@@ -6,7 +6,7 @@ there are many services, so they can be had apart from the others; none of their
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ieim.knowledge.bundle import Bundle
 from ieim.knowledge.examining.budgets import too_costly
@@ -16,20 +16,25 @@ from ieim.knowledge.examining.references import dangling
 from ieim.knowledge.examining.remarks import Remark, Severity
 from ieim.knowledge.examining.stealing import Told, stealing
 from ieim.knowledge.examining.translated import behind
+from ieim.knowledge.examining.untold import untold
 from ieim.pipeline.knowledge import Release
 
 __all__ = ["Remark", "Severity", "at_once", "by_search", "examine", "in_order"]
 
 
-def examine(bundle: Bundle, release: Release, *, budget: int | None) -> list[Remark]:
+def examine(
+    bundle: Bundle, release: Release, *, budget: int | None, languages: Sequence[str] = ()
+) -> list[Remark]:
     """Return every remark about ``bundle``, errors first, else in the order of the checks.
 
-    ``release`` is the bundle's; ``budget`` is the input of one call in tokens, None for no limit.
+    ``release`` is the bundle's; ``budget`` is the input of one call in tokens, None for no limit;
+    ``languages`` are those that the deployment answers in.
     """
-    return in_order([*at_once(bundle, budget=budget), *by_search(bundle, release)])
+    now = at_once(bundle, budget=budget, languages=languages)
+    return in_order([*now, *by_search(bundle, release)])
 
 
-def at_once(bundle: Bundle, *, budget: int | None) -> list[Remark]:
+def at_once(bundle: Bundle, *, budget: int | None, languages: Sequence[str] = ()) -> list[Remark]:
     """Return what can be said without the search."""
     return [
         *dangling(bundle),
@@ -37,6 +42,7 @@ def at_once(bundle: Bundle, *, budget: int | None) -> list[Remark]:
         *silent(bundle),
         *links(bundle),
         *behind(bundle),
+        *untold(bundle, languages),
         *too_costly(bundle, budget),
     ]
 

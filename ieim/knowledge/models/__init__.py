@@ -10,6 +10,7 @@ from ieim.knowledge.models.draft import (
     Service,
     Translation,
 )
+from ieim.knowledge.models.guidance import CaseText
 from ieim.knowledge.models.releases import CheckRun, GoldenRun, Proposal, Publication, Release, Run
 from ieim.knowledge.models.staff import (
     EVERY_AGENCY,
@@ -24,6 +25,7 @@ __all__ = [
     "EVERY_AGENCY",
     "Agency",
     "AgencyScope",
+    "CaseText",
     "Category",
     "Change",
     "CheckRun",

@@ -10,8 +10,9 @@ from django.db.models import QuerySet
 
 from ieim.knowledge.models import Directive
 from ieim.knowledge.scope import agencies_of
+from ieim.pipeline.cards import Source
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.reply import Notice, Source
+from ieim.pipeline.reply import Notice
 
 User = AbstractBaseUser | AnonymousUser
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from ieim.knowledge.differences import Difference, Kind, Piece, marked
 from ieim.knowledge.examining import Remark, Severity
-from ieim.knowledge.models import Agency, Category, HelpLine, Label, Service, Translation
+from ieim.knowledge.models import Agency, CaseText, Category, HelpLine, Label, Service, Translation
 from ieim.knowledge.pages import words
 from ieim.knowledge.pages.filters import (
     Choice,
@@ -24,10 +24,11 @@ from ieim.knowledge.pages.filters import (
     of_agency,
 )
 from ieim.knowledge.rows import TABLES, Table
+from ieim.pipeline.cards import SECTIONS
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.knowledge import Service as ServiceValue
-from ieim.pipeline.reply import SECTIONS, render_service
+from ieim.pipeline.reply import render_service
 
 _KINDS = {"": "All changes", Kind.ADDED: "Added", Kind.CHANGED: "Changed", Kind.REMOVED: "Removed"}
 
@@ -213,6 +214,9 @@ def edit_urls(
     for line in HelpLine.objects.all() if any(e.table == "help_lines" for e in mine) else ():
         url = reverse("admin:knowledge_helpline_change", args=[line.pk])
         urls["help_lines", f"{line.language} {line.flag}"] = url
+    for said in CaseText.objects.all() if any(e.table == "texts" for e in mine) else ():
+        url = reverse("admin:knowledge_casetext_change", args=[said.pk])
+        urls["texts", f"{said.case} {said.language}"] = url
     return urls
 
 

@@ -15,6 +15,7 @@ TABLES: Mapping[Table, str] = {
     "translations": "Translation",
     "help_lines": "Help line",
     "risk_examples": "Example of a risk flag",
+    "texts": "Text to what is no question",
 }
 
 COLUMNS: Mapping[str, str] = {
@@ -42,6 +43,7 @@ CHECKS: Mapping[str, str] = {
     "link.form": "Links that do not open or are not encrypted",
     "link.duplicate": "Links that several services have",
     "translation.figures": "Translations and help lines with other figures than the original",
+    "text.missing": "What is said to a message that is no question, missing in a language",
     "budget.terms": "Entries that are too long for the token budget",
 }
 

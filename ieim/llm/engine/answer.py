@@ -1,45 +1,39 @@
-"""multi_agency_service_answer_v1: what each agency does and asks for, in the index's own words."""
+"""multi_agency_service_answer_v1: what to do first at each agency, in the index's own words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ieim.llm.engine.envelope import envelope
 from ieim.llm.engine.selection import MINIMUM, Slot, best_service, questions
 
-_PARTLY = (
-    "I did not find a service for every part of your question. You can ask the rest of it again, "
-    "in a message of its own."
-)
-_TOO_MUCH = ("sources.missing", "reply.ungrounded")
+_TOO_MUCH = ("sources.missing", "reply.ungrounded", "reply.unsupported")
 """After one of these the second attempt leaves out all free text: only names stay."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 def compose(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer multi_agency_service_answer_v1.
+    """Answer multi_agency_service_answer_v1, the primary agency first.
 
-    An agency without a service that fits is left out, and the reply says so; when none is left the
-    reply is empty, and the gate stops it.
+    An agency without a service that fits is left out, and the gate stops the answer: nobody is told
+    of a service that is not about their message.
     """
     names = {agency["agencyId"]: agency["name"] for agency in payload["agencies"]}
-    used = [service for agency_id in names if (service := _service(payload, agency_id))]
+    primary = payload["cached_state"]["semantic_analysis_v1"]["primaryAgency"]["agencyId"]
+    ordered = sorted(names, key=lambda agency_id: agency_id != primary)
+    used = [service for agency_id in ordered if (service := _service(payload, agency_id))]
     foreign = _foreign_names(payload, names, used)
     terse = any(f["code"] in _TOO_MUCH for f in payload.get("previous_findings", ()))
-    paragraphs = [
-        paragraph
-        for service in used
-        for paragraph in _paragraphs(names[service["agencyId"]], service, foreign, terse=terse)
-    ]
-    if used and len(used) < len(names):
-        paragraphs.append(_PARTLY)
     return envelope(
         payload,
         "session_end",
-        assistantReply="\n\n".join(paragraphs),
+        assistantReply="\n\n".join(
+            _sentence(f"{names[each['agencyId']]}: {_first(each, [] if terse else foreign, terse)}")
+            for each in used
+        ),
         sourcesUsed=[
             {name: service[name] for name in ("agencyId", "serviceKey", "path")} for service in used
         ],
@@ -74,28 +68,15 @@ def _foreign_names(
     return services + [name for agency_id, name in names.items() if agency_id not in agencies]
 
 
-def _paragraphs(
-    agency: str, service: Slot, foreign: Sequence[str], *, terse: bool
-) -> Iterator[str]:
-    """Yield what the index says of ``service``, without what names something not cited.
+def _first(service: Slot, foreign: Sequence[str], terse: bool) -> str:
+    """Return what to do first, as the index has it: the first step, or what the service is.
 
-    The rest, and the link, stand with the source below the reply.
+    Without what names something that is not cited; the service's card holds the rest.
     """
-    heading = _sentence(f"{agency}: {service['name']}")
     if terse:
-        yield heading
-        return
-    steps = list(_list("What to do:", service["how_to_apply"], foreign))
-    about = _own(_SENTENCE_END.split(service["overview"]), foreign)
-    yield " ".join([heading, *map(_sentence, about[:1] if steps else about)])
-    yield from steps
-    yield from _list("What it costs:", [service["fees"]], foreign)
-    yield from _list("How long it takes:", [service["processing_time"]], foreign)
-
-
-def _list(label: str, texts: Sequence[str], foreign: Sequence[str]) -> Iterator[str]:
-    if kept := _own(texts, foreign):
-        yield " ".join([label, *map(_sentence, kept)])
+        return str(service["name"])
+    about = _SENTENCE_END.split(service["overview"])
+    return next(iter(_own([*service["how_to_apply"], *about], foreign)), str(service["name"]))
 
 
 def _own(texts: Sequence[str], foreign: Sequence[str]) -> list[str]:

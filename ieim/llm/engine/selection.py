@@ -98,7 +98,9 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
     service = choice.slot
     complains = payload["chat_context_summary"] and only_complains(payload["user_prompt"])
     placeholders = [_FIELDS[field] for field in _FIELDS if field in service["fields"]]
-    placeholders += ["agency_name", *_category(payload, service)]
+    asked = [_FIELDS[field] for field in payload.get("asked_about", ()) if field in _FIELDS]
+    opens = [name for name in asked if name in placeholders] or placeholders or ["service_name"]
+    placeholders = placeholders or opens
     return envelope(
         payload,
         "multi_agency_service_answer_v1" if high else "session_end",
@@ -111,7 +113,7 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
         },
         template={
             "placeholders": {name: f"{{{name}}}" for name in placeholders},
-            "rules": f"In this order: {', '.join(f'{{{name}}}' for name in placeholders)}.",
+            "rules": f"Open with {', '.join(f'{{{name}}}' for name in opens)}.",
         },
     )
 
@@ -178,14 +180,3 @@ def _category_fields(entry: Slot) -> dict[str, str]:
 
 def _of(agency_id: str, slots: Sequence[Slot]) -> list[Slot]:
     return [slot for slot in slots if slot["agencyId"] == agency_id]
-
-
-def _category(payload: Mapping[str, Any], service: Slot) -> list[str]:
-    """Return the placeholder of the selected category, when ``service`` belongs to it."""
-    state = payload["cached_state"]
-    selected = state.get("category_select_v1", {}).get("candidates", {})
-    for agency in state.get("semantic_analysis_v1", {}).get("agencies", ()):
-        if agency["agencyId"] == service["agencyId"]:
-            selected = agency["categorySelection"]["candidates"]
-    best = max(selected, key=lambda key: (selected[key]["score"], key), default="")
-    return ["category_value"] if best in service["categories"] else []

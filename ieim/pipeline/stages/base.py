@@ -178,7 +178,8 @@ class Stage:
     claims: Callable[[Output], Iterable[Claim]] = lambda _output: ()
     semantics: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
     enums: Callable[[Mapping[str, Any]], Mapping[tuple[str, ...], Sequence[str]]] = lambda _p: {}
-    """Where in the schema sent to the server the runtime's own codes go."""
+    """Where in the schema sent to the server the runtime's own codes go; at an open map they are
+    its keys."""
 
 
 def mismatch(path: str, what: str) -> Finding:
@@ -258,6 +259,11 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
         }
         for r in ranked
     ]
+
+
+def dictionary_keys(payload: Mapping[str, Any]) -> list[str]:
+    """Return the keys of ``KnowledgeBase_Dictionary``, for the schema sent to the server."""
+    return [entry["key"] for entry in payload["KnowledgeBase_Dictionary"]]
 
 
 SUMMARY_FIELDS = ("name", "path", "overview", "applicability_summary")

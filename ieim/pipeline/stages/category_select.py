@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.findings import Finding
@@ -14,6 +14,7 @@ from ieim.pipeline.stages.base import (
     Stage,
     candidate_scores,
     check_candidates,
+    dictionary_keys,
     dictionary_slot,
 )
 
@@ -46,6 +47,12 @@ def _state_slice(output: Output) -> dict[str, Any]:
     return {"category_select_v1": {"candidates": candidates}, "nextStep": output["nextStep"]}
 
 
+def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
+    return {
+        ("properties", "categorySelection", "properties", "candidates"): dictionary_keys(payload)
+    }
+
+
 STAGE = Stage(
     id="category_select_v1",
     build_input=_build_input,
@@ -55,4 +62,5 @@ STAGE = Stage(
     branch=_branch,
     knowledge=_knowledge,
     scores=_scores,
+    enums=_enums,
 )

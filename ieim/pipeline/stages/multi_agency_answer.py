@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ieim.pipeline import grounding
+from ieim.pipeline import grounding, subject
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Ranked
@@ -20,19 +20,22 @@ from ieim.pipeline.stages.base import (
     service_slot,
     unknown,
 )
+from ieim.pipeline.stages.own import own_evidence
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     context = inputs.context
     per_agency = max(2, inputs.limits["services"] // max(1, len(context.detected)))
     query = inputs.query
-    slots: list[dict[str, Any]] = []
+    found: list[Ranked[Service]] = []
     for agency in context.detected:
         ranked = list(inputs.shortlist.services(query, agencies=[agency], limit=per_agency))
         if agency == context.answering_agency:
             ranked = _selected_first(ranked, context)
-        slots += [service_slot(r, detail=True) for r in ranked]
-    return {"agencies": agency_names(context), "service_index": slots}
+        found += ranked
+    slots = [service_slot(r, detail=True) for r in found]
+    evidence = own_evidence(inputs, slots, [r.item for r in found], by_part=True)
+    return {"agencies": agency_names(context), "service_index": slots, **evidence}
 
 
 def _selected_first(ranked: list[Ranked[Service]], context: Context) -> list[Ranked[Service]]:
@@ -75,9 +78,20 @@ def _knowledge(output: Output, context: Context) -> Iterable[Finding]:
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     cited = cited_services(output, context)
-    return grounding.check(
+    yield from grounding.check(
         output["assistantReply"], cited, context.release, question=context.user_prompt
     )
+    answered = {service.agency for service in cited}
+    for agency in context.detected:
+        # Where nothing at all is cited, that is the fault.
+        if answered and agency not in answered:
+            message = f"No service of the agency {agency}, which was detected, is cited."
+            yield Finding(Code.REPLY_UNCOVERED, "/sourcesUsed", message)
+    if context.request is not None:
+        for i, source in enumerate(output["sourcesUsed"]):
+            path = pointer("sourcesUsed", i, "serviceKey")
+            key = (source["agencyId"], source["serviceKey"])
+            yield from subject.check(*key, context.request, path=path)
 
 
 def _legal_next(_output: Output, _context: Context) -> str:

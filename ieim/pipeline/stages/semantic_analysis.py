@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
@@ -15,6 +16,7 @@ from ieim.pipeline.stages.base import (
     agency_names,
     candidate_scores,
     check_candidates,
+    dictionary_keys,
     dictionary_slot,
     mismatch,
     unknown,
@@ -65,7 +67,7 @@ def _scores(output: Output) -> Iterable[Score]:
         yield from candidate_scores(candidates, *path, "categorySelection", "candidates")
 
 
-def _semantics(output: Output, _context: Context) -> Iterable[Finding]:
+def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     ids = [entry["agencyId"] for _, entry in _entries(output)]
     if len(ids) < 2:
         yield Finding(
@@ -80,6 +82,42 @@ def _semantics(output: Output, _context: Context) -> Iterable[Finding]:
                 pointer("semanticAnalysis", "agencies", i, "agencyId"),
                 "The same agency is listed twice.",
             )
+    yield from _uncovered(output, context)
+
+
+def _uncovered(output: Output, context: Context) -> Iterable[Finding]:
+    """Yield what decision 21 asks for and is not there: an analysis of each agency, with at least
+    one candidate, and the primary agency that the scores name."""
+    analysed = {entry["agencyId"] for _, entry in _entries(output)}
+    for agency in context.detected:
+        if agency not in analysed:
+            message = f"The agency {agency} was detected and is not analysed."
+            yield Finding(Code.REPLY_UNCOVERED, "/semanticAnalysis/agencies", message)
+    for path, entry in _entries(output):
+        if not entry["categorySelection"]["candidates"]:
+            where = pointer(*path, "categorySelection", "candidates")
+            yield Finding(Code.REPLY_UNCOVERED, where, "This agency has no candidate.")
+    primary = output["semanticAnalysis"]["primaryAgency"]["agencyId"]
+    if primary not in highest(output):
+        yield Finding(
+            Code.REPLY_UNCOVERED,
+            "/semanticAnalysis/primaryAgency/agencyId",
+            "Another agency has a higher sum of scores: that one is the primary agency.",
+        )
+
+
+def highest(output: Output) -> frozenset[str]:
+    """Return the agencies with the highest sum of scores, by value: each of several that have the
+    same sum may be the primary one."""
+    sums = {
+        entry["agencyId"]: sum(
+            Decimal(candidate["score"])
+            for candidate in entry["categorySelection"]["candidates"].values()
+        )
+        for _, entry in _entries(output)
+    }
+    most = max(sums.values(), default=None)
+    return frozenset(agency for agency, total in sums.items() if total == most)
 
 
 def _legal_next(_output: Output, _context: Context) -> str:
@@ -93,8 +131,11 @@ def _state_slice(output: Output) -> dict[str, Any]:
 def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
     ids = [agency["agencyId"] for agency in payload["agencies"]]
     analysis = ("properties", "semanticAnalysis", "properties")
+    entry = (*analysis, "agencies", "items", "properties")
+    candidates = (*entry, "categorySelection", "properties", "candidates")
     return {
-        (*analysis, "agencies", "items", "properties", "agencyId"): ids,
+        (*entry, "agencyId"): ids,
+        candidates: dictionary_keys(payload),
         (*analysis, "primaryAgency", "properties", "agencyId"): ids,
     }
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from ieim.pipeline import subject, template
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.knowledge import Service
 from ieim.pipeline.stages.base import (
     Context,
     Inputs,
@@ -20,33 +19,25 @@ from ieim.pipeline.stages.base import (
     service_slot,
     unknown,
 )
+from ieim.pipeline.stages.own import own_evidence
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     agency = inputs.context.answering_agency
+    high = inputs.context.complexity == "high"
     ranked = inputs.shortlist.services(
         inputs.query, agencies=[agency] if agency else [], limit=inputs.limits["services"]
     )
     slots = [service_slot(r, detail=False) for r in ranked]
+    about = list(inputs.shortlist.asked_about(inputs.text))
     return {
+        **({"asked_about": about} if about else {}),
         "service_index": slots,
-        **_evidence(inputs, slots, [r.item for r in ranked]),
+        **own_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
         "KnowledgeBase_Dictionary": [
             entry for entry in dictionary_slot(inputs) if entry["agencyId"] == agency
         ],
     }
-
-
-def _evidence(
-    inputs: Inputs, slots: Sequence[dict[str, Any]], services: Sequence[Service]
-) -> dict[str, Any]:
-    """Give each slot its evidence by the message alone, in a talk; return the release's best."""
-    if not inputs.history:
-        return {}
-    own, best = inputs.shortlist.evidence(inputs.text, services)
-    for slot, found in zip(slots, own, strict=True):
-        slot["own"] = round(found, 3)
-    return {"best_own": round(best, 3)}
 
 
 def _branch(context: Context) -> bool:
@@ -82,7 +73,7 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
         entities=context.entities,
     )
     if context.request is not None:
-        yield from subject.check(key, context.request)
+        yield from subject.check(agency_id, key, context.request)
 
 
 def _legal_next(_output: Output, context: Context) -> str:
@@ -96,7 +87,10 @@ def _state_slice(output: Output) -> dict[str, Any]:
 
 def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
     keys = [service["serviceKey"] for service in payload["service_index"]]
-    return {("properties", "serviceSelection", "properties", "serviceKey"): keys}
+    return {
+        ("properties", "serviceSelection", "properties", "serviceKey"): keys,
+        ("properties", "template", "properties", "placeholders"): template.KEYS,
+    }
 
 
 STAGE = Stage(

@@ -41,6 +41,10 @@ def _label_slot(*sets: str) -> Any:
     return build
 
 
+def _codes(payload: Mapping[str, Any], label_set: str) -> list[str]:
+    return [label["code"] for label in payload["labels"][label_set]]
+
+
 def _no_state(_output: Output) -> dict[str, Any]:
     return {}
 
@@ -72,8 +76,15 @@ def _classify_claims(output: Output) -> Iterable[Claim]:
 
 
 def _classify_enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
-    codes = [label["code"] for label in payload["labels"]["intents"]]
-    return {("properties", "primary_intent"): codes}
+    codes = {name: _codes(payload, name) for name in CLASSIFY_SETS}
+    of_item = ("items", "properties", "label")
+    return {
+        ("properties", "intents", *of_item): codes["intents"],
+        ("properties", "primary_intent"): codes["intents"],
+        ("properties", "product_line", "properties", "label"): codes["product_lines"],
+        ("properties", "urgency", "properties", "label"): codes["urgencies"],
+        ("properties", "risk_flags", *of_item): codes["risk_flags"],
+    }
 
 
 CLASSIFY = Stage(
@@ -112,6 +123,11 @@ def _extract_claims(output: Output) -> Iterable[Claim]:
         )
 
 
+def _extract_enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
+    where = ("properties", "entities", "items", "properties", "entity_type")
+    return {where: _codes(payload, "entity_types")}
+
+
 EXTRACT = Stage(
     id="extract",
     build_input=_label_slot("entity_types"),
@@ -120,6 +136,7 @@ EXTRACT = Stage(
     labels=_extract_labels,
     scores=_extract_scores,
     claims=_extract_claims,
+    enums=_extract_enums,
 )
 
 
@@ -136,6 +153,11 @@ def _identity_claims(output: Output) -> Iterable[Claim]:
         yield Claim(path, key["evidence_snippets"], key["key_value"], f"{path}/key_value")
 
 
+def _identity_enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
+    where = ("properties", "keys", "items", "properties", "key_type")
+    return {where: _codes(payload, "key_types")}
+
+
 IDENTITY_ASSIST = Stage(
     id="identity_assist",
     build_input=_label_slot("key_types"),
@@ -143,4 +165,5 @@ IDENTITY_ASSIST = Stage(
     has_session=False,
     labels=_identity_labels,
     claims=_identity_claims,
+    enums=_identity_enums,
 )

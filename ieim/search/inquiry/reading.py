@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from ieim.pipeline.ports import Matrix
+from ieim.search.inquiry.aspects import Aspects
 from ieim.search.inquiry.examples import Kind
-
-RIDGE: Final = 20.0
-"""How little a single example may bend. From 5 to 60 little changes."""
+from ieim.search.inquiry.solving import line
 
 SURE: Final = 0.9
 """Above this share of the inquiries that are clear by themselves a message surely goes on, unless
@@ -28,19 +27,6 @@ MISSED: Final = 0.02
 MISSED_IN_A_TALK: Final = 0.01
 """And the share of the follow-ups and corrections that may look like thanks."""
 
-_Numbers = npt.NDArray[np.float64]
-_Rows = npt.NDArray[np.bool_]
-
-
-class _Line(NamedTuple):
-    """A direction among the vectors."""
-
-    slope: _Numbers
-    bias: float
-
-    def at(self, vector: npt.NDArray[np.float32]) -> float:
-        return float(vector.astype(np.float64) @ self.slope) + self.bias
-
 
 class Reading:
     """What the examples teach. The same vectors teach the same; safe for threads.
@@ -48,9 +34,13 @@ class Reading:
     ``vectors`` has a row of length 1 for each example, ``kinds`` what it is. Teaching 6,500 takes a
     tenth of a second. ``width`` is that of the vectors. Every threshold is a share of the examples,
     each judged by all others, and none was chosen by looking at the messages that measure it.
+    ``aspects`` tell what a message asks about; without them that is not told.
     """
 
-    def __init__(self, vectors: Matrix, kinds: Sequence[Kind]) -> None:
+    def __init__(
+        self, vectors: Matrix, kinds: Sequence[Kind], aspects: Aspects | None = None
+    ) -> None:
+        self.aspects = aspects
         self.width = vectors.shape[1]
         known = vectors.astype(np.float64)
         of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
@@ -58,15 +48,15 @@ class Reading:
             of[kind] for kind in (Kind.FOLLOW_UP, Kind.INQUIRY, Kind.CORRECTION)
         )
         leans, closes = follows | corrects, of[Kind.CLOSING]
-        self._asked, alone = _taught(known, (leans | clear,), (closes | of[Kind.OTHER],))
+        self._asked, alone = line(known, (leans | clear,), (closes | of[Kind.OTHER],))
         self.least = float(np.quantile(alone[leans | clear], MISSED))
-        self._says, alone = _taught(known, (leans, clear), (closes,))
+        self._says, alone = line(known, (leans, clear), (closes,))
         self.least_in_a_talk = float(np.quantile(alone[leans], MISSED_IN_A_TALK))
-        self._follows, alone = _taught(known, (follows,), (clear,))
+        self._follows, alone = line(known, (follows,), (clear,))
         self._apart, self._sure = (
             float(np.quantile(alone[clear], share)) for share in (APART, SURE)
         )
-        self._agrees, alone = _taught(known, (follows,), (corrects,))
+        self._agrees, alone = line(known, (follows,), (corrects,))
         self._at_ease = float(np.quantile(alone[corrects], SURE))
 
     def asked(self, vector: npt.NDArray[np.float32]) -> float:
@@ -89,29 +79,3 @@ class Reading:
         share = (margin - self._apart) / max(self._sure - self._apart, 1e-9)
         most = 1.0 if self._agrees.at(vector) >= self._at_ease else 0.5
         return min(most, max(0.0, share))
-
-
-def _taught(
-    vectors: _Numbers, right: Sequence[_Rows], wrong: Sequence[_Rows]
-) -> tuple[_Line, _Numbers]:
-    """Solve for 1 where ``right`` and -1 where ``wrong``; what is neither counts nothing.
-
-    Both sides weigh alike, and so does each group of a side. Also returns what each example gets
-    from all others.
-    """
-    target = np.where(np.any(right, axis=0), 1.0, -1.0)
-    weight = np.zeros(len(vectors))
-    many = int(np.any([*right, *wrong], axis=0).sum())
-    for side in (right, wrong):
-        for rows in side:
-            weight[rows] = many / (2 * len(side) * rows.sum())
-    whole = weight.sum()
-    middle, level = weight @ vectors / whole, float(weight @ target) / whole
-    shifted = vectors - middle
-    weighted = weight[:, None] * shifted
-    inverse = np.linalg.inv(shifted.T @ weighted + RIDGE * np.eye(vectors.shape[1]))
-    slope = inverse @ (weighted.T @ (target - level))
-    # What an example gets where it is left out follows from its own leverage.
-    own = weight * (np.einsum("ij,jk,ik->i", shifted, inverse, shifted) + 1 / whole)
-    alone = target - (target - (shifted @ slope + level)) / (1 - own)
-    return _Line(slope, float(level - middle @ slope)), alone

@@ -12,7 +12,7 @@ from django.http import QueryDict
 
 from conversations import languages
 from conversations.models import Attempt, Stage, Turn
-from conversations.selectors import HEADINGS
+from conversations.showing import HEADINGS
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.gate import MINIMUM_SCORE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ieim.pipeline.reply import SECTIONS
+from ieim.pipeline.cards import SECTIONS
 from review.item.forms.base import (
     SURE,
     Form,

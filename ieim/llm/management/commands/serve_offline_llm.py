@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from ieim.llm.faults.app import CONTRACT_HEADER, FAULT_HEADER, with_faults
 from ieim.llm.faults.pages import listing
 from ieim.llm.faults.table import ALL, FAULTS
+from ieim.llm.refusals import REFUSALS
 from ieim.llm.server import offline_app, serve
 
 DEFAULT_PORT = 8011
@@ -22,6 +23,10 @@ faults, for trying what becomes of a bad answer (docs/faults.md says what has to
 {{faults}}
 
 A single request can ask for one by the headers {FAULT_HEADER} and {CONTRACT_HEADER}.
+
+what --refuse takes, as often as you like, for trying settings and manage.py doctor:
+
+{{refusals}}
 """
 
 
@@ -41,7 +46,7 @@ class Command(BaseCommand):
         return super().create_parser(
             prog_name,
             subcommand,
-            epilog=_EPILOG.format(faults=listing()),
+            epilog=_EPILOG.format(faults=listing(), refusals=_refusals()),
             formatter_class=RawDescriptionHelpFormatter,
             **kwargs,
         )
@@ -77,12 +82,22 @@ class Command(BaseCommand):
             help=f"only the answers to this contract: {', '.join(ALL)}",
         )
 
+        parser.add_argument(
+            "--refuse",
+            action="append",
+            choices=REFUSALS,
+            default=[],
+            metavar="NAME",
+            help="answer 400 to a request that has this; the names are below",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve; an address that cannot be had is a CommandError, as is a fault without effect."""
         host, port = options["host"], options["port"]
         fault, contract = options["fault"], options["fault_contract"]
         _check_fault(fault, contract)
-        app = with_faults(offline_app(delay=options["delay"]), fault=fault, contract=contract)
+        offline = offline_app(delay=options["delay"], refuse=options["refuse"])
+        app = with_faults(offline, fault=fault, contract=contract)
         try:
             serve(app, host=host, port=port, ready=self._ready)
         except OSError as error:
@@ -94,6 +109,13 @@ class Command(BaseCommand):
     def _ready(self, base_url: str) -> None:
         self.stdout.write(f"listening on {base_url}")
         self.stdout.flush()
+
+
+def _refusals() -> str:
+    width = max(map(len, REFUSALS)) + 4
+    return "\n".join(
+        f"  {name}".ljust(width) + refusal.description for name, refusal in REFUSALS.items()
+    )
 
 
 def _check_fault(fault: str | None, contract: str | None) -> None:

@@ -1,0 +1,118 @@
+"""What a call of the model leaves behind: the attempt with all that was said, or only its cost."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from decimal import Decimal
+from typing import Any
+
+from conversations.models import Attempt, Stage, Turn, Unused
+from ieim.audit import services as audit
+from ieim.pipeline.budget import Count
+from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from ieim.pipeline.work import AttemptRecord
+
+
+def keep_unused(
+    turn: Turn, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+) -> None:
+    """Store and audit what a call cost that was made ahead and in vain.
+
+    ``answer`` is None where it had not come when the turn was done.
+    """
+    cost = Unused.objects.create(
+        turn=turn,
+        contract=asked.contract,
+        request_sha256=_sha256(asked),
+        prompt_tokens=answer.prompt_tokens if answer else None,
+        completion_tokens=answer.completion_tokens if answer else None,
+        tokens=_counted(answer, count),
+        duration_ms=round(seconds * 1000),
+    )
+    audit.record(
+        chain=turn.session_id,
+        kind="stage.unused",
+        actor="system",
+        payload={
+            "turn": str(turn.pk),
+            "stage": cost.contract,
+            "request_sha256": cost.request_sha256,
+            "prompt_tokens": cost.prompt_tokens,
+            "completion_tokens": cost.completion_tokens,
+            "tokens": cost.tokens,
+        },
+    )
+
+
+def _bytes(text: str | None) -> bytes:
+    return (text or "").encode("utf-8", "surrogatepass")
+
+
+def _name(text: str | None, longest: int) -> str:
+    """Return a server's own word for something, as every database can hold it."""
+    readable = (text or "").encode("utf-8", "replace").decode("utf-8")
+    return readable.replace("\0", "?")[:longest]
+
+
+def keep_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
+    """Store an attempt of a stage as it was said."""
+    answer, request, judgement = attempt.answer, attempt.request, attempt.judgement
+    output = judgement.output or {}
+    response_id = output.get("response_id", "")
+    return Attempt.objects.create(
+        stage=row,
+        round=row.round,
+        number=attempt.number,
+        model=_name(answer.model, 200),
+        temperature=round(Decimal(str(request.temperature)), 2),
+        request_sha256=_sha256(request),
+        contract_sha256=attempt.contract.schema_sha256,
+        prompt_sha256=attempt.contract.prompt_sha256,
+        request_bytes=request.size,
+        asked=zlib.compress(_bytes(request.messages[-1].content)),
+        raw=_bytes(answer.raw),
+        finish_reason=_name(answer.finish_reason, 64),
+        refusal=_bytes(answer.refusal),
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        tokens=_counted(answer, attempt.count),
+        duration_ms=round(attempt.seconds * 1000),
+        findings=[finding.as_dict() for finding in judgement.findings],
+        response_id=response_id if isinstance(response_id, str) else "",
+    )
+
+
+def _sha256(request: ModelRequest) -> str:
+    """Return the digest of what was sent, lower-case hex."""
+    sent = "\0".join(message.content for message in request.messages)
+    return hashlib.sha256(_bytes(sent)).hexdigest()
+
+
+def _counted(answer: ModelAnswer | None, count: Count) -> int:
+    """Return what a call counts as: the server's own count, or the bound where it gave none."""
+    if answer is None:
+        return count.input
+    sent, said = answer.prompt_tokens, answer.completion_tokens
+    written = len(_bytes(answer.raw))
+    return (count.input if sent is None else sent) + (written if said is None else said)
+
+
+def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
+    """Return what the audit keeps of an attempt: digests and codes, no citizen's word."""
+    return {
+        "turn": str(turn.pk),
+        "stage": row.contract,
+        "round": row.round,
+        "attempt": stored.number,
+        "model": stored.model,
+        "temperature": str(stored.temperature),
+        "request_sha256": stored.request_sha256,
+        "contract_sha256": stored.contract_sha256,
+        "prompt_sha256": stored.prompt_sha256,
+        "raw_sha256": hashlib.sha256(bytes(stored.raw)).hexdigest(),
+        "prompt_tokens": stored.prompt_tokens,
+        "completion_tokens": stored.completion_tokens,
+        "codes": [finding["code"] for finding in stored.findings],
+        "passed": not stored.findings,
+    }

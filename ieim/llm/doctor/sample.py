@@ -1,0 +1,165 @@
+"""One small question to every contract, with nobody's words in it.
+
+It is about two made-up offices, so that a server can be asked before there is any knowledge, and no
+citizen's text or administration's index leaves the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ieim.pipeline import contract as contracts
+from ieim.pipeline import request
+from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service
+from ieim.pipeline.ports import ModelRequest
+from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.topology import STAGES
+from ieim.search import index_for
+
+TEXT = "I want to book a pavilion in a public garden on 3 May. Who collects the rubbish afterwards?"
+SESSION = "00000000-0000-4000-8000-000000000000"
+
+_PARKS = Agency("parks", "Parks Office", "https://parks.example", "Looks after public gardens.")
+_WASTE = Agency("waste", "Waste Service", "https://waste.example", "Collects what is thrown away.")
+_PAVILION = Service(
+    agency="parks",
+    key="parks.pavilion",
+    name="Book a pavilion",
+    path="https://parks.example/pavilion",
+    overview="You book a pavilion in a public garden for a day.",
+    categories=("rooms",),
+    requirements=("A deposit",),
+    how_to_apply=("Choose a day online.",),
+    url="https://parks.example/pavilion",
+)
+_PICK_UP = Service(
+    agency="waste",
+    key="waste.pickup",
+    name="Order a pick-up",
+    path="https://waste.example/pickup",
+    overview="We collect rubbish after a party.",
+    categories=("collection",),
+    how_to_apply=("Call two days ahead.",),
+    url="https://waste.example/pickup",
+)
+_CATEGORIES = (
+    Category("parks", "rooms", "Rooms and pavilions", ("rent", "party", "birthday")),
+    Category("waste", "collection", "Collection", ("rubbish", "pick-up")),
+)
+_LABELS = (
+    Label("intents", "book", "Book something"),
+    Label("intents", "other", "Anything else"),
+    Label("product_lines", "leisure", "Leisure"),
+    Label("product_lines", "other", "Anything else"),
+    Label("urgencies", "normal", "No hurry"),
+    Label("urgencies", "high", "Within a day"),
+    Label("risk_flags", "threat", "A threat"),
+    Label("entity_types", "date", "A date"),
+    Label("key_types", "case_reference", "A case reference"),
+)
+
+
+def release() -> Release:
+    """Return the knowledge that the question is asked over."""
+    labels: dict[str, dict[str, Label]] = {}
+    for label in _LABELS:
+        labels.setdefault(label.set, {})[label.code] = label
+    return Release(
+        number=0,
+        sha256="doctor",
+        agencies={agency.id: agency for agency in (_PARKS, _WASTE)},
+        categories={(each.agency, each.key): each for each in _CATEGORIES},
+        services={(each.agency, each.key): each for each in (_PAVILION, _PICK_UP)},
+        labels=labels,
+    )
+
+
+def asked(
+    contract_id: str, *, temperature: float, max_output_tokens: int
+) -> tuple[ModelRequest, Context]:
+    """Return the request of a contract, as a turn makes it, and what its answer is judged by."""
+    knowledge = release()
+    context = Context(
+        attempt=1,
+        user_prompt=TEXT,
+        cached_state=_state(contract_id),
+        release=knowledge,
+        labels={name: frozenset(codes) for name, codes in knowledge.labels.items()},
+    )
+    inputs = Inputs(
+        text=TEXT,
+        history=(),
+        context=context,
+        shortlist=index_for(knowledge),
+        limits={"agencies": 2, "categories": 2, "services": 2},
+    )
+    built = request.build(
+        contracts.load(contract_id),
+        inputs,
+        request_id=f"doctor/{contract_id}",
+        temperature=temperature,
+        max_output_tokens=max_output_tokens,
+    )
+    return built, context
+
+
+def _state(contract_id: str) -> dict[str, Any]:
+    """Return the state of a session that has come to a contract."""
+    low = contract_id in ("category_select_v1", "service_select_v1")
+    done: Mapping[str, Any] = {
+        "judgement_v1": {"inquiry": True},
+        "agency_detect_v1": _found(_PARKS) if low else _found(_PARKS, _WASTE),
+        "category_select_v1": {"candidates": {"rooms": _candidate(_CATEGORIES[0])}},
+        "semantic_analysis_v1": {
+            "agencies": [_analysed(_PARKS, _CATEGORIES[0]), _analysed(_WASTE, _CATEGORIES[1])],
+            "primaryAgency": {"agencyId": "parks", "reason": "It is the main wish."},
+        },
+        "service_select_v1": {
+            "serviceSelection": {
+                "serviceKey": _PAVILION.key,
+                "name": _PAVILION.name,
+                "path": _PAVILION.path,
+                "matchedField": "name",
+                "score": 0.9,
+            },
+            "template": {
+                "placeholders": {"service_name": "{service_name}"},
+                "rules": "Open with {service_name}.",
+            },
+        },
+    }
+    reads = STAGES[contract_id].reads
+    branch = "semantic_analysis_v1" if low else "category_select_v1"
+    return {"session_id": SESSION, "judgement_v1": done["judgement_v1"]} | {
+        name: done[name] for name in reads if name != branch
+    }
+
+
+def _found(*agencies: Agency) -> dict[str, Any]:
+    return {
+        "agencyDetected": [agency.id for agency in agencies],
+        "agencyInfo": [
+            {
+                "agencyId": agency.id,
+                "name": agency.name,
+                "path": agency.path,
+                "description": agency.description,
+            }
+            for agency in agencies
+        ],
+        "agencyCount": len(agencies),
+        "complexity": "low" if len(agencies) == 1 else "high",
+    }
+
+
+def _candidate(category: Category) -> dict[str, Any]:
+    return {"value": category.value, "score": 0.9}
+
+
+def _analysed(agency: Agency, category: Category) -> dict[str, Any]:
+    return {
+        "agencyId": agency.id,
+        "agencyName": agency.name,
+        "categorySelection": {"candidates": {category.key: _candidate(category)}},
+    }

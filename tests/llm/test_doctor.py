@@ -1,0 +1,155 @@
+"""``manage.py doctor`` over real servers that take one thing and refuse another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.conf import settings as configured
+from django.core.management import CommandError, call_command
+
+from ieim.llm.doctor import sample
+from ieim.llm.faults.app import with_faults
+from ieim.llm.offline import OfflineModel
+from ieim.llm.refusals import REFUSALS
+from ieim.llm.server import offline_app, running_server
+from ieim.pipeline import contract as contracts
+from ieim.pipeline.gate import judge
+from ieim.pipeline.topology import STAGES
+from tests.llm.raw_server import chat, http, raw_server, saying
+
+
+@contextmanager
+def server(*refuse: str, fault: str | None = None) -> Iterator[str]:
+    with running_server(with_faults(offline_app(refuse=refuse), fault=fault)) as base_url:
+        yield base_url
+
+
+def examined(settings: Any, base_url: str, **changes: Any) -> tuple[str, int]:
+    """Return what the doctor says, without the figures' spaces, and its exit code."""
+    own = {"BASE_URL": base_url, "NAME": "ieim-offline", "DEADLINE": 5.0}
+    settings.IEIM_MODEL = {**configured.IEIM_MODEL, **own, **changes}
+    out, code = StringIO(), 0
+    try:
+        call_command("doctor", stdout=out)
+    except SystemExit as end:
+        code = int(str(end.code))
+    return " ".join(out.getvalue().split()), code
+
+
+@pytest.mark.parametrize("contract", STAGES)
+def test_its_question_has_an_answer_that_passes_the_gate(contract: str) -> None:
+    """What the table says of a contract is about the model, not about the question."""
+    request, context = sample.asked(contract, temperature=0.0, max_output_tokens=2048)
+    answer = OfflineModel().complete(request, deadline=1)
+    assert judge(contracts.load(contract), answer, context).findings == ()
+
+
+def test_a_server_that_takes_everything_needs_nothing_set(settings: Any) -> None:
+    with server() as base_url:
+        said, code = examined(settings, base_url)
+    assert code == 0
+    assert "The settings fit this server." in said
+    assert said.count("passes the gate") == len(STAGES)
+    assert "together" in said
+
+
+@pytest.mark.parametrize(
+    ("refuse", "advised"),
+    [
+        (["temperature"], {"SEND_TEMPERATURE=false"}),
+        (["max-tokens"], {"MAX_TOKENS_FIELD=max_completion_tokens"}),
+        (
+            ["temperature", "max-tokens"],
+            {"SEND_TEMPERATURE=false", "MAX_TOKENS_FIELD=max_completion_tokens"},
+        ),
+        (["json-schema"], {"RESPONSE_FORMAT=json_object_schema"}),
+        (["json-schema", "schema-beside"], {"RESPONSE_FORMAT=json_object"}),
+        (["json-schema", "json-object", "temperature"], {"RESPONSE_FORMAT=none"}),
+        (["conditions"], set()),
+        (["lengths"], set()),
+    ],
+)
+def test_it_says_what_to_set_for_a_server_that_refuses(
+    settings: Any, refuse: list[str], advised: set[str]
+) -> None:
+    with server(*refuse) as base_url:
+        said, code = examined(settings, base_url)
+    assert all(f"Set IEIM_MODEL_{line}" in said for line in advised)
+    assert code == (1 if advised else 0)
+    assert said.count("passes the gate") == len(STAGES)
+
+
+def test_its_advice_is_enough(settings: Any) -> None:
+    with server("temperature", "max-tokens", "json-schema", "store", "cache-key") as base_url:
+        said, code = examined(settings, base_url, STORE=True, CACHE_KEY=True)
+        assert code == 1
+        assert "Set IEIM_MODEL_STORE= " in said
+        assert "Set IEIM_MODEL_CACHE_KEY=false" in said
+        mended: dict[str, Any] = {
+            "STORE": None,
+            "CACHE_KEY": False,
+            "SEND_TEMPERATURE": False,
+            "MAX_TOKENS_FIELD": "max_completion_tokens",
+            "RESPONSE_FORMAT": "json_object_schema",
+        }
+        said, code = examined(settings, base_url, **mended)
+    assert code == 0, said
+
+
+def test_every_refusal_is_of_a_request_that_the_settings_can_make(
+    settings: Any,
+) -> None:
+    for name in REFUSALS.keys() - {"conditions"}:
+        with server(name) as base_url:
+            said, _ = examined(settings, base_url)
+        assert "refuses it" in said or name == "lengths", name
+
+
+def test_it_warns_where_citizens_words_are_kept(settings: Any) -> None:
+    with server() as base_url:
+        said, code = examined(settings, base_url, STORE=True)
+    assert (code, "keep what citizens write" in said) == (0, True)
+
+
+def test_it_says_what_an_answer_lacks(settings: Any) -> None:
+    with server(fault="fenced") as base_url:
+        said, code = examined(settings, base_url)
+    assert code == 1
+    assert "wrong shape; json.syntax" in said
+    assert "In no response format" in said
+
+
+def test_it_shows_what_a_prefix_cache_had(settings: Any) -> None:
+    usage = {
+        "prompt_tokens": 900,
+        "completion_tokens": 7,
+        "prompt_tokens_details": {"cached_tokens": 512},
+    }
+    body = json.dumps({**json.loads(chat("{}")), "usage": usage}).encode()
+    with raw_server(saying(http(body))) as raw:
+        said, code = examined(settings, raw.base_url)
+    assert "judgement_v1 900 7 512" in said
+    assert code == 1
+
+
+def test_without_a_server_it_asks_the_offline_engine(settings: Any) -> None:
+    said, code = examined(settings, "")
+    assert code == 0
+    assert "the offline engine answers" in said
+    assert said.count("passes the gate") == len(STAGES)
+
+
+@pytest.mark.parametrize("changes", [{"NAME": "no such model"}, {"BASE_URL": "http://127.0.0.1:1"}])
+def test_it_says_so_when_no_answer_can_be_had(settings: Any, changes: dict[str, Any]) -> None:
+    with server() as base_url, pytest.raises(CommandError, match=r"IEIM_MODEL_(NAME|BASE_URL)"):
+        examined(settings, base_url, **changes)
+
+
+def test_a_server_that_fails_at_everything_is_no_server(settings: Any) -> None:
+    with server(fault="error") as base_url, pytest.raises(CommandError, match="refuses or fails"):
+        examined(settings, base_url)

@@ -1,0 +1,122 @@
+"""What the citizen asks about leads the reply, and the parts that nothing covers are said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ieim.llm.engine.selection import select_service
+from ieim.pipeline.parts import uncovered
+from ieim.pipeline.ports import Part, Shortlist
+from ieim.pipeline.redaction import prepare
+from ieim.pipeline.stages.base import Inputs
+from ieim.pipeline.work import Answered
+from ieim.search import index_for
+from tests.pipeline.build import PAVILION, RELEASE, REPLACE, RETURN, context
+from tests.pipeline.drive import ScriptedModel, high_script, payload, run
+
+
+class Told:
+    """A search that says what a message asks about; all else is that of the words."""
+
+    def __init__(self, *fields: str) -> None:
+        self.fields = fields
+        self.words = index_for(RELEASE)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.words, name)
+
+    def asked_about(self, text: str) -> Sequence[str]:
+        return self.fields
+
+
+def sent(shortlist: Any) -> dict[str, Any]:
+    """Return what service_select_v1 was sent."""
+    model = ScriptedModel()
+    run(model, shortlist=shortlist)
+    return next(payload(r) for r in model.flow if r.contract == "service_select_v1")
+
+
+def test_a_model_is_told_what_the_message_asks_about() -> None:
+    assert sent(Told("fees"))["asked_about"] == ["fees"]
+    assert "asked_about" not in sent(Told())
+
+
+@pytest.mark.parametrize(
+    ("fields", "rules"),
+    [
+        (("fees",), "Open with {service_fees}."),
+        (("requirements", "fees"), "Open with {service_requirements}, {service_fees}."),
+        (("contact",), None),  # the service has none
+        ((), None),
+    ],
+)
+def test_the_offline_engine_opens_with_it(fields: tuple[str, ...], rules: str | None) -> None:
+    asked = sent(Told(*fields))
+    asked["service_index"] = [
+        {**slot, "fields": ["name", "requirements", "fees"]} for slot in asked["service_index"]
+    ]
+    template = select_service(asked)["template"]
+    usual = "Open with {service_name}, {service_requirements}, {service_fees}."
+    assert template["rules"] == (rules or usual)
+    assert set(template["placeholders"]) == {
+        *("service_name", "service_requirements", "service_fees")
+    }
+
+
+def inputs(text: str) -> Inputs:
+    judged = replace(context("service_select_v1", user_prompt=text), redacted=prepare(text))
+    return Inputs(judged.seen, (), judged, index_for(RELEASE), {})
+
+
+def covered(text: str, *cited: Any) -> list[str]:
+    """Return the parts of ``text`` that an answer which cites these services leaves over."""
+    outcome, _ = run(ScriptedModel(high_script()))
+    assert isinstance(outcome, Answered)
+    sources = tuple(card.source for card in outcome.reply.cards if card.title in cited)
+    said = uncovered(replace(outcome.reply, sources=sources), inputs(text))
+    return [text[start:end] for start, end in said.uncovered]
+
+
+BOTH = "How do I replace a lost passport? Where can I book a garden pavilion?"
+THIRD = f"{BOTH} When must I file my tax return?"
+
+
+def test_a_part_that_no_source_is_about_is_said() -> None:
+    assert covered(BOTH, REPLACE.name, PAVILION.name) == []
+    assert covered(THIRD, REPLACE.name, PAVILION.name) == ["When must I file my tax return"]
+    assert covered(BOTH, REPLACE.name) == ["Where can I book a garden pavilion"]
+
+
+def test_a_part_that_nothing_in_the_release_is_about_is_said_too() -> None:
+    text = "How do I replace a lost passport? Who repairs broken saxophones nowadays?"
+    assert covered(text, REPLACE.name) == ["Who repairs broken saxophones nowadays"]
+
+
+def test_the_parts_are_those_of_the_text_as_sent() -> None:
+    text = f"I am jo@mail.example. {THIRD}"
+    assert covered(text, REPLACE.name, PAVILION.name) == ["When must I file my tax return"]
+
+
+def test_one_question_and_what_goes_on_with_it_is_never_left_over() -> None:
+    assert covered("How do I replace a lost passport?", PAVILION.name) == []
+    assert covered("How do I replace a lost passport? And how much is it?", PAVILION.name) == []
+    assert covered("My passport was stolen. My cat is ill. Help me please.", REPLACE.name) == []
+
+
+def test_the_runner_says_it() -> None:
+    outcome, _ = run(ScriptedModel(high_script()), text=THIRD)
+    assert isinstance(outcome, Answered)
+    spans = outcome.reply.uncovered
+    assert [THIRD[start:end] for start, end in spans] == ["When must I file my tax return"]
+    assert json.loads(json.dumps(outcome.reply.as_dict()))["uncovered"] == [list(*spans)]
+    assert RETURN.key not in {source.service_key for source in outcome.reply.sources}
+
+
+def test_the_port_has_parts() -> None:
+    shortlist: Shortlist = index_for(RELEASE)
+    assert shortlist.parts("How do I replace a lost passport?") == [Part(0, 32)]
