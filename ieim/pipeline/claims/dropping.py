@@ -41,7 +41,7 @@ CONDITION = 0.6
 OCCASION = 0.5
 """The same of a condition that a sentence begins with."""
 
-RECIPROCAL = 0.34
+RECIPROCAL = 0.33
 """The share of the content of a clause that a claim has to say to use it."""
 
 
@@ -52,6 +52,8 @@ def dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) 
         mine = [a for part, u in zip(parts, chosen, strict=True) if u is unit for a in part.atoms]
         used = _used(unit, mine)
         for index in sorted(used):
+            if _chooses(unit, index, used, mine):
+                continue
             if why := _clause_dropped(unit.clauses[index], mine, whole, unit, judge):
                 return why
         for index, clause in enumerate(unit.clauses):
@@ -148,6 +150,21 @@ def _covered(atom: Atom, clause: Clause) -> bool:
     return any(
         atom.value == other.value for other in clause.atoms if other.kind in ("word", "loose")
     ) or akin_atom(atom, clause.atoms)
+
+
+def _chooses(unit: Unit, index: int, used: set[int], mine: Sequence[Atom]) -> bool:
+    """Whether a claim takes the other one of two facts: "at 66, or from 62 with a lower amount"."""
+    if index + 1 not in used or unit.clauses[index + 1].atoms[0].word not in OR:
+        return False
+    here, there = (
+        [a for a in unit.clauses[i].atoms if a.kind == "fact"] for i in (index, index + 1)
+    )
+    return (
+        bool(here)
+        and not any(agree(a, o) for a in here for o in mine)
+        and any(agree(a, o) for a in there for o in mine)
+        and not any(a.kind in _KEPT for a in unit.clauses[index].atoms)
+    )
 
 
 def _clause_dropped(

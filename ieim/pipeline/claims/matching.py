@@ -21,7 +21,8 @@ _STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "con
 MOST_PARTS = 40
 _TRIES = 600
 
-PART = 1.5
+PART = 1.0
+TURNED = 4.0
 _TURNS = frozenset({"duty", "permission", "advice", "negation", "free", "only"})
 
 MAY_MISS = 0.2
@@ -44,7 +45,7 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
     merged = _merged(parts, judge)
     if len(merged) > MOST_PARTS:
         return Reason(99, "It is too long to be judged.")
-    content = sum(a.kind in ("word", "fact") for part in merged for a in part.atoms)
+    content = sum(a.kind not in ("glue", "name", "loose") for part in merged for a in part.atoms)
     spare = int(content * MAY_MISS)
     lacking: list[Atom] = []
     for part in merged:
@@ -94,8 +95,9 @@ def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge)
         and a.word not in judge.words.exact
         for a in gap
     )
-    turns = any(a.kind in _TURNS for a in part.atoms)
-    return len(gap) if spared and not turns and _own(part, unit) >= PART * len(gap) else 99
+    # A part that turns a meaning has to be all but the source's own.
+    share = TURNED if any(a.kind in _TURNS for a in part.atoms) else PART
+    return len(gap) if spared and _own(part, unit) >= share * len(gap) else 99
 
 
 def _choices(candidates: Sequence[Sequence[Unit | None]]) -> Iterator[list[Unit | None]]:
