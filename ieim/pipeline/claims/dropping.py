@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ieim.pipeline.claims.atoms import Atom
 from ieim.pipeline.claims.comparing import agree, akin_atom, same_fact
-from ieim.pipeline.claims.entries import OR, Clause, Part, Unit
+from ieim.pipeline.claims.entries import OCCASIONS, OR, Clause, Part, Unit
 
 if TYPE_CHECKING:
     from ieim.pipeline.claims.judging import Judge
@@ -35,6 +35,11 @@ _KEPT = frozenset(
 )
 """Operators that a claim may not drop from a clause that it uses."""
 
+_REASONS = frozenset(
+    ["because", "since", "with", "puisque", "parce", "car", "comme", "avec", "weil", "da", "porque"]
+)
+"""What begins the citizen's own case: "because you are under 18"."""
+
 CONDITION = 0.6
 """The share of a condition's content that a claim has to say."""
 
@@ -61,6 +66,11 @@ def dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) 
                 group = [clause, *(unit.clauses[i] for i in clause.alternatives)]
                 if not any(_kept(each, index, whole, judge) for each in group):
                     return f"It leaves out the condition: {_words(clause)}."
+        mains = [
+            p for p, u in zip(parts, chosen, strict=True) if u is unit and not _is_condition(p)
+        ]
+        if any(_asserts_a_condition(part, unit, judge) for part in mains):
+            return "It states what the source only supposes."
         if _mixed(unit, mine, used):
             return "It puts together what the source keeps apart."
         negations = sum(a.kind == "negation" for a in mine)
@@ -124,6 +134,39 @@ def _only_mentions(clause: Clause, covered: Sequence[Atom], index: int, used: se
         and covered[0].kind == "word"
         and any(index < other for other in used)
         and (covered[0].value == content[0].value or akin_atom(covered[0], content[:1]))
+    )
+
+
+def _is_condition(part: Part) -> bool:
+    return any(atom.kind in ("condition", "except") for atom in part.atoms) or any(
+        atom.word in _REASONS for atom in part.atoms[:2]
+    )
+
+
+def _asserts_a_condition(part: Part, unit: Unit, judge: Judge) -> bool:
+    """Whether most words that a part takes from the source stand only in an "if" there."""
+    supposed = [c for c in unit.clauses if _supposes(c)]
+    stated = [c for c in unit.clauses if not _supposes(c)]
+    taken = [
+        atom
+        for atom in part.atoms
+        if atom.kind in ("word", "fact")
+        and atom.value not in judge.asked
+        and not judge.is_context(atom, None)
+        and any(_covered(atom, clause) for clause in unit.clauses)
+    ]
+    only = [
+        atom
+        for atom in taken
+        if any(_covered(atom, clause) for clause in supposed)
+        and not any(_covered(atom, clause) for clause in stated)
+    ]
+    return 2 * len(only) >= len(taken) > 0
+
+
+def _supposes(clause: Clause) -> bool:
+    return clause.conditional and any(
+        a.kind == "condition" and a.word not in OCCASIONS for a in clause.atoms
     )
 
 
@@ -191,7 +234,7 @@ def _mostly(found: Sequence[Atom], mine: Sequence[Atom], share: float, judge: Ju
     said = sum(
         a.value in judge.asked
         or a.value in judge.before
-        or judge.is_context(a, None)
+        or (share <= RECIPROCAL and judge.is_context(a, None))
         or any(
             (a.kind == "fact" and o.kind == "fact" and same_fact(o, a))
             or (a.kind == "word" and (o.value == a.value or akin_atom(a, [o])))
