@@ -59,7 +59,7 @@ def check(
     ``reply.empty`` when it has no letter or digit; ``sources.missing`` when nothing is cited (at
     the list of sources), or an agency or service is named that is not; ``reply.ungrounded`` for
     every fact that no cited service, nor its agency, gives; ``reply.unsupported`` for every
-    sentence that no single one of them says.
+    sentence that no single one of them says (of a reply that cites something).
     """
     found = list(_blank(reply, REPLY))
     if cited or beside:
@@ -79,7 +79,8 @@ def check(
         for fact, what in _stated(reply, currencies)
         if (fact.kind, fact.value) not in values and not matches(fact, known)
     ]
-    found += _unsupported(reply, _entries(cited, release, beside), question)
+    if cited:
+        found += _unsupported(reply, _entries(cited, release, beside), question)
     return found
 
 
@@ -132,9 +133,9 @@ def _entries(
 
 
 def _unsupported(reply: str, entries: Sequence[claims.Entry], question: str) -> Iterator[Finding]:
-    """Yield a finding for each sentence that no entry supports; without entries there is none."""
+    """Yield a finding for each sentence that no entry supports."""
     told: set[str] = set()
-    for view, where in _views(reply) if entries else ():
+    for view, where in _views(reply):
         for claim in claims.unsupported(view, entries, question=question):
             letters = "".join(filter(str.isalnum, claim.text))
             if letters not in told:

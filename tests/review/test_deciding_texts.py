@@ -25,7 +25,12 @@ def test_it_sends_what_a_person_writes_with_its_sources() -> None:
     seen = deciding.preview(
         item_id=the_item(turn).pk, actor=eva, action=Action.WRITE, payload=payload
     )
-    assert [finding.code.value for finding in seen.warnings] == ["reply.ungrounded"]
+    assert [finding.code.value for finding in seen.warnings] == [
+        "reply.ungrounded",
+        "reply.unsupported",
+        "reply.unsupported",
+    ]
+    assert "'Please write to us.' (characters 0 to 19)" in seen.warnings[1].message
     assert seen.findings == ()
     taken_and_decided(the_item(turn), eva, Action.WRITE, **payload)
     reply = reply_of(turn)

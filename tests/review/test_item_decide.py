@@ -190,6 +190,9 @@ def test_it_checks_a_draft_while_it_is_written(eva: User) -> None:
     assert "<html" not in wrong
     fine = at_desk.said("check", "override", draft, answer="Agree on the name of the child.")
     assert "found nothing wrong" in fine
+    claimed = at_desk.said("check", "override", draft, answer="You need not come at all.")
+    assert "&#x27;You need not come at all.&#x27; (characters 0 to 25)" in claimed
+    assert "reply.unsupported" in claimed
 
 
 def test_it_warns_of_what_no_source_says_and_lets_the_author_decide(at_desk: Desk) -> None:

@@ -9,6 +9,7 @@ import pytest
 from django.http import QueryDict
 
 from conversations.models import Turn
+from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.stages.triage import CLASSIFY, EXTRACT, IDENTITY_ASSIST
 from ieim.pipeline.topology import STAGES
 from review import deciding
@@ -63,16 +64,23 @@ def first_service(turn: Turn, contract: str) -> Posted:
     return {made.input_name: made.options[0].value}
 
 
+def the_name_of(source: Posted, turn: Turn) -> Posted:
+    """Return the source with an answer that says no more than what it is called."""
+    (value,) = source.values()
+    _, agency, key = str(value).split("/")
+    name = knowledge.release(turn.release_number).services[(agency, key)].name
+    return {**source, "answer": f"Here is what you can do first: {name}."}
+
+
 FILLED: Mapping[str, Callable[[Turn], Posted]] = {
     "judgement_v1": lambda _: {"inquiry": "no", "guidance": "Please ask about a public service."},
     "agency_detect_v1": lambda _: {"agency": ["immigration"]},
     "category_select_v1": lambda turn: topics(turn, "category_select_v1"),
     "semantic_analysis_v1": lambda turn: topics(turn, "semantic_analysis_v1"),
     "service_select_v1": lambda turn: first_service(turn, "service_select_v1"),
-    "multi_agency_service_answer_v1": lambda turn: {
-        **first_service(turn, "multi_agency_service_answer_v1"),
-        "answer": "Here is what you can do first.",
-    },
+    "multi_agency_service_answer_v1": lambda turn: the_name_of(
+        first_service(turn, "multi_agency_service_answer_v1"), turn
+    ),
     "classify": lambda _: {
         "intents-label": ["extend", ""],
         "intents-quote": ["extend my tourist visa", ""],

@@ -18,6 +18,7 @@ _CLOCK = re.compile(
 )
 _NOT = re.compile(r"(?<=[a-z])n't(?![a-z])", re.IGNORECASE)
 _EMAIL = re.compile(r"(?<![^\W_])e-mail", re.IGNORECASE)
+_CURRENCY = re.compile(r"\b([A-Z]{3})\s?(?=\d)|(?<=\d)\s?([A-Z]{3})\b")
 _RANGE = re.compile(r"\s?(?:-|–|—|to|till|until|bis|au|à|a)\s?", re.IGNORECASE)
 
 
@@ -53,7 +54,9 @@ def tokens_of(text: str) -> tuple[Reading, str]:
 
 def atoms(said: str, words: Lexicon) -> list[Atom]:
     """Return the atoms of one sentence, from left to right. Linear."""
-    taken = {fact.start: fact for fact in facts(said)}
+    # A code beside a number is a currency, whether ISO 4217 has it or not.
+    codes = [code for found in _CURRENCY.findall(said) for code in found if code]
+    taken = {fact.start: fact for fact in facts(said, currencies=codes)}
     reach = [(fact.start, fact.end) for fact in taken.values()]
     for start, end, value in _clocks(said):
         if not any(a < end and start < b for a, b in reach):

@@ -25,27 +25,15 @@ OCCASIONS = frozenset(["when", "quand", "lorsque", "once", "while", "cuando"])
 
 OR = frozenset(["or", "ou", "oder", "o", "nor", "ni"])
 
-AND = frozenset(
-    [
-        "and",
-        "but",
-        "so",
-        "because",
-        "et",
-        "mais",
-        "car",
-        "und",
-        "aber",
-        "denn",
-        "weil",
-        "y",
-        "e",
-        "pero",
-        "porque",
-        "then",
-        "puis",
-    ]
-)
+WITHOUT = frozenset(["without", "sans", "ohne", "sin"])
+"""Negations of one noun only."""
+
+AND = {
+    "en": frozenset(["and", "but", "so", "because", "then"]),
+    "fr": frozenset(["et", "mais", "car", "puis"]),
+    "de": frozenset(["und", "aber", "denn", "weil"]),
+    "es": frozenset(["y", "e", "pero", "porque"]),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +81,7 @@ class Clause:
     governs: tuple[int, ...] = ()
     alternatives: tuple[int, ...] = ()
     conditional: bool = False
+    denied_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,40 +160,48 @@ def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:
             and not BREAK.search(atom.gap)
         )
         opens = atom.kind in ("condition", "except") or restricts
-        if last and (BREAK.search(atom.gap) or opens or atom.word in AND):
+        ends = BREAK.search(atom.gap) or opens or atom.word in AND[words.language]
+        if ends and any(each.kind in ("word", "loose", "fact", "free") for each in last):
             cut.append([])
             conditional.append(opens)
-        elif not last:
+        elif not last or opens:
             conditional[-1] = opens
         cut[-1].append(atom)
+    denied: list[int | None] = []
+    for index, part in enumerate(cut):
+        denied.append(_denied_by(index, part, cut, denied))
     return tuple(
         Clause(
             tuple(part),
-            tuple(
-                _governed(
-                    index,
-                    part[0].word if part else "",
-                    conditional,
-                    apart=bool(part and BREAK.search(part[0].gap)),
-                )
-            ),
+            tuple(_governed(index, part, conditional, joins=AND[words.language])),
             tuple(_alternatives(index, cut, conditional)),
             conditional[index],
+            denied[index],
         )
         for index, part in enumerate(cut)
     )
 
 
-def _governed(index: int, first: str, conditional: Sequence[bool], *, apart: bool) -> Iterator[int]:
+def _governed(
+    index: int, part: Sequence[Atom], conditional: Sequence[bool], *, joins: frozenset[str]
+) -> Iterator[int]:
+    """Yield the clauses that do not hold without the condition ``index``."""
     if not conditional[index]:
         return
     before = [i for i in range(index) if not conditional[i]]
-    if first in OCCASIONS and (not before or apart):
+    after = [i for i in range(index + 1, len(conditional)) if not conditional[i]]
+    joined = part[0].word in joins
+    apart = joined or bool(BREAK.search(part[0].gap))
+    if any(atom.word in OCCASIONS for atom in part[: 1 + joined]) and (not before or apart):
         return
-    if before:
+    if joined and after:
+        yield after[0]  # "upload the photo and, if you need one, the report"
+    elif index and conditional[index - 1]:
+        yield index - 1
+    elif before:
         yield before[-1]
     else:
-        yield from (i for i in range(index + 1, len(conditional)) if not conditional[i])
+        yield from after
 
 
 def _alternatives(
@@ -217,3 +214,15 @@ def _alternatives(
         if any(atom.word in OR for atom in cut[end]):
             yield from range(index + 1, end + 1)
             return
+
+
+def _denied_by(
+    index: int, part: Sequence[Atom], cut: Sequence[Sequence[Atom]], denied: Sequence[int | None]
+) -> int | None:
+    """Return the clause whose negation goes on in this one: the item of a list has no subject."""
+    goes_on = bool(part) and (part[0].kind in ("word", "loose") or part[0].word in OR)
+    if not index or not goes_on or any(atom.kind == "negation" for atom in part):
+        return None
+    if any(atom.kind == "negation" and atom.word not in WITHOUT for atom in cut[index - 1]):
+        return index - 1
+    return denied[index - 1]

@@ -37,6 +37,7 @@ class Judge:
         self.names = {name for read in self.read for name in read.names if name}
         asked = atoms(tokens_of(question)[1], self.words)
         self.asked = frozenset(a.value for a in asked if a.kind in ("word", "loose", "fact"))
+        self.asked_kinds = frozenset(a.kind for a in asked)
         # What the sentence before said: an "it" of this one takes it up.
         self.before: frozenset[object] = frozenset()
         self.name_stems = frozenset().union(*(read.name_stems for read in self.read))
@@ -149,7 +150,7 @@ class Judge:
         for atom in found:
             if parts[-1] and (
                 BREAK.search(atom.gap)
-                or atom.word in AND
+                or atom.word in AND[self.words.language]
                 or atom.kind in ("condition", "except")
                 or atom.word in ("or", "ou", "oder")
             ):

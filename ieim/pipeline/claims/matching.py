@@ -21,7 +21,8 @@ _STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "con
 MOST_PARTS = 40
 _TRIES = 600
 
-PART = 1.5
+PART = 1.0
+TURNED = 4.0
 _TURNS = frozenset({"duty", "permission", "advice", "negation", "free", "only"})
 
 MAY_MISS = 0.2
@@ -44,14 +45,20 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
     merged = _merged(parts, judge)
     if len(merged) > MOST_PARTS:
         return Reason(99, "It is too long to be judged.")
-    content = sum(a.kind in ("word", "fact") for part in merged for a in part.atoms)
+    content = sum(a.kind not in ("glue", "name", "loose") for part in merged for a in part.atoms)
     spare = int(content * MAY_MISS)
     lacking: list[Atom] = []
     for part in merged:
         if part.wants and _only_wants(part, read, judge):
             candidates.append([None])
             continue
-        gaps = [(unit, _missing(part, unit, read, judge)) for unit in read.units]
+        orders = part is merged[0] and part.atoms[0].kind in ("word", "loose")
+        # What "we" do is nothing that the citizen is told to do.
+        gaps = [
+            (unit, _missing(part, unit, read, judge))
+            for unit in read.units
+            if not (orders and unit.clauses[0].atoms[0].kind == "us")
+        ]
         fewest = min((_cost(gap, part, unit, read, judge) for unit, gap in gaps), default=99)
         if fewest > spare:
             nearest = min((gap for _, gap in gaps), key=len, default=[])
@@ -94,8 +101,9 @@ def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge)
         and a.word not in judge.words.exact
         for a in gap
     )
-    turns = any(a.kind in _TURNS for a in part.atoms)
-    return len(gap) if spared and not turns and _own(part, unit) >= PART * len(gap) else 99
+    # A part that turns a meaning has to be all but the source's own.
+    share = TURNED if any(a.kind in _TURNS for a in part.atoms) else PART
+    return len(gap) if spared and _own(part, unit) >= share * len(gap) else 99
 
 
 def _choices(candidates: Sequence[Sequence[Unit | None]]) -> Iterator[list[Unit | None]]:
@@ -156,29 +164,53 @@ def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     strict = part.atoms[0].kind in ("condition", "except")
     words = {a.word for a in there}
     kinds = {a.kind for a in there}
+    asks = any(a.word in sensitive() and a.value not in read.name_stems for a in part.atoms)
+    subject = next((a for a in part.atoms if a.kind in ("word", "fact")), None)
     return [
         atom
         for atom in part.atoms
         if not (
             atom.kind in ("glue", "name")
-            or _there(atom, unit, there, words, kinds, read, judge, strict=strict)
+            or _there(
+                atom,
+                unit,
+                there,
+                words,
+                kinds,
+                read,
+                judge,
+                strict=strict and atom is not subject,
+                asks=asks,
+            )
         )
     ]
 
 
 def _word_there(
-    atom: Atom, unit: Unit, there: Sequence[Atom], read: Read, judge: Judge, *, strict: bool
+    atom: Atom,
+    unit: Unit,
+    there: Sequence[Atom],
+    read: Read,
+    judge: Judge,
+    *,
+    strict: bool,
+    asks: bool,
 ) -> bool:
     """Whether a unit has a word of a claim, or the word is free beside it."""
     if akin_atom(atom, there) or any(atom.word == a.word or atom.value == a.value for a in there):
         return True
+    if atom.word in judge.words.exact:
+        return False
     if atom.word in sensitive():
         return judge.is_context(atom, read) and not strict
     labels = judge.words.labels
     if atom.word in judge.words.kin and atom.value in judge.asked:
         return True
-    if unit.kind == "requirement" and atom.value in read.actions:
+    if unit.kind == "requirement" and atom.value in read.actions and not asks:
         return True
+    if asks:
+        # A secret, a payment, an account: only the entry's own words, and that one needs it.
+        return atom.word in labels.get("any", ()) or judge.is_context(atom, read)
     return (
         atom.kind == "loose"
         or atom.word in labels.get("any", ())
@@ -197,11 +229,12 @@ def _there(
     judge: Judge,
     *,
     strict: bool,
+    asks: bool,
 ) -> bool:
     if atom.kind == "fact":
         return any(same_fact(atom, other) for other in there if other.kind == "fact")
     if atom.kind in ("word", "loose"):
-        return _word_there(atom, unit, there, read, judge, strict=strict)
+        return _word_there(atom, unit, there, read, judge, strict=strict, asks=asks)
     if atom.kind in ("universal", "same"):
         return atom.word in words
     if atom.kind == "duty":

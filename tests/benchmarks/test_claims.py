@@ -1,0 +1,32 @@
+"""How much gets past the check of claims, by totals only: the unseen cases stay unseen."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from benchmarks import bench_claims
+from benchmarks.bench_claims import Total
+
+
+@cache
+def measured() -> dict[str, dict[str, dict[str, Total]]]:
+    return bench_claims.measure(sorted(bench_claims.CASES.glob("*.jsonl")))
+
+
+def test_there_are_enough_cases() -> None:
+    assert all(groups["all"][1] >= 150 for groups in measured()["together"].values())
+
+
+@pytest.mark.parametrize("kind", bench_claims.FLOORS)
+def test_every_half_holds_its_floor(kind: str) -> None:
+    for name, found in measured().items():
+        wrong, count = found[kind]["all"]
+        assert wrong <= bench_claims.FLOORS[kind] * count, (name, kind, wrong, count)
+
+
+def test_the_docs_have_the_table() -> None:
+    text = bench_claims.DOC.read_text(encoding="utf-8")
+    written = text.split(bench_claims.BEGIN)[1].split(bench_claims.END)[0].strip()
+    assert written == bench_claims.table(measured())
