@@ -1,7 +1,4 @@
-"""Sessions, turns, stages with every attempt, evidence spans and replies.
-
-What must never happen twice is refused by a constraint, not by care.
-"""
+"""Sessions and turns with all that came of them. Constraints refuse what must not be twice."""
 
 from __future__ import annotations
 
