@@ -223,18 +223,23 @@ def _mostly(found: Sequence[Atom], mine: Sequence[Atom], share: float, judge: Ju
     content = [a for a in found if a.kind in ("word", "fact")]
     if not content:
         return True
-    said = sum(
+    named = [judge.is_context(a, None) for a in content]
+    said = [
         a.value in judge.asked
         or a.value in judge.before
-        or (share < WHOLE and judge.is_context(a, None))
         or any(
             (a.kind == "fact" and o.kind == "fact" and same_fact(o, a))
             or (a.kind == "word" and (o.value == a.value or akin_atom(a, [o])))
             for o in mine
         )
         for a in content
-    )
-    return said >= share * len(content)
+    ]
+    # The words of a name go without saying, except that they alone make no condition, only an
+    # occasion.
+    own = any(each and not name for each, name in zip(said, named, strict=True))
+    if share <= OCCASION or (share < WHOLE and own):
+        said = [each or name for each, name in zip(said, named, strict=True)]
+    return sum(said) >= share * len(content)
 
 
 def _words(clause: Clause) -> str:

@@ -83,7 +83,7 @@ class Judge:
             len(found) <= _MOST_COURTEOUS
             and any(atom.word in self.words.kind for atom in found)
             and all(
-                atom.kind in ("glue", "loose", "first_person", "us", "sequence")
+                atom.kind in ("glue", "loose", "first_person", "us", "sequence", "universal")
                 or atom.word in self.words.kind
                 or atom.word in self.words.condolence
                 or atom.word in self.words.kin

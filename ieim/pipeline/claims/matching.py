@@ -244,10 +244,13 @@ def _there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
     if atom.kind == "permission":
         return "permission" in kinds or unit.kind in ("step", "name", "contact")
     if atom.kind == "ability":
-        soft = kinds & {"ability", "permission", "us"} or unit.kind != "requirement"
+        # What an agency is for ("work", "study") says nobody's permission.
+        soft = kinds & {"ability", "permission", "us"} or unit.kind not in ("requirement", "agency")
         return bool(soft) and not (kinds & {"duty"} and not kinds & {"ability", "permission"})
     if atom.kind == "advice":
         return "advice" in kinds or "duty" in kinds or unit.kind in ("requirement", "step")
     if atom.kind in ("condition", "first", "sequence"):
         return True
+    if atom.kind == "after" and unit.kind == "time":
+        return True  # "ready after 8 working days"
     return atom.kind in kinds
