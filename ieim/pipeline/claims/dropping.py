@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _TURNING = frozenset(["negation", "only", "except"])
 """Those of them that a claim has to say in the same part."""
 
+_SOFT = frozenset(["permission", "ability", "hedge", "negation"])
+"""What a claim of something that only may be so has to say."""
+
 _REASONS = frozenset(
     [
         "because",
@@ -213,6 +216,8 @@ def _clause_dropped(
             same_fact(atom, o) or same_fact(o, atom) for o in whole if o.kind == "fact"
         ):
             return f"It leaves out a fact of the source: {atom.word or atom.value}."
+    if "permission" in {a.kind for a in clause.atoms} and not {a.kind for a in whole} & _SOFT:
+        return "It leaves out that it only may be so."
     whole_clause = unit.kind == "fees" or "free" in {a.kind for a in clause.atoms} & kinds
     if not _mostly(clause.atoms, whole, WHOLE if whole_clause else RECIPROCAL, judge):
         return f"It leaves out for whom or what: {_words(clause)}."

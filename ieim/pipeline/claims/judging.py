@@ -108,7 +108,7 @@ class Judge:
         at = 0
         for atom in found:
             if at >= match.end() and not (
-                atom.kind == "glue"
+                atom.kind in ("glue", "loose")
                 or atom.word in self.words.condolence
                 or (atom.value in self.asked and atom.word not in sensitive())
             ):
