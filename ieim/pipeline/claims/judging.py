@@ -94,7 +94,7 @@ class Judge:
 
     def _courteous(self, found: Sequence[Atom], rest: Sequence[Atom]) -> bool:
         """Whether a stretch begins as a courtesy and goes on with the citizen's own words."""
-        if not rest and self._kind(found):
+        if self._kind(found):
             return True
         if len(found) == 1 and found[0].word in self.words.denial:
             # "No, it does not": the sentence itself says no.

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom
+from ieim.pipeline.claims.comparing import akin_atom, same_fact
 from ieim.pipeline.claims.dropping import dropped
 from ieim.pipeline.claims.entries import Part, Read, Unit
 from ieim.pipeline.claims.lexicon import OPERATORS, sensitive
@@ -166,11 +167,38 @@ def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
     )
 
 
+def _turned(part: Part, unit: Unit) -> Iterator[Atom]:
+    """Yield what a part turns round.
+
+    A "before" or "after" where what follows it comes first in the unit, and a verb of "we" that
+    the unit has not: what we need or want is nobody's to add.
+    """
+    for at, atom in enumerate(part.atoms):
+        if atom.kind == "us":
+            does = next((a for a in part.atoms[at:] if a.kind in ("word", "loose")), None)
+            if does and not unit.has(does):
+                yield does
+        if atom.kind not in ("before", "after") or atom.kind not in unit.kinds:
+            continue
+        follows = next((a for a in part.atoms[at:] if a.kind in ("word", "fact")), None)
+        since = next(i for i, a in enumerate(unit.atoms) if a.kind == atom.kind)
+        rest = unit.atoms[since:]
+        if follows and unit.has(follows) and not any(_same(follows, a) for a in rest):
+            yield atom
+
+
+def _same(atom: Atom, other: Atom) -> bool:
+    if atom.kind == "fact":
+        return other.kind == "fact" and same_fact(atom, other)
+    return atom.value == other.value or akin_atom(atom, [other])
+
+
 class _Beside(NamedTuple):
     """What a part is held against: a unit of an entry.
 
     ``strict`` where no word of a name is free, ``asks`` where the part speaks of a secret, a
-    payment or an account, ``held`` where the unit does so in the same words, ``turns`` where it makes a duty of it.
+    payment or an account, ``held`` where the unit does so in the same words, ``turns`` where
+    the part makes a duty of it.
     """
 
     unit: Unit
@@ -195,12 +223,16 @@ def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     held = all(a.value in unit.values for a in risky)
     subject = next((a for a in part.atoms if a.kind in ("word", "fact")), None)
     turns = any(a.kind == "duty" for a in part.atoms) and "duty" not in unit.kinds
+    turned = list(_turned(part, unit))
     beside = _Beside(unit, read, strict, asks, held, turns)
     return [
         atom
         for atom in part.atoms
         if atom.kind not in ("glue", "name")
-        and not _there(atom, beside._replace(strict=strict and atom is not subject), judge)
+        and (
+            atom in turned
+            or not _there(atom, beside._replace(strict=strict and atom is not subject), judge)
+        )
     ]
 
 
@@ -221,7 +253,8 @@ def _word_there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
     labelled = atom.word in labels.get(unit.kind, ())
     if beside.asks:
         # A secret, a payment, an account: only the entry's own words, and that one needs it.
-        needed = beside.held and unit.kind == "requirement" and labelled
+        # It may be brought and shown; to whom it is given, the entry says.
+        needed = beside.held and unit.kind == "requirement" and labelled and atom.kind == "word"
         return atom.word in labels["any"] or named or needed
     return (
         (atom.kind == "loose" and not beside.turns)
