@@ -97,8 +97,8 @@ class Judge:
         if self._kind(found):
             return True
         if len(found) == 1 and found[0].word in self.words.denial:
-            # "No, it does not": the sentence itself says no.
-            return any(atom.kind == "negation" for atom in rest)
+            # "No, it does not": the sentence has to say its no itself.
+            return bool(rest)
         said = " ".join(atom.word for atom in found)
         match = self.words.courtesies.match(said)
         if match is None or len(said.split()) > _MOST_COURTEOUS:
