@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom
@@ -198,7 +199,7 @@ class _Beside(NamedTuple):
 
     ``strict`` where no word of a name is free, ``asks`` where the part speaks of a secret, a
     payment or an account, ``held`` where the unit does so in the same words, ``turns`` where
-    the part makes a duty of it.
+    the part makes a duty of it. ``told`` are the starts of words right after one of the unit's.
     """
 
     unit: Unit
@@ -207,6 +208,7 @@ class _Beside(NamedTuple):
     asks: bool
     held: bool
     turns: bool
+    told: frozenset[int]
 
 
 def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
@@ -224,7 +226,11 @@ def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     subject = next((a for a in part.atoms if a.kind in ("word", "fact")), None)
     turns = any(a.kind == "duty" for a in part.atoms) and "duty" not in unit.kinds
     turned = list(_turned(part, unit))
-    beside = _Beside(unit, read, strict, asks, held, turns)
+    # "Send us the form" is "Send the form".
+    told = frozenset(
+        b.start for a, b in pairwise(part.atoms) if a.kind == "word" and a.value in unit.values
+    )
+    beside = _Beside(unit, read, strict, asks, held, turns, told)
     return [
         atom
         for atom in part.atoms
@@ -272,7 +278,7 @@ def _there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
     if atom.kind in ("word", "loose"):
         return _word_there(atom, beside, judge)
     if atom.kind in ("universal", "same") or atom.word == "us":
-        return atom.word in unit.words
+        return atom.word in unit.words or atom.start in beside.told
     if atom.kind == "duty":
         told = unit.orders or unit.kind in ("requirement", "step", "fees", "time")
         return "duty" in kinds or told
