@@ -4,7 +4,7 @@
 
 Judges every case of benchmarks/claims/*.jsonl over the demo release, as the gate judges a model's
 free text that cites these sources. ``--write`` puts the table into docs/findings.md. What is
-printed are totals only: nobody tunes on a case that was kept unseen.
+printed are totals only: nobody tunes on a case that was kept unseen, so that its figure is honest.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
 
 FLOORS = {"attack": 0.0, "careless": 0.02, "good": 0.05}
 """The share that may be judged wrongly at most: let through, or for good ones stopped."""
+
+IN_VIEW = ("view", "view2")
+"""The files that were looked at while the rule was made: for them the floors are held."""
 
 FIELDS = ("fee", "time", "requirement", "step", "contact", "applicab", "overview")
 """What a case's remark may name, for the table of good replies by field."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ieim.pipeline.claims.lexicon import Lexicon, plain, stem
@@ -39,10 +39,11 @@ class Atom(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A number with its unit of time, or without one."""
+    """A number with its unit of time, or without one; "5 days, potholes in 15" implies one."""
 
     value: str
     unit: str
+    implied: str = ""
 
 
 def tokens_of(text: str) -> tuple[Reading, str]:
@@ -65,7 +66,20 @@ def atoms(said: str, words: Lexicon) -> list[Atom]:
     tokens: list[tuple[int, int, Fact | None]] = [(a, b, taken[a]) for a, b in sorted(reach)]
     free = list(_free_tokens(said, sorted(reach)))
     tokens = sorted(tokens + [(a, b, None) for a, b in free], key=lambda token: token[0])
-    return list(_atoms(said, tokens, words))
+    return list(_implied(_atoms(said, tokens, words)))
+
+
+def _implied(found: Iterable[Atom]) -> Iterator[Atom]:
+    """Give a bare number the unit of the number before it, which it may share."""
+    unit = before = ""
+    for atom in found:
+        if isinstance(atom.value, Quantity):
+            if atom.value.unit:
+                unit = atom.value.unit
+            elif unit and before not in ("minimum", "maximum", "over", "under"):
+                atom = atom._replace(value=atom.value._replace(implied=unit))
+        before = atom.kind
+        yield atom
 
 
 def _free_tokens(said: str, reach: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from ieim.pipeline.claims.atoms import Atom
+from ieim.pipeline.claims.atoms import Atom, Quantity
 from ieim.pipeline.facts import matches
+
+ALIKE = 3
+"""How many letters words of one stem begin with at least."""
+
+_PLURAL = frozenset(["ez", "ent", "ons"])
+_VERBAL = _PLURAL | {"", "e", "es"}
+"""Endings of French verbs that their stemmer leaves on short ones: "vivez" and "vivent"."""
 
 
 def akin(one: str, others: Iterable[object]) -> bool:
@@ -16,11 +23,14 @@ def akin(one: str, others: Iterable[object]) -> bool:
 
 @lru_cache(maxsize=65536)
 def _near(one: str, two: str) -> bool:
-    if one[:4] != two[:4] or len(one) < 4:
+    if one[:ALIKE] != two[:ALIKE] or len(one) < ALIKE:
         return False
     same = next((i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), None)
     same = min(len(one), len(two)) if same is None else same
     longest = max(len(one), len(two)) - same
+    rests = {one[same:], two[same:]}
+    if rests <= _VERBAL and rests & _PLURAL:
+        return True
     return (same >= 5 and longest <= 3) or (same == 4 and longest <= 2)
 
 
@@ -33,6 +43,8 @@ def same_fact(atom: Atom, other: Atom) -> bool:
     """Whether ``other`` gives the fact that ``atom`` states."""
     if atom.value == other.value:
         return True
+    if isinstance(atom.value, Quantity) and isinstance(other.value, Quantity):
+        return atom.value[:2] in (other.value[:2], (other.value.value, other.value.implied))
     if atom.fact and other.fact:
         return matches(atom.fact, [other.fact])
     return False
@@ -41,14 +53,3 @@ def same_fact(atom: Atom, other: Atom) -> bool:
 def agree(one: Atom, other: Atom) -> bool:
     """Whether two facts are one, the one or the other said more fully."""
     return one.kind == other.kind == "fact" and (same_fact(one, other) or same_fact(other, one))
-
-
-def says(one: Atom, other: Atom) -> bool:
-    """Whether an atom of the source says an atom of the claim."""
-    if other.kind == "fact":
-        return one.kind == "fact" and same_fact(other, one)
-    if other.kind not in ("word", "loose"):
-        return other.kind != "glue" and one.kind == other.kind
-    return one.kind in ("word", "loose") and (
-        one.value == other.value or akin(str(one.value), [other.value])
-    )

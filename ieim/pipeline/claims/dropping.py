@@ -7,36 +7,30 @@ from typing import TYPE_CHECKING
 
 from ieim.pipeline.claims.atoms import Atom
 from ieim.pipeline.claims.comparing import agree, akin_atom, same_fact
-from ieim.pipeline.claims.entries import OCCASIONS, OR, Clause, Part, Unit
+from ieim.pipeline.claims.entries import OCCASIONS, OR, WITHOUT, Clause, Part, Unit
+from ieim.pipeline.claims.using import KEPT, clauses_used, covered
 
 if TYPE_CHECKING:
     from ieim.pipeline.claims.judging import Judge
 
-_KEPT = frozenset(
-    [
-        "negation",
-        "only",
-        "except",
-        "hedge",
-        "once",
-        "twice",
-        "minimum",
-        "maximum",
-        "over",
-        "under",
-        "within",
-        "before",
-        "after",
-        "about",
-        "same",
-        "first",
-        "whether",
-    ]
-)
-"""Operators that a claim may not drop from a clause that it uses."""
+_TURNING = frozenset(["negation", "only", "except"])
+"""Those of them that a claim has to say in the same part."""
 
 _REASONS = frozenset(
-    ["because", "since", "with", "puisque", "parce", "car", "comme", "avec", "weil", "da", "porque"]
+    [
+        "because",
+        "since",
+        "as",
+        "with",
+        "puisque",
+        "parce",
+        "car",
+        "comme",
+        "avec",
+        "weil",
+        "da",
+        "porque",
+    ]
 )
 """What begins the citizen's own case: "because you are under 18"."""
 
@@ -49,13 +43,16 @@ OCCASION = 0.5
 RECIPROCAL = 0.33
 """The share of the content of a clause that a claim has to say to use it."""
 
+WHOLE = 0.99
+"""The same of a fee."""
+
 
 def dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) -> str:
     """Return what the claim leaves out of the clauses that it uses, "" for nothing."""
     whole = [atom for part in parts for atom in part.atoms]
     for unit in {id(u): u for u in chosen if u}.values():
         mine = [a for part, u in zip(parts, chosen, strict=True) if u is unit for a in part.atoms]
-        used = _used(unit, mine)
+        used = clauses_used(unit, mine)
         for index in sorted(used):
             if _chooses(unit, index, used, mine):
                 continue
@@ -76,9 +73,29 @@ def dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) 
         negations = sum(a.kind == "negation" for a in mine)
         denying = used | {d for i in used if (d := unit.clauses[i].denied_by) is not None}
         known = sum(a.kind == "negation" for i in denying for a in unit.clauses[i].atoms)
-        if negations != known:
+        least = max(sum(_denies(unit.clauses[i].atoms, mine) for i in denying), known > 0)
+        # The no of a condition that the claim keeps.
+        known += sum(
+            a.kind == "negation"
+            for i, clause in enumerate(unit.clauses)
+            if i not in denying and any(g in used for g in clause.governs)
+            for a in clause.atoms
+        )
+        if not least <= negations <= known:
             return "It says no where the source does not, or leaves a no out."
     return ""
+
+
+def _denies(found: Sequence[Atom], mine: Sequence[Atom]) -> int:
+    """Return how many negations of a clause a claim that uses it cannot leave out."""
+    count = 0
+    for index, atom in enumerate(found):
+        if atom.kind != "negation" or atom.word in OR:
+            continue
+        noun = next((a for a in found[index:] if a.kind in ("word", "fact")), atom)
+        said = any(noun.value == a.value for a in mine) or akin_atom(noun, mine)
+        count += atom.word not in WITHOUT or said
+    return count
 
 
 def _kept(clause: Clause, at: int, whole: Sequence[Atom], judge: Judge) -> bool:
@@ -95,7 +112,9 @@ def _kept(clause: Clause, at: int, whole: Sequence[Atom], judge: Judge) -> bool:
 
 def _piece_kept(piece: Sequence[Atom], whole: Sequence[Atom], share: float, judge: Judge) -> bool:
     said = {a.kind for a in whole} | judge.asked_kinds
-    if any(a.kind in _KEPT and a.kind not in said for a in piece):
+    if any(a.kind in KEPT and a.kind not in said for a in piece):
+        return False
+    if any(a.kind == "condition" for a in piece) and not _agrees(piece, judge):
         return False
     facts = [a for a in piece if a.kind == "fact"]
     if not all(a.value in judge.asked or any(agree(a, o) for o in whole) for a in facts):
@@ -103,38 +122,20 @@ def _piece_kept(piece: Sequence[Atom], whole: Sequence[Atom], share: float, judg
     return _mostly(piece, whole, share, judge)
 
 
-def _used(unit: Unit, mine: Sequence[Atom]) -> set[int]:
-    """Return the clauses that it takes to cover what the claim says, as few as will do."""
-    wanted = [a for a in mine if a.kind in ("word", "loose", "fact", "free")]
-    left = set(range(len(wanted)))
-    used: set[int] = set()
-    covers = [
-        {i for i, atom in enumerate(wanted) if _covered(atom, clause)} for clause in unit.clauses
-    ]
-    while left:
-        best = max(range(len(covers)), key=lambda i: (len(covers[i] & left), -i), default=None)
-        if best is None or not covers[best] & left:
-            break
-        clause = unit.clauses[best]
-        if not _only_mentions(clause, [wanted[i] for i in covers[best] & left], best, used):
-            used.add(best)
-        left -= covers[best]
-    return used
-
-
-def _only_mentions(clause: Clause, covered: Sequence[Atom], index: int, used: set[int]) -> bool:
-    """Whether a claim takes no more from a clause than its subject, or a word of a condition."""
-    content = [a for a in clause.atoms if a.kind in ("word", "fact")]
-    if clause.conditional:
-        return 2 * len(covered) < len(content)
-    return (
-        len(covered) == 1
-        and not any(a.kind in ("negation", "only", "except") for a in clause.atoms)
-        and len(content) > 1
-        and covered[0].kind == "word"
-        and any(index < other for other in used)
-        and (covered[0].value == content[0].value or akin_atom(covered[0], content[:1]))
-    )
+def _agrees(piece: Sequence[Atom], judge: Judge) -> bool:
+    """Whether the claim's own condition on the same matter says no where this one does."""
+    denies = any(a.kind == "negation" for a in piece)
+    content = [a for a in piece if a.kind in ("word", "fact")]
+    for part in judge.parts:
+        kinds = {a.kind for a in part.atoms}
+        if "condition" not in kinds or ("negation" in kinds) == denies:
+            continue
+        same = sum(
+            any(a.value == o.value for o in part.atoms) or akin_atom(a, part.atoms) for a in content
+        )
+        if same and 2 * same >= len(content):
+            return False
+    return True
 
 
 def _is_condition(part: Part) -> bool:
@@ -153,13 +154,13 @@ def _asserts_a_condition(part: Part, unit: Unit, judge: Judge) -> bool:
         if atom.kind in ("word", "fact")
         and atom.value not in judge.asked
         and not judge.is_context(atom, None)
-        and any(_covered(atom, clause) for clause in unit.clauses)
+        and any(covered(atom, clause) for clause in unit.clauses)
     ]
     only = [
         atom
         for atom in taken
-        if any(_covered(atom, clause) for clause in supposed)
-        and not any(_covered(atom, clause) for clause in stated)
+        if any(covered(atom, clause) for clause in supposed)
+        and not any(covered(atom, clause) for clause in stated)
     ]
     return 2 * len(only) >= len(taken) > 0
 
@@ -179,20 +180,10 @@ def _mixed(unit: Unit, mine: Sequence[Atom], used: set[int]) -> bool:
     for atom in mine:
         if atom.kind not in ("word", "fact"):
             continue
-        holders = [i for i in weighty if _covered(atom, unit.clauses[i])]
+        holders = [i for i in weighty if covered(atom, unit.clauses[i])]
         if len(holders) == 1 and order[-1:] != holders:
             order += holders
     return len(order) > len(set(order))
-
-
-def _covered(atom: Atom, clause: Clause) -> bool:
-    if atom.kind == "fact":
-        return any(same_fact(atom, other) for other in clause.atoms if other.kind == "fact")
-    if atom.kind == "free":
-        return any(other.kind == "free" for other in clause.atoms)
-    return any(
-        atom.value == other.value for other in clause.atoms if other.kind in ("word", "loose")
-    ) or akin_atom(atom, clause.atoms)
 
 
 def _chooses(unit: Unit, index: int, used: set[int], mine: Sequence[Atom]) -> bool:
@@ -206,7 +197,7 @@ def _chooses(unit: Unit, index: int, used: set[int], mine: Sequence[Atom]) -> bo
         bool(here)
         and not any(agree(a, o) for a in here for o in mine)
         and any(agree(a, o) for a in there for o in mine)
-        and not any(a.kind in _KEPT for a in unit.clauses[index].atoms)
+        and not any(a.kind in KEPT for a in unit.clauses[index].atoms)
     )
 
 
@@ -214,15 +205,16 @@ def _clause_dropped(
     clause: Clause, mine: Sequence[Atom], whole: Sequence[Atom], unit: Unit, judge: Judge
 ) -> str:
     kinds = {a.kind for a in mine}
+    elsewhere = {a.word for a in whole if a.kind in KEPT - _TURNING}
     for atom in clause.atoms:
-        if atom.kind in _KEPT and atom.kind not in kinds:
+        if atom.kind in KEPT and atom.kind not in kinds and atom.word not in elsewhere:
             return f"It leaves out: {atom.word}."
         if atom.kind == "fact" and not any(
             same_fact(atom, o) or same_fact(o, atom) for o in whole if o.kind == "fact"
         ):
             return f"It leaves out a fact of the source: {atom.word or atom.value}."
     whole_clause = unit.kind == "fees" or "free" in {a.kind for a in clause.atoms} & kinds
-    if not _mostly(clause.atoms, whole, 0.99 if whole_clause else RECIPROCAL, judge):
+    if not _mostly(clause.atoms, whole, WHOLE if whole_clause else RECIPROCAL, judge):
         return f"It leaves out for whom or what: {_words(clause)}."
     return ""
 
@@ -234,7 +226,7 @@ def _mostly(found: Sequence[Atom], mine: Sequence[Atom], share: float, judge: Ju
     said = sum(
         a.value in judge.asked
         or a.value in judge.before
-        or (share <= RECIPROCAL and judge.is_context(a, None))
+        or (share < WHOLE and judge.is_context(a, None))
         or any(
             (a.kind == "fact" and o.kind == "fact" and same_fact(o, a))
             or (a.kind == "word" and (o.value == a.value or akin_atom(a, [o])))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
+from ieim.pipeline.claims.comparing import ALIKE, akin, same_fact
 from ieim.pipeline.claims.lexicon import Lexicon, lexicon
 from ieim.pipeline.claims.splitting import sentences
 from ieim.pipeline.knowledge import Agency, Service
@@ -24,6 +25,11 @@ OCCASIONS = frozenset(["when", "quand", "lorsque", "once", "while", "cuando"])
 """What begins a sentence that says on which occasion a service is used: no condition of it."""
 
 OR = frozenset(["or", "ou", "oder", "o", "nor", "ni"])
+
+LONGEST = 3000
+"""Characters of the longest sentence that is judged, of a reply or an entry."""
+
+_SOFT = frozenset(["ability", "permission"])
 
 WITHOUT = frozenset(["without", "sans", "ohne", "sin"])
 """Negations of one noun only."""
@@ -86,15 +92,35 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A sentence or item of an entry, with the kind of its field."""
+    """A sentence or item of an entry, with the kind of its field.
+
+    ``atoms`` are those of all clauses, with the ``words``, ``kinds`` and ``values`` among them;
+    ``alike`` has the stems of its words by how they begin; it ``orders`` where the reader is told
+    to do it.
+    """
 
     kind: str
     clauses: tuple[Clause, ...]
+    atoms: tuple[Atom, ...]
+    words: frozenset[str]
+    kinds: frozenset[str]
+    values: frozenset[object]
+    facts: tuple[Atom, ...]
+    alike: Mapping[str, tuple[str, ...]]
+    orders: bool
 
-    @property
-    def atoms(self) -> Iterator[Atom]:
-        """The atoms of all clauses."""
-        return (atom for clause in self.clauses for atom in clause.atoms)
+    def has(self, atom: Atom) -> bool:
+        """Whether an atom of the unit says an atom of a claim."""
+        if atom.kind == "fact":
+            return any(same_fact(atom, fact) for fact in self.facts)
+        if atom.kind in ("word", "loose"):
+            return self.has_word(str(atom.value))
+        return atom.kind != "glue" and atom.kind in self.kinds
+
+    def has_word(self, stem: str) -> bool:
+        """Whether the unit has a word of this stem, or one that differs only by its ending."""
+        others = self.alike.get(stem[:ALIKE], ())
+        return stem in others or akin(stem, others)
 
 
 class Part(NamedTuple):
@@ -114,6 +140,7 @@ class Read:
     stems: frozenset[object]
     actions: frozenset[object]
     verbatim: frozenset[tuple[tuple[str, object], ...]]
+    desks: frozenset[tuple[str, ...]]
 
 
 @lru_cache(maxsize=2048)
@@ -121,7 +148,7 @@ def read_entry(entry: Entry, language: str) -> Read:
     """Return an entry's units; of the services of a release they are kept."""
     words = lexicon(language)
     units = [
-        Unit(kind, clauses(found, words))
+        _unit(kind, found, words)
         for kind, text in entry.texts
         for found in _sentences(text, words)
         if found
@@ -134,7 +161,46 @@ def read_entry(entry: Entry, language: str) -> Read:
         frozenset(a.value for unit in units for a in unit.atoms if a.kind in ("word", "loose")),
         frozenset(unit.clauses[0].atoms[0].value for unit in units if unit.kind == "step"),
         frozenset(tuple((a.kind, a.value) for a in unit.atoms) for unit in units),
+        # "Visa desk, +999 …": what stands before the number is whom one asks.
+        frozenset(
+            tuple(a.word for a in unit.clauses[0].atoms)
+            for unit in units
+            if unit.kind == "contact" and len(unit.clauses) > 1
+        ),
     )
+
+
+def _unit(kind: str, found: Sequence[Atom], words: Lexicon) -> Unit:
+    cut = clauses(found, words)
+    alike: dict[str, set[str]] = {}
+    for atom in found:
+        if atom.kind in ("word", "loose"):
+            alike.setdefault(str(atom.value)[:ALIKE], set()).add(str(atom.value))
+    return Unit(
+        kind,
+        cut,
+        tuple(found),
+        frozenset(a.word for a in found),
+        frozenset(a.kind for a in found),
+        frozenset(a.value for a in found),
+        tuple(a for a in found if a.kind == "fact"),
+        {start: tuple(sorted(stems)) for start, stems in alike.items()},
+        _orders(cut[0].atoms, words),
+    )
+
+
+def _orders(found: Sequence[Atom], words: Lexicon) -> bool:
+    """Whether a clause begins with an imperative: "Tell us", "Faites", "Füllen Sie"."""
+    first = found[0]
+    if first.kind not in ("word", "loose") or any(a.kind in _SOFT for a in found):
+        return False
+    if words.language == "fr":
+        return first.word.endswith(("ez", "ites"))
+    following = found[1] if len(found) > 1 else first
+    if words.language == "de":
+        return following.word == "sie"
+    bare = words.language == "en" and not first.word.endswith("s")
+    return bare and following.kind in ("glue", "us", "first", "within", "only")
 
 
 def _named(name: str, words: Lexicon) -> list[Atom]:
@@ -143,7 +209,9 @@ def _named(name: str, words: Lexicon) -> list[Atom]:
 
 def _sentences(text: str, words: Lexicon) -> Iterator[list[Atom]]:
     for start, end in sentences(text):
-        yield atoms(tokens_of(text[start:end])[1], words)
+        # One that is too long to be judged is none that a claim can stand on.
+        if end - start <= LONGEST:
+            yield atoms(tokens_of(text[start:end])[1], words)
 
 
 def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:

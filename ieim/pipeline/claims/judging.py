@@ -7,15 +7,12 @@ from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
 from ieim.pipeline.claims.comparing import akin
-from ieim.pipeline.claims.entries import AND, BREAK, Entry, Part, Read, read_entry
+from ieim.pipeline.claims.entries import AND, BREAK, LONGEST, Entry, Part, Read, read_entry
 from ieim.pipeline.claims.language import told
 from ieim.pipeline.claims.lexicon import Lexicon, heads, lexicon, sensitive
 from ieim.pipeline.claims.matching import Reason, supports
 
 Name = tuple[str, ...]
-
-LONGEST = 3000
-"""Characters of the longest sentence that is judged."""
 
 _MOST_COURTEOUS = 12
 """Words of the longest courtesy."""
@@ -40,6 +37,9 @@ class Judge:
         self.asked_kinds = frozenset(a.kind for a in asked)
         # What the sentence before said: an "it" of this one takes it up.
         self.before: frozenset[object] = frozenset()
+        # Of the sentence at hand: its parts, and where words stand that name whom to ask.
+        self.parts: list[Part] = []
+        self.desks: frozenset[int] = frozenset()
         self.name_stems = frozenset().union(*(read.name_stems for read in self.read))
 
     def verdict(self, sentence: str) -> Verdict:
@@ -58,8 +58,9 @@ class Judge:
         exact = tuple((atom.kind, atom.value) for atom in whole)
         if any(exact in read.verbatim for read in self.read):
             return Verdict("", answers=True)
-        parts = list(self._parts(found))
-        reasons = [supports(parts, read, self) for read in self._bearing(named)]
+        self.desks = self._desks(found)
+        self.parts = list(self._parts(found))
+        reasons = [supports(self.parts, read, self) for read in self._bearing(named)]
         self.before = frozenset(a.value for a in found if a.kind in ("word", "loose"))
         # The entry that comes nearest says best what is wrong.
         nearest = min(reasons, default=Reason(99, "No source is cited."))
@@ -71,13 +72,33 @@ class Judge:
             size = next((i for i in range(1, len(found)) if BREAK.search(found[i].gap)), len(found))
             headed = size < len(found) and ":" in found[size].gap
             head = headed and " ".join(a.word for a in found[:size]) in heads()
-            if not head and not self._courteous(found[:size]):
+            if not head and not self._courteous(found[:size], found[size:]):
                 break
             found = found[size:]
         return found
 
-    def _courteous(self, found: Sequence[Atom]) -> bool:
+    def _kind(self, found: Sequence[Atom]) -> bool:
+        """Whether a sentence has no content but words of courtesy, and one of them at least."""
+        return (
+            len(found) <= _MOST_COURTEOUS
+            and any(atom.word in self.words.kind for atom in found)
+            and all(
+                atom.kind in ("glue", "loose", "first_person", "us", "sequence")
+                or atom.word in self.words.kind
+                or atom.word in self.words.condolence
+                or atom.word in self.words.kin
+                or (atom.kind == "word" and self.is_label(atom, "time"))
+                for atom in found
+            )
+        )
+
+    def _courteous(self, found: Sequence[Atom], rest: Sequence[Atom]) -> bool:
         """Whether a stretch begins as a courtesy and goes on with the citizen's own words."""
+        if not rest and self._kind(found):
+            return True
+        if len(found) == 1 and found[0].word in self.words.denial:
+            # "No, it does not": the sentence itself says no.
+            return any(atom.kind == "negation" for atom in rest)
         said = " ".join(atom.word for atom in found)
         match = self.words.courtesies.match(said)
         if match is None or len(said.split()) > _MOST_COURTEOUS:
@@ -117,6 +138,17 @@ class Judge:
             at += 1
         return kept, named
 
+    def _desks(self, found: Sequence[Atom]) -> frozenset[int]:
+        """Return where words stand that name whom to ask: "the Visa desk"."""
+        words = [atom.word for atom in found]
+        return frozenset(
+            atom.start
+            for desk in {desk for read in self.read for desk in read.desks}
+            for at in range(len(words))
+            if tuple(words[at : at + len(desk)]) == desk
+            for atom in found[at : at + len(desk)]
+        )
+
     def _bearing(self, named: Sequence[Name]) -> list[Read]:
         """Return the entries that a sentence may be about: those with all of its names, or any."""
         every = [read for read in self.read if all(name in read.names for name in named)]
@@ -125,15 +157,17 @@ class Judge:
     def _says_nothing(self, found: Sequence[Atom], *, head: bool) -> bool:
         return all(
             atom.kind in ("glue", "name", "first", "sequence")
-            or self._is_label(atom, "any")
-            or (head and any(self._is_label(atom, kind) for kind in self.words.labels))
+            or self.is_label(atom, "any")
+            or (head and any(self.is_label(atom, kind) for kind in self.words.labels))
             or (head and self.is_context(atom, None))
-            or (head and atom.kind == "duty")
+            or (head and atom.kind in ("duty", "here"))
+            or (head and atom.word in self.words.kin)
             or (head and atom.kind in ("word", "loose") and atom.value in self.asked)
             for atom in found
         )
 
-    def _is_label(self, atom: Atom, kind: str) -> bool:
+    def is_label(self, atom: Atom, kind: str) -> bool:
+        """Whether an atom is a label of a kind of field."""
         labels = self.words.labels.get(kind, frozenset())
         return atom.kind in ("word", "loose", "glue") and atom.word in labels
 

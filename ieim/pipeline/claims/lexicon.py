@@ -33,6 +33,7 @@ OPERATORS = [
     "under",
     "within",
     "before",
+    "promptly",
     "after",
     "about",
     "same",
@@ -48,6 +49,7 @@ OPERATORS = [
 
 _FILE = Path(__file__).with_name("lexicon.yaml")
 _WORD = re.compile(r"[^\W_]+")
+_LIGATURES = str.maketrans({"œ": "oe", "æ": "ae"})
 _local = threading.local()
 
 Phrase = tuple[str, ...]
@@ -75,6 +77,8 @@ class Lexicon:
     courtesies: re.Pattern[str]
     condolence: frozenset[str]
     kin: frozenset[str]
+    kind: frozenset[str]
+    denial: frozenset[str]
     exact: frozenset[str]
 
 
@@ -131,6 +135,8 @@ def lexicon(language: str) -> Lexicon:
         ),
         condolence=_words(data["condolence"]),
         kin=_words(data["kin"]),
+        kind=_words(data["kind"]),
+        denial=_words(data["denial"]),
         exact=_words(data["exact"]),
     )
 
@@ -144,7 +150,7 @@ def glue_of_all() -> Mapping[str, frozenset[str]]:
 @lru_cache(maxsize=16384)
 def plain(word: str) -> str:
     """Return a word in lower case without its accents."""
-    apart = unicodedata.normalize("NFKD", word.casefold())
+    apart = unicodedata.normalize("NFKD", word.casefold()).translate(_LIGATURES)
     return "".join(c for c in apart if unicodedata.category(c) != "Mn")
 
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom
-from ieim.pipeline.claims.comparing import akin_atom, same_fact, says
 from ieim.pipeline.claims.dropping import dropped
 from ieim.pipeline.claims.entries import Part, Read, Unit
 from ieim.pipeline.claims.lexicon import OPERATORS, sensitive
@@ -59,13 +58,17 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
             for unit in read.units
             if not (orders and unit.clauses[0].atoms[0].kind == "us")
         ]
-        fewest = min((_cost(gap, part, unit, read, judge) for unit, gap in gaps), default=99)
+        costs = [
+            (unit, _cost(gap, part, unit, read, judge) if len(gap) <= spare else 99)
+            for unit, gap in gaps
+        ]
+        fewest = min((cost for _, cost in costs), default=99)
         if fewest > spare:
             nearest = min((gap for _, gap in gaps), key=len, default=[])
             lacking += nearest or part.atoms[:1]
             continue
         spare -= fewest
-        fit: list[Unit] = [u for u, gap in gaps if _cost(gap, part, u, read, judge) == fewest]
+        fit: list[Unit] = [unit for unit, cost in costs if cost == fewest]
         candidates.append([*sorted(fit, key=partial(_distance, part))])
     if lacking:
         said = " ".join(atom.word or str(atom.value) for atom in lacking)
@@ -86,8 +89,7 @@ def _distance(part: Part, unit: Unit) -> int:
 
 def _own(part: Part, unit: Unit) -> int:
     """Return how many words and facts of a part stand in a unit itself."""
-    there = list(unit.atoms)
-    return sum(any(says(other, atom) for other in there) for atom in part.atoms)
+    return sum(map(unit.has, part.atoms))
 
 
 def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge) -> int:
@@ -99,6 +101,8 @@ def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge)
         and a.value in read.stems
         and a.word not in sensitive()
         and a.word not in judge.words.exact
+        # A word of another cited name says that the sentence is about that one.
+        and (a.value in read.name_stems or a.value not in judge.name_stems)
         for a in gap
     )
     # A part that turns a meaning has to be all but the source's own.
@@ -129,6 +133,8 @@ def _merged(parts: Sequence[Part], judge: Judge) -> list[Part]:
         if _has_content(found):
             joined.append(Part(found, part.wants and not waiting))
             waiting = ()
+        elif all(a.kind in ("glue", "condition", "sequence") for a in found):
+            continue  # "if so,", "once you are in,"
         else:
             waiting = found
     if waiting:
@@ -140,11 +146,14 @@ def _merged(parts: Sequence[Part], judge: Judge) -> list[Part]:
 
 
 def _has_content(found: Sequence[Atom]) -> bool:
-    return any(atom.kind in ("word", "fact", "free") for atom in found)
+    return any(atom.kind in ("word", "fact", "free", "promptly") for atom in found)
 
 
 def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
     if any(a.kind in _STRICT and a.kind != "us" for a in part.atoms):
+        return False
+    # "For a visa you need …" tells more than what is wanted.
+    if any(a.kind == "duty" or judge.is_label(a, "duty") for a in part.atoms):
         return False
     known = {a.value for unit in read.units for a in unit.atoms}
     return all(
@@ -157,88 +166,81 @@ def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
     )
 
 
+class _Beside(NamedTuple):
+    """What a part is held against: a unit of an entry.
+
+    ``strict`` where no word of a name is free, ``asks`` where the part speaks of a secret, a
+    payment or an account, ``held`` where the unit does so in the same words.
+    """
+
+    unit: Unit
+    read: Read
+    strict: bool
+    asks: bool
+    held: bool
+
+
 def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     """Return the atoms of a part that a unit does not have and that are not free beside it."""
-    there = list(unit.atoms)
-    # A condition is the source's own, and a name's words make none.
     strict = part.atoms[0].kind in ("condition", "except")
-    words = {a.word for a in there}
-    kinds = {a.kind for a in there}
-    asks = any(a.word in sensitive() and a.value not in read.name_stems for a in part.atoms)
+    if strict:
+        # A condition is the source's own: a name's words make none.
+        own = [
+            a for a in part.atoms if a.kind in ("word", "fact") and not judge.is_context(a, read)
+        ]
+        strict = not any(map(unit.has, own))
+    risky = [a for a in part.atoms if a.word in sensitive()]
+    asks = any(a.value not in read.name_stems for a in risky)
+    held = all(a.value in unit.values for a in risky)
     subject = next((a for a in part.atoms if a.kind in ("word", "fact")), None)
+    beside = _Beside(unit, read, strict, asks, held)
     return [
         atom
         for atom in part.atoms
-        if not (
-            atom.kind in ("glue", "name")
-            or _there(
-                atom,
-                unit,
-                there,
-                words,
-                kinds,
-                read,
-                judge,
-                strict=strict and atom is not subject,
-                asks=asks,
-            )
-        )
+        if atom.kind not in ("glue", "name")
+        and not _there(atom, beside._replace(strict=strict and atom is not subject), judge)
     ]
 
 
-def _word_there(
-    atom: Atom,
-    unit: Unit,
-    there: Sequence[Atom],
-    read: Read,
-    judge: Judge,
-    *,
-    strict: bool,
-    asks: bool,
-) -> bool:
+def _word_there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
     """Whether a unit has a word of a claim, or the word is free beside it."""
-    if akin_atom(atom, there) or any(atom.word == a.word or atom.value == a.value for a in there):
+    unit, read, labels = beside.unit, beside.read, judge.words.labels
+    if atom.start in judge.desks or atom.value in unit.values or atom.word in unit.words:
+        return True
+    if unit.has_word(str(atom.value)):
         return True
     if atom.word in judge.words.exact:
         return False
+    named = judge.is_context(atom, read)
     if atom.word in sensitive():
-        return judge.is_context(atom, read) and not strict
-    labels = judge.words.labels
+        return named and not beside.strict
     if atom.word in judge.words.kin and atom.value in judge.asked:
         return True
-    if unit.kind == "requirement" and atom.value in read.actions and not asks:
-        return True
-    if asks:
+    labelled = atom.word in labels.get(unit.kind, ())
+    if beside.asks:
         # A secret, a payment, an account: only the entry's own words, and that one needs it.
-        return atom.word in labels.get("any", ()) or judge.is_context(atom, read)
+        needed = beside.held and unit.kind == "requirement" and labelled
+        return atom.word in labels["any"] or named or needed
     return (
         atom.kind == "loose"
-        or atom.word in labels.get("any", ())
-        or atom.word in labels.get(unit.kind, ())
-        or (judge.is_context(atom, read) and not strict)
+        or (unit.kind == "requirement" and atom.value in read.actions)
+        or atom.word in labels["any"]
+        or labelled
+        or (named and not beside.strict)
     )
 
 
-def _there(
-    atom: Atom,
-    unit: Unit,
-    there: Sequence[Atom],
-    words: set[str],
-    kinds: set[str],
-    read: Read,
-    judge: Judge,
-    *,
-    strict: bool,
-    asks: bool,
-) -> bool:
+def _there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
+    unit, kinds = beside.unit, beside.unit.kinds
     if atom.kind == "fact":
-        return any(same_fact(atom, other) for other in there if other.kind == "fact")
+        return unit.has(atom)
     if atom.kind in ("word", "loose"):
-        return _word_there(atom, unit, there, read, judge, strict=strict, asks=asks)
-    if atom.kind in ("universal", "same"):
-        return atom.word in words
+        return _word_there(atom, beside, judge)
+    if atom.kind in ("universal", "same") or atom.word == "us":
+        return atom.word in unit.words
     if atom.kind == "duty":
-        return "duty" in kinds or unit.kind in ("requirement", "step", "fees", "time")
+        told = unit.orders or unit.kind in ("requirement", "step", "fees", "time")
+        return "duty" in kinds or told
     if atom.kind == "permission":
         return "permission" in kinds or unit.kind in ("step", "name", "contact")
     if atom.kind == "ability":
