@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _TURNING = frozenset(["negation", "only", "except"])
 """Those of them that a claim has to say in the same part."""
 
+_SOFT = frozenset(["permission", "ability", "hedge", "negation"])
+"""What a claim of something that only may be so has to say."""
+
 _REASONS = frozenset(
     [
         "because",
@@ -213,6 +216,8 @@ def _clause_dropped(
             same_fact(atom, o) or same_fact(o, atom) for o in whole if o.kind == "fact"
         ):
             return f"It leaves out a fact of the source: {atom.word or atom.value}."
+    if "permission" in {a.kind for a in clause.atoms} and not {a.kind for a in whole} & _SOFT:
+        return "It leaves out that it only may be so."
     whole_clause = unit.kind == "fees" or "free" in {a.kind for a in clause.atoms} & kinds
     if not _mostly(clause.atoms, whole, WHOLE if whole_clause else RECIPROCAL, judge):
         return f"It leaves out for whom or what: {_words(clause)}."
@@ -223,18 +228,23 @@ def _mostly(found: Sequence[Atom], mine: Sequence[Atom], share: float, judge: Ju
     content = [a for a in found if a.kind in ("word", "fact")]
     if not content:
         return True
-    said = sum(
+    named = [judge.is_context(a, None) for a in content]
+    said = [
         a.value in judge.asked
         or a.value in judge.before
-        or (share < WHOLE and judge.is_context(a, None))
         or any(
             (a.kind == "fact" and o.kind == "fact" and same_fact(o, a))
             or (a.kind == "word" and (o.value == a.value or akin_atom(a, [o])))
             for o in mine
         )
         for a in content
-    )
-    return said >= share * len(content)
+    ]
+    # The words of a name go without saying, except that they alone make no condition, only an
+    # occasion.
+    own = any(each and not name for each, name in zip(said, named, strict=True))
+    if share <= OCCASION or (share < WHOLE and own):
+        said = [each or name for each, name in zip(said, named, strict=True)]
+    return sum(said) >= share * len(content)
 
 
 def _words(clause: Clause) -> str:

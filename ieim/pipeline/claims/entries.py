@@ -69,7 +69,7 @@ def of_service(service: Service, agency: Agency | None) -> Entry:
     ]
     names = [service.name]
     if agency:
-        texts += [("overview", agency.description), ("contact", agency.path)]
+        texts += [("agency", agency.description), ("contact", agency.path)]
         names.append(agency.name)
     return Entry(tuple((kind, text) for kind, text in texts if text.strip()), tuple(names))
 

@@ -83,7 +83,7 @@ class Judge:
             len(found) <= _MOST_COURTEOUS
             and any(atom.word in self.words.kind for atom in found)
             and all(
-                atom.kind in ("glue", "loose", "first_person", "us", "sequence")
+                atom.kind in ("glue", "loose", "first_person", "us", "sequence", "universal")
                 or atom.word in self.words.kind
                 or atom.word in self.words.condolence
                 or atom.word in self.words.kin
@@ -108,7 +108,7 @@ class Judge:
         at = 0
         for atom in found:
             if at >= match.end() and not (
-                atom.kind == "glue"
+                atom.kind in ("glue", "loose")
                 or atom.word in self.words.condolence
                 or (atom.value in self.asked and atom.word not in sensitive())
             ):

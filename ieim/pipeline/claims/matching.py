@@ -170,7 +170,7 @@ class _Beside(NamedTuple):
     """What a part is held against: a unit of an entry.
 
     ``strict`` where no word of a name is free, ``asks`` where the part speaks of a secret, a
-    payment or an account, ``held`` where the unit does so in the same words.
+    payment or an account, ``held`` where the unit does so in the same words, ``turns`` where it makes a duty of it.
     """
 
     unit: Unit
@@ -178,6 +178,7 @@ class _Beside(NamedTuple):
     strict: bool
     asks: bool
     held: bool
+    turns: bool
 
 
 def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
@@ -193,7 +194,8 @@ def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
     asks = any(a.value not in read.name_stems for a in risky)
     held = all(a.value in unit.values for a in risky)
     subject = next((a for a in part.atoms if a.kind in ("word", "fact")), None)
-    beside = _Beside(unit, read, strict, asks, held)
+    turns = any(a.kind == "duty" for a in part.atoms) and "duty" not in unit.kinds
+    beside = _Beside(unit, read, strict, asks, held, turns)
     return [
         atom
         for atom in part.atoms
@@ -222,7 +224,7 @@ def _word_there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
         needed = beside.held and unit.kind == "requirement" and labelled
         return atom.word in labels["any"] or named or needed
     return (
-        atom.kind == "loose"
+        (atom.kind == "loose" and not beside.turns)
         or (unit.kind == "requirement" and atom.value in read.actions)
         or atom.word in labels["any"]
         or labelled
@@ -244,10 +246,13 @@ def _there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
     if atom.kind == "permission":
         return "permission" in kinds or unit.kind in ("step", "name", "contact")
     if atom.kind == "ability":
-        soft = kinds & {"ability", "permission", "us"} or unit.kind != "requirement"
+        # What an agency is for ("work", "study") says nobody's permission.
+        soft = kinds & {"ability", "permission", "us"} or unit.kind not in ("requirement", "agency")
         return bool(soft) and not (kinds & {"duty"} and not kinds & {"ability", "permission"})
     if atom.kind == "advice":
         return "advice" in kinds or "duty" in kinds or unit.kind in ("requirement", "step")
     if atom.kind in ("condition", "first", "sequence"):
         return True
+    if atom.kind == "after" and unit.kind == "time":
+        return True  # "ready after 8 working days"
     return atom.kind in kinds
