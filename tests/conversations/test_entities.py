@@ -26,7 +26,10 @@ def naming(answer: dict[str, Any]) -> None:
 
 
 def test_it_is_told_and_a_replay_tells_the_same(published: None) -> None:
-    script = {"extract": [json.dumps({"entities": [FOUND]})], "service_select_v1": [naming]}
+    script: dict[str, list[desk.Says]] = {
+        "extract": [json.dumps({"entities": [FOUND]})],
+        "service_select_v1": [naming],
+    }
     turn = desk.ask("My passport was lost on 3 May. How do I replace a lost passport?", script)
     assert turn.state == "answered"
     assert turn.reply.body["sections"][0] == {"field": "entity_date", "items": ["3 May"]}

@@ -170,7 +170,8 @@ class _Beside(NamedTuple):
     """What a part is held against: a unit of an entry.
 
     ``strict`` where no word of a name is free, ``asks`` where the part speaks of a secret, a
-    payment or an account, ``held`` where the unit does so in the same words, ``turns`` where it makes a duty of it.
+    payment or an account, ``held`` where the unit does so in the same words, ``turns`` where it
+    makes a duty of it.
     """
 
     unit: Unit
