@@ -19,7 +19,7 @@ from conversations import flags, languages
 from conversations.models import Attempt, ReplyOrigin, Stage, Turn
 from conversations.states import DECIDED_STAGE_STATUSES, DONE_STAGE_STATUSES, StageStatus
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import gate, results
+from ieim.pipeline import entities, gate, results
 from ieim.pipeline import reply as replies
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.findings import Code, Finding
@@ -80,7 +80,7 @@ def replay(turn: Turn) -> Replay:
             grounds = max(filter(None, (grounds, stage.finished_at)), default=None)
     if hasattr(turn, "reply") and turn.reply.origin != ReplyOrigin.STAFF.value:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
-        context = Context(1, turn.text, state, release)
+        context = Context(1, turn.text, state, release, entities=_entities(turn))
         stored.append({"reply": turn.reply.body})
         reply = compose(outputs, context, language=languages.told(turn))
         # Notices are of the moment at which it was told, what the talk was about is of other turns,
@@ -123,7 +123,14 @@ def context_of(
         labels={name: frozenset(codes) for name, codes in release.labels.items()},
         used_response_ids=frozenset(used),
         redacted=prepare(turn.text) if as_seen else None,
+        entities=_entities(turn),
     )
+
+
+def _entities(turn: Turn) -> dict[str, str]:
+    """Return what triage has found in the message, by type."""
+    extract = turn.stages.filter(contract=entities.CONTRACT, status__in=DONE_STAGE_STATUSES).first()
+    return entities.by_type(extract.output if extract else None)
 
 
 def _stored(stage: Stage, attempt: Attempt) -> Decision:

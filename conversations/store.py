@@ -32,12 +32,20 @@ from ieim.pipeline.work import AttemptRecord, Output, Stopped
 
 
 class TurnStore:
-    """:class:`ieim.pipeline.runner.Store` for a turn whose lease the caller holds."""
+    """:class:`ieim.pipeline.runner.Store` for a turn whose lease the caller holds.
+
+    What nobody else writes meanwhile is read once: who has the lease writes alone.
+    """
 
     def __init__(self, turn: Turn, *, count_day: bool = False) -> None:
         self.turn = turn
         self._count_day = count_day
         self._stages: dict[str, Stage] = {stage.contract: stage for stage in turn.stages.all()}
+        self._attempts: dict[str, list[list[Finding]]] = {}
+        before = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
+        self._used = set(before.exclude(response_id="").values_list("response_id", flat=True))
+        in_vain = Unused.objects.filter(turn__session_id=turn.session_id)
+        self._tokens = _tokens(before) + _tokens(in_vain)
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         """Return ``(output, state_merge)`` of a stage that needs no more asking."""
@@ -63,24 +71,24 @@ class TurnStore:
         row = self._stages.get(stage)
         if row is None:
             return []
-        stored = row.attempts.filter(round=row.round).order_by("number")
-        return [[_finding(item) for item in attempt.findings] for attempt in stored]
+        if stage not in self._attempts:
+            stored = row.attempts.filter(round=row.round).order_by("number")
+            self._attempts[stage] = [
+                [_finding(item) for item in attempt.findings] for attempt in stored
+            ]
+        return list(self._attempts[stage])
 
     def used_response_ids(self) -> frozenset[str]:
         """Return every response_id that the session has seen."""
-        rows = Attempt.objects.filter(stage__turn__session_id=self.turn.session_id)
-        return frozenset(rows.exclude(response_id="").values_list("response_id", flat=True))
+        return frozenset(self._used)
 
     def spent(self) -> Spent:
         """Return the tokens that the session, and the day (UTC) where it has a limit, have used."""
-        session = self.turn.session_id
-        used = _tokens(Attempt.objects.filter(stage__turn__session_id=session))
-        used += _tokens(Unused.objects.filter(turn__session_id=session))
         if not self._count_day:
-            return Spent(used)
+            return Spent(self._tokens)
         today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         of_today = (kind.objects.filter(created_at__gte=today) for kind in (Attempt, Unused))
-        return Spent(used, sum(map(_tokens, of_today)))
+        return Spent(self._tokens, sum(map(_tokens, of_today)))
 
     @transaction.atomic
     def begin(self, stage: str) -> None:
@@ -96,6 +104,7 @@ class TurnStore:
                 started_at=timezone.now(),
             )
             self._stages[stage] = row
+            self._attempts[stage] = []
         elif row.status == StageStatus.PENDING.value:
             # It ran before, and a person's correction of an earlier stage made that void.
             states.require_stage(StageStatus.PENDING, StageStatus.RUNNING)
@@ -127,7 +136,8 @@ class TurnStore:
     ) -> None:
         """Store what a call cost that was made ahead and in vain."""
         services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
-        calls.keep_unused(self.turn, asked, answer, count, seconds)
+        cost = calls.keep_unused(self.turn, asked, answer, count, seconds)
+        self._tokens += cost.tokens
 
     @transaction.atomic
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
@@ -137,6 +147,9 @@ class TurnStore:
         judgement = attempt.stands
         asked.keep(attempt.contract)
         stored = calls.keep_attempt(row, attempt)
+        self._attempts[stage].append([*attempt.judgement.findings])
+        self._used |= {stored.response_id} - {""}
+        self._tokens += stored.tokens
         rows = [ATTEMPT.row(stored)]
         if judgement.passed:
             rows += self._pass(row, attempt)

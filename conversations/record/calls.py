@@ -16,7 +16,7 @@ from ieim.pipeline.work import AttemptRecord
 
 def keep_unused(
     turn: Turn, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
-) -> None:
+) -> Unused:
     """Store and audit what a call cost that was made ahead and in vain.
 
     ``answer`` is None where it had not come when the turn was done.
@@ -43,6 +43,7 @@ def keep_unused(
             "tokens": cost.tokens,
         },
     )
+    return cost
 
 
 def _bytes(text: str | None) -> bytes:

@@ -17,6 +17,7 @@ from ieim.pipeline.choosing import agency_output
 from ieim.pipeline.ports import ModelRequest
 from ieim.pipeline.stages import agency_detect, category_select, judgement
 from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.strands import Strand
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,14 @@ class Call:
 
 @dataclass(slots=True)
 class Calls:
-    """The calls of one run: ``ahead`` those whose stage has not come yet, ``now`` the others."""
+    """The calls of one run: ``ahead`` those whose stage has not come yet, ``now`` the others.
+
+    ``triage`` is what goes on beside the flow, by contract.
+    """
 
     ahead: dict[str, Call] = field(default_factory=dict)
     now: dict[str, Call] = field(default_factory=dict)
+    triage: dict[str, Strand[Any]] = field(default_factory=dict)
 
     def take(self, request: ModelRequest) -> Call | None:
         """Return the call that was made ahead with exactly this request."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ieim.pipeline import budget, gate, request, results
+from ieim.pipeline import budget, entities, gate, request, results
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.ahead import Call, Calls, predicted
 from ieim.pipeline.budget import Count, Spent
@@ -94,6 +94,10 @@ class Asking:
                 call, answer = yield from self._answer(call, store, calls, until)
             finally:
                 del calls.now[contract.id]
+            if contract.id == "service_select_v1" and entities.may_name(answer.raw):
+                # Only a reply that repeats them waits for them.
+                yield from calls.triage[entities.CONTRACT].wait()
+                context = replace(context, entities=extracted(store))
             record = self._judged(contract, turn, context, call, answer)
             judgement = record.stands
             abstained = abstains(contract.stage, judgement.output, judgement.findings)
@@ -222,6 +226,12 @@ class Asking:
             yield (paused,)
             again = self._call(call.request, call.count, until)
             calls.now[contract] = call = replace(again, started=call.started)
+
+
+def extracted(store: Store) -> dict[str, str]:
+    """Return the entities that triage has found in a turn's message, by type."""
+    done = store.done(entities.CONTRACT)
+    return entities.by_type(done[0] if done else None)
 
 
 def _with(count: Count, reserved: int) -> Count:

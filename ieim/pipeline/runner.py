@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from ieim.pipeline import choosing, guidance, policy, reply
 from ieim.pipeline.ahead import Calls
-from ieim.pipeline.asking import Asking, Done
+from ieim.pipeline.asking import Asking, extracted
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.parts import uncovered
@@ -21,7 +21,7 @@ from ieim.pipeline.ports import Ranked
 from ieim.pipeline.redaction import prepare
 from ieim.pipeline.stages.base import Context, selected_category
 from ieim.pipeline.stages.multi_agency_answer import cited_services
-from ieim.pipeline.strands import Steps, Strand, Together
+from ieim.pipeline.strands import Steps, Together
 from ieim.pipeline.talk import going_on
 from ieim.pipeline.topology import FIRST, REPLY, SESSION_END, STAGES, TRIAGE
 from ieim.pipeline.work import (
@@ -45,11 +45,10 @@ class _Run:
     store: Store
     together: Together
     calls: Calls = field(default_factory=Calls)
-    triage: dict[str, Strand[Done | Stopped]] = field(default_factory=dict)
 
     def triaged(self) -> dict[str, Output]:
         """Return what passed, by contract; what failed closed is in the store."""
-        ended = {name: strand.result() for name, strand in self.triage.items()}
+        ended = {name: strand.result() for name, strand in self.calls.triage.items()}
         return {name: done[0] for name, done in ended.items() if not isinstance(done, Stopped)}
 
 
@@ -111,8 +110,8 @@ class Runner(Asking):
             stage_id = following
             if stage_id != SESSION_END:
                 self._triage(run)
-        # The flow is done, triage perhaps not. Where the reply needs something of triage, it is to
-        # be had here: ``yield from run.triage["extract"].wait()``.
+        # Where the reply names an entity, extract has ended: its stage was judged with it.
+        context = replace(context, entities=extracted(run.store))
         said = compose(outputs, context, language=turn.language)
         inputs = self._inputs(turn, context)
         return Answered(uncovered(going_on(said, inputs), inputs)), context
@@ -154,9 +153,9 @@ class Runner(Asking):
 
     def _triage(self, run: _Run) -> None:
         """Let the three contracts of triage go on beside what goes on; once a run."""
-        for stage in TRIAGE if not run.triage else ():
+        for stage in TRIAGE if not run.calls.triage else ():
             steps = self.stage(stage.id, run.turn, self._context(run.turn), run.store, run.calls)
-            run.triage[stage.id] = run.together.add(steps)
+            run.calls.triage[stage.id] = run.together.add(steps)
 
     def _context(self, turn: Turn) -> Context:
         return Context(

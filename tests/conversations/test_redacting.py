@@ -109,8 +109,10 @@ def test_it_shows_no_citizen_a_placeholder(ask: Ask) -> None:
     plain = json.loads(OfflineModel().complete(_judgement(ask), deadline=1).raw)
     model.said["judgement_v1"] = json.dumps({**plain, **said})
     turn = ask("hello, I am at jane.doe@example.org", model=model)
-    assert turn.state == "needs_review"
-    assert "reply.ungrounded" in ReviewItem.objects.get(turn=turn, stage="judgement_v1").reasons
+    assert turn.state == "answered"
+    assert "EMAIL" not in str(turn.reply.body)
+    (attempt,) = turn.stages.get(contract="judgement_v1").attempts.all()
+    assert "reply.unsupported" in {finding["code"] for finding in attempt.findings}
 
 
 def _judgement(ask: Ask) -> ModelRequest:
@@ -147,7 +149,6 @@ def test_it_asks_no_model_when_redaction_fails(ask: Ask, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("Ich möchte mein Touristenvisum verlängern, was muss ich dafür tun?", "de"),
         ("Vorrei prolungare il mio visto turistico, che cosa devo fare?", "it"),
         ("Хочу продлить туристическую визу, что для этого нужно сделать?", "ru"),
     ],

@@ -25,6 +25,11 @@ from review.models import Action, Decision, ReviewItem
 Says = str | Callable[[dict[str, Any]], None]
 """A raw answer, or what is changed in the engine's."""
 BABY = "We had a baby. How do we register the birth and claim child benefit?"
+GREETING = (
+    "Hello. You can ask here about the public services of Tarrow, such as documents, permits, "
+    "payments and benefits. What do you need?"
+)
+"""What the demo's own text for a greeting says."""
 REASON = "I looked it up."
 ALL = ("view", "decide", "supervise", "second")
 

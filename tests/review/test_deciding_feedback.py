@@ -19,7 +19,7 @@ from review.deciding import Action
 from review.models import ReviewItem
 from tests.fixtures import VISA
 from tests.review import desk
-from tests.review.desk import BAD, taken_and_decided
+from tests.review.desk import BAD, GREETING, taken_and_decided
 from tests.review.test_deciding import AGENCY, RISKY, SERVICE, selection
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -60,7 +60,7 @@ def decided(stage: str, action: Action, ask: str = VISA, **payload: Any) -> Revi
 
 
 def test_it_expects_what_the_person_vouched_for() -> None:
-    judged = {"judgements": {"inquiry": False}, "assistantReply": "Ask me about a service."}
+    judged = {"judgements": {"inquiry": False}, "assistantReply": GREETING}
     sources = [{"agency": AGENCY, "service": SERVICE}]
     cases = [
         (decided("service_select_v1", Action.OVERRIDE, output=selection()), VISA_CASE),

@@ -56,7 +56,7 @@ def topics(turn: Turn, contract: str) -> Posted:
     """Return the first topic of each agency, and the first agency as the primary one."""
     groups = form(turn, contract, None).groups
     firsts = [options[0].value for _, _, options in groups]
-    return {"topic": firsts, f"score:{firsts[0]}": "0,75", "primary": groups[0][0]}
+    return {"topic": firsts, f"score:{firsts[-1]}": "0,75", "primary": groups[0][0]}
 
 
 def first_service(turn: Turn, contract: str) -> Posted:
@@ -64,12 +64,19 @@ def first_service(turn: Turn, contract: str) -> Posted:
     return {made.input_name: made.options[0].value}
 
 
-def the_name_of(source: Posted, turn: Turn) -> Posted:
-    """Return the source with an answer that says no more than what it is called."""
-    (value,) = source.values()
-    _, agency, key = str(value).split("/")
-    name = knowledge.release(turn.release_number).services[(agency, key)].name
-    return {**source, "answer": f"Here is what you can do first: {name}."}
+def service_of_each(turn: Turn, contract: str) -> Posted:
+    made = form(turn, contract, None)
+    firsts = {option.value.split("/")[1]: option.value for option in reversed(made.options)}
+    return {made.input_name: [*firsts.values()]}
+
+
+def the_names_of(sources: Posted, turn: Turn) -> Posted:
+    """Return the sources with an answer that says no more than what they are called."""
+    (values,) = sources.values()
+    keys = [tuple(value.split("/")[1:]) for value in values]
+    services = knowledge.release(turn.release_number).services
+    names = " ".join(f"{services[agency, key].name}." for agency, key in keys)
+    return {**sources, "answer": f"Here is what you can do first: {names}"}
 
 
 FILLED: Mapping[str, Callable[[Turn], Posted]] = {
@@ -78,8 +85,8 @@ FILLED: Mapping[str, Callable[[Turn], Posted]] = {
     "category_select_v1": lambda turn: topics(turn, "category_select_v1"),
     "semantic_analysis_v1": lambda turn: topics(turn, "semantic_analysis_v1"),
     "service_select_v1": lambda turn: first_service(turn, "service_select_v1"),
-    "multi_agency_service_answer_v1": lambda turn: the_name_of(
-        first_service(turn, "multi_agency_service_answer_v1"), turn
+    "multi_agency_service_answer_v1": lambda turn: the_names_of(
+        service_of_each(turn, "multi_agency_service_answer_v1"), turn
     ),
     "classify": lambda _: {
         "intents-label": ["extend", ""],

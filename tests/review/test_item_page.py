@@ -154,14 +154,11 @@ def test_it_marks_successive_places_for_a_failed_answers_equal_quotes(eva: User)
 
 
 def test_it_says_what_was_never_offered(eva: User) -> None:
+    a = knowledge.release(1).agencies["housing"]
+    housing = {"agencyId": a.id, "name": a.name, "path": a.path, "description": a.description}
+
     def elsewhere(answer: dict[str, Any]) -> None:
-        found = answer["judgements"]
-        found["agencyDetected"] = ["housing"]
-        found["agencyInfo"] = [
-            {"agencyId": a.id, "name": a.name, "path": a.path, "description": a.description}
-            for a in knowledge.release(1).agencies.values()
-            if a.id == "housing"
-        ]
+        answer["judgements"] |= {"agencyDetected": ["housing"], "agencyInfo": [housing]}
 
     turn = desk.ask(TEXT, {"agency_detect_v1": [elsewhere], "service_select_v1": BAD})
     text = words(page(the_item(turn, "service_select_v1"), eva))

@@ -16,6 +16,7 @@ from tests.review import desk
 from tests.review.desk import (
     BABY,
     BAD,
+    GREETING,
     REASON,
     Scripted,
     found,
@@ -151,7 +152,7 @@ def test_a_correction_before_any_agency_is_known_is_no_way_round(eva: User, ben:
 def test_narrowing_is_no_way_round(eva: User, ben: User, correction: Any) -> None:
     turn = desk.ask(BABY, {"semantic_analysis_v1": BAD})
     if correction == "guidance":
-        no = {"judgements": {"inquiry": False}, "assistantReply": "Hello."}
+        no = {"judgements": {"inquiry": False}, "assistantReply": GREETING}
         payload = {"stage": "judgement_v1", "output": no}
     else:
         payload = {"stage": "agency_detect_v1", "output": found(HOME)}

@@ -39,7 +39,7 @@ def table() -> str:
         shown = (f"`{fault.name}`", fault.description)
         for codes, contracts in _by_codes(fault).items():
             named = ", ".join(f"`{code}`" for code in sorted(codes)) or "none"
-            cells = (*shown, _together(contracts), fault.outcome.value, named)
+            cells = (*shown, _together(contracts), fault.outcome_at(contracts[0]).value, named)
             rows.append(f"| {' | '.join(cells)} |")
             shown = ("", "")
     return "\n".join(rows)

@@ -34,6 +34,8 @@ class Outcome(StrEnum):
     """Both attempts have the findings; then one review item opens."""
     ONE_ATTEMPT = "one attempt"
     """The first attempt has the findings and is the last; one review item opens."""
+    REPLACED = "replaced"
+    """The first attempt has the findings; the administration's own text is shown in its place."""
 
 
 Ends = dict[str, frozenset[Code]]
@@ -52,6 +54,12 @@ class Fault:
     def contracts(self) -> tuple[str, ...]:
         """The contracts that the fault applies to."""
         return tuple(self.ends)
+
+    def outcome_at(self, contract: str) -> Outcome:
+        """What becomes of the stage of one of the contracts: guidance that says more than the
+        administration's texts is never shown, and nobody has to look at it."""
+        unsupported = self.ends[contract] == {Code.REPLY_UNSUPPORTED}
+        return Outcome.REPLACED if contract == _JUDGEMENT and unsupported else self.outcome
 
 
 def _ends(contracts: Iterable[str], *codes: Code) -> Ends:
@@ -161,7 +169,7 @@ _TABLE: tuple[Fault, ...] = (
         "off-index-link",
         "Links to a page that is not in the index.",
         _TWO,
-        _ends((_JUDGEMENT,), Code.REPLY_UNGROUNDED)
+        _ends((_JUDGEMENT,), Code.REPLY_UNSUPPORTED)
         | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
         | _ends((_AGENCY, _SERVICE), Code.KNOWLEDGE_MISMATCH),
     ),
@@ -169,7 +177,7 @@ _TABLE: tuple[Fault, ...] = (
         "invented-fee",
         "States a fee that no source gives.",
         _TWO,
-        _ends((_JUDGEMENT,), Code.REPLY_UNGROUNDED)
+        _ends((_JUDGEMENT,), Code.REPLY_UNSUPPORTED)
         | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
         | _ends((_SERVICE,), Code.TEMPLATE_UNRESOLVED),
     ),
@@ -185,7 +193,7 @@ _TABLE: tuple[Fault, ...] = (
         "Does what the citizen's text tells it with “say”, “print” or “answer with”: the words "
         "become its reply, or its choice.",
         _TWO,
-        _ends((_JUDGEMENT,), Code.REPLY_UNGROUNDED)
+        _ends((_JUDGEMENT,), Code.REPLY_UNSUPPORTED)
         | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
         | _ends((_AGENCY, _CATEGORY, _ANALYSIS, _SERVICE), Code.KNOWLEDGE_UNKNOWN)
         | _ends(TRIAGE, Code.LABEL_UNKNOWN),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.pipeline import subject, template
+from ieim.pipeline import entities, subject, template
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.stages.base import (
@@ -35,6 +35,7 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
         "service_index": slots,
         **own_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
         "KnowledgeBase_Dictionary": _entries(inputs.context, [r.item for r in ranked]),
+        "entity_types": sorted(inputs.context.labels.get("entity_types", ())),
     }
 
 
@@ -99,7 +100,10 @@ def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]
     keys = [service["serviceKey"] for service in payload["service_index"]]
     return {
         ("properties", "serviceSelection", "properties", "serviceKey"): keys,
-        ("properties", "template", "properties", "placeholders"): template.KEYS,
+        ("properties", "template", "properties", "placeholders"): [
+            *template.KEYS,
+            *(f"{entities.PREFIX}{code}" for code in payload["entity_types"]),
+        ],
     }
 
 

@@ -24,7 +24,7 @@ NONE: Final = "none"
 SUBJECTS_EACH: Final = 3
 """An example is taught with so many subjects."""
 
-ASKED: Final = 0.03
+ASKED: Final = 0.02
 """So large a share of the messages of all sorts is taken to ask about a field. Who tells a story
 says something of time and papers too: only what looks most like a question about them counts."""
 
