@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ieim.pipeline.claims import of_text, unsupported
+from ieim.pipeline.claims import Entry, of_text, unsupported
 
 VISA = of_text(
     "You can extend your visa once by up to 30 days. You may not work while you wait. Call us on "
@@ -63,3 +63,12 @@ def test_a_sentence_too_long_to_be_judged_is_no_source() -> None:
     said = "Pay the fee" + ", and pay the fee" * 200 + "."
     assert unsupported("Pay the fee.", [of_text(said)], question="") != []
     assert unsupported("Pay the fee.", [of_text(said + " Pay the fee.")], question="") == []
+
+
+def test_another_sentence_with_fewer_of_its_words_tells_no_opposite() -> None:
+    source = Entry(
+        (("overview", "You do not lose your cover."), ("about", "For everybody with cover.")),
+        ("Replace a lost card",),
+    )
+    assert unsupported("You do not lose your cover.", [source], question="I lost it") == []
+    assert unsupported("You do lose your cover.", [source], question="Did I lose it?") != []

@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom
-from ieim.pipeline.claims.comparing import akin_atom, same_fact
+from ieim.pipeline.claims.comparing import agree, akin_atom
 from ieim.pipeline.claims.dropping import dropped
 from ieim.pipeline.claims.entries import Part, Read, Unit
 from ieim.pipeline.claims.lexicon import OPERATORS, sensitive
+from ieim.pipeline.claims.using import told_by
 
 if TYPE_CHECKING:
     from ieim.pipeline.claims.judging import Judge
@@ -70,7 +71,11 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
             lacking += nearest or part.atoms[:1]
             continue
         spare -= fewest
-        fit: list[Unit] = [unit for unit, cost in costs if cost == fewest]
+        tellers = told_by(part, read.units)
+        fit = [u for u, cost in costs if cost == fewest and (not tellers or u in tellers)]
+        if not fit:
+            lacking += part.atoms[:1]
+            continue
         candidates.append([*sorted(fit, key=partial(_distance, part))])
     if lacking:
         said = " ".join(atom.word or str(atom.value) for atom in lacking)
@@ -189,9 +194,7 @@ def _turned(part: Part, unit: Unit) -> Iterator[Atom]:
 
 
 def _same(atom: Atom, other: Atom) -> bool:
-    if atom.kind == "fact":
-        return other.kind == "fact" and same_fact(atom, other)
-    return atom.value == other.value or akin_atom(atom, [other])
+    return atom.value == other.value or agree(atom, other) or akin_atom(atom, [other])
 
 
 class _Beside(NamedTuple):
