@@ -97,7 +97,7 @@ def model(env: Env) -> ModelSettings:
         "STORE": _store(env),
         "CACHE_KEY": env.flag("IEIM_MODEL_CACHE_KEY", default=False),
         # In process an answer takes milliseconds: there is nothing to gain.
-        "AHEAD": bool(base_url) and env.flag("IEIM_MODEL_AHEAD", default=True),
+        "AHEAD": env.flag("IEIM_MODEL_AHEAD", default=True) and bool(base_url),
         "CALLS": int(env.number("IEIM_MODEL_CALLS", 0, low=0, high=10_000)) or None,
         "OVERRIDES": _overrides(env),
         "BUDGET": {
