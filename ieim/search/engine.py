@@ -77,7 +77,8 @@ class Index(Generic[Item]):
         self._fields: Sequence[Field[Item]] = fields
         self._scorer = scorer
         self._owners = [owner(item) for item in items] if owner else []
-        self._places = {id(item): place for place, item in enumerate(items)}
+        # By value: an index is kept for a release that is read anew by each run.
+        self._places: dict[Item, int] = {item: place for place, item in enumerate(items)}
         self._positions: dict[str, list[int]] = defaultdict(list)
         for position, name in enumerate(self._owners):
             self._positions[name].append(position)
@@ -152,7 +153,7 @@ class Index(Generic[Item]):
         scores = self.fused_scores(text, none if near is None else near)
         if not len(scores):
             return [], 0.0
-        return [float(scores[self._places[id(item)]]) for item in items], float(scores.max())
+        return [float(scores[self._places[item]]) for item in items], float(scores.max())
 
     def best_by_owner(self, query: str, near: Near) -> dict[str, tuple[float, float]]:
         """Return, for each owner, the fused score of its best item and what is meaning's of it."""
