@@ -21,13 +21,17 @@ class Open(AsyncWebsocketConsumer):
     """Accepts everybody, so that only the validator can refuse."""
 
 
+PATIENCE = 30.0
+"""Seconds: the first socket of a run starts threads and connections, beside another run."""
+
+
 async def connects(origins: list[bytes], allowed: list[str]) -> bool:
     """Whether a socket with these Origin headers gets through to the consumer."""
     application: Any = StrictOriginValidator(Open.as_asgi(), allowed)
     headers = [(b"origin", origin) for origin in origins]
     communicator = WebsocketCommunicator(application, "/ws/chat/", headers)
-    connected, _code = await communicator.connect()
-    await communicator.disconnect()
+    connected, _code = await communicator.connect(timeout=PATIENCE)
+    await communicator.disconnect(timeout=PATIENCE)
     return connected
 
 
