@@ -108,7 +108,7 @@ def test_it_gives_an_outage_up() -> None:
     cases: list[Case] = [case(id=str(number)) for number in range(PATIENCE + 5)]
     results = run_cases(cases, asker(model))
     assert {found.verdict for found in results} == {"not_run"}
-    assert model.asked == 2 * PATIENCE  # by the flow and by triage
+    assert model.asked == PATIENCE  # triage begins when the first stage has passed
 
 
 def test_it_leaves_to_a_person_what_a_citizens_turn_would() -> None:

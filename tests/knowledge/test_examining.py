@@ -151,7 +151,7 @@ def test_it_names_links_that_several_services_have() -> None:
 
 
 def test_it_counts_what_a_candidate_costs_against_the_budget() -> None:
-    long = bundle(replace(PASSPORT, overview="é" * 3_000), service("bag", "Report lost luggage"))
+    long = bundle(replace(PASSPORT, overview="é" * 6_000), service("bag", "Report lost luggage"))
     assert found(long) == []
     (warning,) = remarks(long, budget=64_000)
     assert (warning.code, warning.severity) == ("budget.terms", Severity.WARNING)

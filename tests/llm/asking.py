@@ -19,6 +19,7 @@ def request(text: str = "I want to extend my tourist visa", **changes: Any) -> M
         "attempt": 1,
         "user_prompt": text,
         "chat_context_summary": [],
+        "guidance": {"case": "unclear", "language": "en", "texts": {"unclear": "Please say more."}},
     }
     messages = (
         Message("system", "persona"),

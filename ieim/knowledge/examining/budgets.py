@@ -34,7 +34,8 @@ def too_costly(bundle: Bundle, budget: int | None) -> Iterator[Remark]:
         name = f"{entry.agency} {entry.key}"
         yield from _judged("dictionary", name, entry.agency, slot, budget, limits["categories"])
     for service in bundle.services:
-        slot = service_slot(Ranked(service, 1, 0.0), detail=False)
+        # As it is answered from: what is only chosen from is cut.
+        slot = service_slot(Ranked(service, 1, 0.0), detail=True)
         name = f"{service.agency} {service.key}"
         yield from _judged("services", name, service.agency, slot, budget, limits["services"])
 
