@@ -72,6 +72,7 @@ REASONS: Mapping[str, str] = {
     Code.TEMPLATE_UNRESOLVED: "The answer has a gap that nothing in the service index fills.",
     Code.REPLY_EMPTY: "The answer has no words.",
     Code.REPLY_UNGROUNDED: "The answer says something that its sources do not say.",
+    Code.REPLY_UNCOVERED: "An agency that was found is left out, or another should answer first.",
     Code.REPLY_UNSUPPORTED: "The answer has a sentence that none of its sources says.",
     Code.SOURCES_MISSING: "The answer names a service without its source.",
     Code.TELEMETRY_MISSING: "The model did not say what it corrected.",

@@ -15,13 +15,21 @@ pytestmark = pytest.mark.browser
 BOTH = "We had a baby. How do we register the birth and claim child benefit?"
 VISA = "I want to extend my tourist visa"
 COST = "And how much does it cost?"
+TRIES = 40
+"""Talks that a site may need to have learned; each takes seconds."""
 THIRD = f"{BOTH} Where can I renew a broken fishing boat mooring?"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A site that reads messages by meaning."""
+def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A site that reads messages by meaning: it learns to while it answers by words."""
     with live.site(tmp_path_factory.mktemp("cards"), IEIM_EMBEDDINGS="embedded") as running:
+        for _ in range(TRIES):
+            page = shown(browser, running.base_url, VISA, COST, width=1280, script=False)
+            told = page.locator(".answer__first").last.inner_text()
+            page.context.close()
+            if "What it costs" in told:
+                break
         yield running.base_url
 
 

@@ -74,7 +74,7 @@ def test_no_second_attempt_says_how_high_a_score_must_be() -> None:
     findings = payload(again)["previous_findings"]
     assert [(each["code"], set(each)) for each in findings] == [("score.minimum", {"code", "path"})]
     assert str(MINIMUM_SCORE) not in json.dumps(findings)
-    assert "`score.minimum` means: leave that candidate out" in again.messages[0].content
+    assert "`score.minimum`: leave that candidate out" in again.messages[0].content
     assert not [
         line for text in instructions(model) for line in about_scores(text) if "raise a" in line
     ]
