@@ -64,7 +64,7 @@ def _kinds() -> list[Kind]:
         ("And how much is that?", ("fees",)),
         ("how many days will I have to be patient", ("processing_time",)),
         ("What should be in my folder when I come to see you, which papers?", ("requirements",)),
-        ("What is the number of your hotline?", ("contact",)),
+        ("On which days are you open?", ("contact",)),
         ("Wer darf das beantragen?", ("applicability_summary",)),
         ("E quanto costa?", ("fees",)),
         ("Hoe lang duurt dat?", ("processing_time",)),
