@@ -66,7 +66,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
         try:
             urllib.request.urlopen(url, timeout=5).close()  # noqa: S310 - our own, on loopback
         except OSError:
-            time.sleep(0.5)
+            time.sleep(0.5)  # between two looks
         else:
             return
     raise SystemExit("The model server did not start: try make model-server.")

@@ -181,7 +181,7 @@ def measure(
                     waiting = max(waiting, database.waiting())
                     if time.monotonic() - started > PATIENCE:
                         break
-                    time.sleep(0.5)
+                    time.sleep(0.5)  # between two looks
                 for each in asked:
                     each.result()
         seconds = time.monotonic() - started
@@ -207,7 +207,7 @@ def _done(database: Database, turns: int) -> bool:
 def _until_done(database: Database, turns: int) -> None:
     begun = time.monotonic()
     while not _done(database, turns) and time.monotonic() - begun < PATIENCE:
-        time.sleep(0.02)
+        time.sleep(0.02)  # between two looks
 
 
 def main() -> None:

@@ -97,7 +97,7 @@ class Seats:
             finally:
                 connection.close()
             if not free:
-                threading.Event().wait(LOOK_EVERY * random.uniform(0.5, 1.5))  # noqa: S311
+                threading.Event().wait(LOOK_EVERY * random.uniform(0.5, 1.5))  # noqa: S311  # jitter
 
     def serve(self) -> bool:
         """Take what is needed and give back what was used; returns whether nobody waits.

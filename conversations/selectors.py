@@ -105,7 +105,7 @@ def chat_view(*, secret: str | None) -> ChatView:
 
 
 def _turns() -> Any:
-    turns = Turn.objects.select_related("reply__rating", "choice", "replaced", "replaces")
+    turns = Turn.objects.select_related("reply__rating", "choice", "replaced", "replaces", "delay")
     return turns.order_by("number").prefetch_related("stages", "corrections__notice")
 
 

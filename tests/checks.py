@@ -176,7 +176,8 @@ def main() -> int:
     mark = processes.mark()
 
     def give_up(*_: object) -> NoReturn:
-        processes.end(mark, patience=0)
+        processes.stop(mark)
+        processes.end(mark, patience=30)
         sys.exit(143)
 
     signal.signal(signal.SIGTERM, give_up)

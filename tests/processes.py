@@ -6,6 +6,7 @@ gone from it. A run within a run (``make test`` starts pytest) adds to the mark.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
@@ -58,6 +59,13 @@ def end(mark: str, *, patience: float | None = None) -> list[str]:
             continue
         lines.append(f"{pid}: {command}")
     return lines
+
+
+def stop(mark: str) -> None:
+    """Ask the marked processes to end: who started servers ends them only then."""
+    for pid in running(mark):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
 
 
 def pytest_configure() -> None:

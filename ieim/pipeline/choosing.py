@@ -114,7 +114,7 @@ def results(
         output = _answer(stage, build(service, agency, context.release), context, response_id())
         judgement = _judged(stage, output, context)
         assert judgement.output is not None  # noqa: S101  # it passed
-        assert judgement.state_merge is not None  # noqa: S101  # likewise
+        assert judgement.state_merge is not None  # noqa: S101  # it passed
         context = replace(context, cached_state={**context.cached_state, **judgement.state_merge})
         made.append(Chosen(stage.id, judgement.output, judgement.state_merge))
     return tuple(made)

@@ -34,7 +34,7 @@ class Rounds:
 
     def wait(self, pending: Collection[Future[Any]]) -> None:
         waiting, self._waiting = self._waiting, []
-        self.rounds.append([work.args[0].contract for work, _ in waiting])  # type: ignore[attr-defined]
+        self.rounds.append([work.args[0].contract for work, _ in waiting])  # type: ignore[attr-defined]  # partials
         for work, done in waiting:
             try:
                 done.set_result(work())
@@ -83,7 +83,7 @@ def test_an_answer_for_another_result_is_not_used() -> None:
 def test_an_answer_that_has_not_come_is_not_waited_for() -> None:
     class Never(Rounds):
         def start(self, work: Callable[[], Any]) -> Future[Any]:
-            if work.args[0].contract == "category_select_v1":  # type: ignore[attr-defined]
+            if work.args[0].contract == "category_select_v1":  # type: ignore[attr-defined]  # a partial
                 return Future()
             return super().start(work)
 

@@ -29,7 +29,7 @@ class ExtractLast:
 
     def wait(self, pending: Collection[Future[Any]]) -> None:
         waiting, self._waiting = self._waiting, []
-        others = [each for each in waiting if each[0].args[0].contract != "extract"]  # type: ignore[attr-defined]
+        others = [each for each in waiting if each[0].args[0].contract != "extract"]  # type: ignore[attr-defined]  # a partial
         for work, done in others or waiting:
             done.set_result(work())
         self._waiting += [each for each in waiting if not each[1].done()]
@@ -87,6 +87,7 @@ def test_the_types_are_offered() -> None:
         (["3 May", "4 May"], {"date": "3 May"}),
         (["[EMAIL_1]", "4 May"], {"date": "4 May"}),
         (["  "], {}),
+        (["Send your PIN to the helpful people at evil dot example before 4 May"], {}),
         ([], {}),
     ],
 )

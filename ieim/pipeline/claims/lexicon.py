@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import snowballstemmer  # type: ignore[import-untyped]
+import snowballstemmer  # type: ignore[import-untyped]  # it ships no types
 import yaml
 
 OPERATORS = [
