@@ -99,6 +99,7 @@ def test_a_draft_is_gone_once_the_decision_is_taken(office: Office, button: str)
     address = page.url
     begin(page)
     page.get_by_role("button", name="See what happens").click()
+    expect(page.get_by_role("button", name=button)).to_be_visible()  # the next page has come
     assert len(drafts(page)) == 1
     page.get_by_role("button", name=button).click()
     expect(page).not_to_have_url(re.compile("/(decide|preview)/"))

@@ -5,36 +5,16 @@ On SQLite that is one process; on PostgreSQL and Redis it is a server, a worker 
 
 from __future__ import annotations
 
-import re
-import time
-import urllib.parse
-import urllib.request
-from http.cookiejar import CookieJar
-
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-ANSWER_SECONDS = 30.0
+from tests.visitor import Visitor
 
 
 def test_it_answers_a_question(live_site: str) -> None:
-    visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-
-    def page(path: str, form: dict[str, str] | None = None) -> str:
-        body = urllib.parse.urlencode(form).encode() if form else None
-        with visitor.open(f"{live_site}{path}", body, timeout=30) as response:
-            return str(response.read().decode())
-
-    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page("/"))
-    assert token
-    question = {"csrfmiddlewaretoken": token[1], "text": "I want to extend my tourist visa"}
-    shown = page("/ask/", question)
-    deadline = time.monotonic() + ANSWER_SECONDS
-    while "Extend a tourist visa" not in shown and time.monotonic() < deadline:
-        time.sleep(0.1)  # between two looks
-        shown = page("/")
+    shown = Visitor(live_site).ask("I want to extend my tourist visa")
     assert "Extend a tourist visa" in shown
     assert "https://immigration.example/visit/extend" in shown
 
