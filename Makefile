@@ -1,6 +1,6 @@
 # make help says what there is. Everything lives in .venv and node_modules; data in var/.
 
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
 VENV   := .venv
 PY     := $(VENV)/bin/python
 BENCH  := .venv-bench
@@ -12,16 +12,22 @@ LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --gen
 	--no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench lock model-server
+.PHONY: help setup run check test test-changed bench lock model-server
 
 help: ## Say what there is
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 19
 
 setup: $(VENV)/.installed static/build/.built ## Prepare everything (quick when nothing has changed)
 	@:
 
 run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
 	@$(PY) manage.py serve
+
+check: setup ## Check in a minute: lint, format, types, contracts, migrations, the gate's tests
+	@$(PY) -m tests.checks --quick
+
+test-changed: setup ## Run the tests that what differs from main can break
+	@$(PY) -m tests.changed
 
 test: setup ## Check everything: lint, types, contracts, settings, three test runs
 	@$(PY) -m tests.checks
@@ -43,9 +49,9 @@ lock: $(VENV)/.installed ## Pin the newest allowed versions of every dependency
 
 $(PY):
 	@command -v $(PYTHON) >/dev/null || \
-		{ echo "Python 3.11 is needed. Install it, or name it: make PYTHON=/path/to/python3.11"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
-		{ echo "$(PYTHON) is not Python 3.11. Name one: make PYTHON=/path/to/python3.11"; exit 1; }
+		{ echo "Python 3.11 or newer is needed. Install it, or name it: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is older than Python 3.11. Name another: make PYTHON=/path/to/python3"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: requirements/dev.txt requirements/node.txt | $(PY)

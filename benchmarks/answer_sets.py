@@ -17,9 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from conversations.evaluation.cases import INJECTION, Case, Expected, read_cases
 from ieim.pipeline.knowledge import Release, Service
 from ieim.search.analysis import fold
+from ieim.studio.evaluation.cases import INJECTION, Case, Expected, read_cases
 
 History = tuple[Mapping[str, str], ...]
 Answering = Callable[[str, History], tuple[str, str] | None]

@@ -33,11 +33,11 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import answer_sets as sets
 
 if TYPE_CHECKING:
-    from conversations.evaluation.outcomes import CaseResult
-    from conversations.evaluation.run import Asked, Asker
     from ieim.pipeline.knowledge import Release
     from ieim.pipeline.ports import Embedder, Shortlist
     from ieim.search.inquiry import Reading
+    from ieim.studio.evaluation.outcomes import CaseResult
+    from ieim.studio.evaluation.run import Asked, Asker
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 DATA = ROOT.parent / "shared" / "data"
@@ -78,8 +78,8 @@ Results = Sequence["CaseResult"]
 
 def measured(name: str, results: Results) -> Row:
     """Return one row: each measure's share with the count of what it is a share of."""
-    from conversations.evaluation.curve import draw
-    from conversations.evaluation.measures import measure
+    from ieim.studio.evaluation.curve import draw
+    from ieim.studio.evaluation.measures import measure
 
     shares = measure(results)
     widest = draw(results).widest()
@@ -128,10 +128,10 @@ class Engine:
     """The offline engine over one release, which searches by words and, with one, an embedder."""
 
     def __init__(self, release: Release, embedder: Embedder | None) -> None:
-        from conversations import running
-        from conversations.evaluation.run import Asker
+        from conversations.turns.running import running
         from ieim.llm.offline import OfflineModel
         from ieim.search import ReleaseIndex, fuse
+        from ieim.studio.evaluation.run import Asker
 
         reading = None if embedder is None else taught(embedder)
 
@@ -147,7 +147,7 @@ class Engine:
 
     def ask(self, asked: sets.CaseSet) -> Results:
         """Run every case."""
-        from conversations.evaluation.run import run_cases
+        from ieim.studio.evaluation.run import run_cases
 
         return run_cases(asked.cases, self._asker)
 
@@ -175,7 +175,7 @@ def _slices(results: Results) -> Mapping[str, Results]:
 
 
 def _of_the_demo(engine: Engine) -> Iterable[Row]:
-    from conversations.evaluation.cases import read_cases
+    from ieim.studio.evaluation.cases import read_cases
 
     questions = sets.CaseSet(read_cases(DEMO / "questions.jsonl").cases)
     first = sets.first_questions(questions)
@@ -220,7 +220,7 @@ def _of_us(engine: Engine, cases: Path) -> Iterable[Row]:
 
 def rows(data: Path, embedder: Embedder | None) -> Iterable[Row]:
     """Ask every case and yield the table row by row."""
-    from ieim.knowledge.bundle import read_bundle
+    from ieim.knowledge.bundles.bundle import read_bundle
 
     yield from _of_the_demo(Engine(read_bundle(DEMO).release(), embedder))
     if not data.is_dir():

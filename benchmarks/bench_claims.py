@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 
-from ieim.knowledge.bundle import read_bundle
-from ieim.pipeline import grounding
+from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.pipeline.gate import grounding
 from ieim.pipeline.knowledge import Release
 
 CASES = Path(__file__).parent / "claims"

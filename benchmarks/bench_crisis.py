@@ -59,7 +59,7 @@ def rows(messages: Sequence[Message], flags_of: Callable[[str], Sequence[str]]) 
 def measure() -> dict[str, Any]:
     """Return the rows by what looked, and the milliseconds that meaning takes."""
     from ieim.knowledge import crisis
-    from ieim.pipeline import risk
+    from ieim.pipeline.message import risk
 
     with MESSAGES.open(encoding="utf-8") as lines:
         messages = [json.loads(line) for line in lines]

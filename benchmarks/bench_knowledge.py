@@ -36,25 +36,30 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 django.setup()
 
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
 from benchmarks.bench_shortlist import DEMO, catalogue, questions
 from ieim.config import demo
-from ieim.knowledge import checking, drafts, proposals, selectors, services
-from ieim.knowledge.bundle import Bundle, read_bundle
+from ieim.knowledge import selectors
+from ieim.knowledge.bundles.bundle import Bundle, read_bundle
 from ieim.knowledge.following import Follower
-from ieim.knowledge.models import Service
+from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
 from ieim.search import ReleaseIndex, index_for
+from ieim.studio.checks import checking
+from ieim.studio.drafts import kept as drafts
+from ieim.studio.drafts import services
+from ieim.studio.models import Service
+from ieim.studio.proposals import publishing
+from ieim.studio.proposals import services as proposals
 
 ROUNDS = 9
 ASKING = 10.0
 """Seconds after a publication in which turns come."""
 PAGES = {
-    "admin: services": "/admin/knowledge/service/",
-    "admin: search services": "/admin/knowledge/service/?q=visa",
+    "admin: services": "/admin/studio/service/",
+    "admin: search services": "/admin/studio/service/?q=visa",
     "draft: services": "/knowledge/services/",
     "draft: search services": "/knowledge/services/?q=visa",
     "release: services": "/knowledge/releases/{number}/",
@@ -139,7 +144,7 @@ def longest_wait(*, following: bool) -> tuple[float, float]:
         follower.step()
         follower.start()
     Service.objects.filter(pk=Service.objects.earliest("pk").pk).update(fees=str(uuid.uuid4()))
-    published = services.publish(note="Benchmark", by=None).number
+    published = publishing.publish(note="Benchmark", by=None).number
     started = time.monotonic()
     longest, swapped = 0.0, 0.0
     while not swapped or time.monotonic() - started < ASKING:

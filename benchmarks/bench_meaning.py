@@ -23,7 +23,7 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.ports import Shortlist
 from ieim.search import FusedIndex, ReleaseIndex
 from ieim.search.embedders.embedded import EmbeddedEmbedder
@@ -36,7 +36,7 @@ AIMS = {"more a question, ms of CPU": 20.0, "more memory, MiB": 250.0, "vectors,
 
 _MEMORY = """
 import os, sys
-import ieim.search, ieim.knowledge.bundle
+import ieim.search, ieim.knowledge.bundles.bundle
 from ieim.search.embedders.embedded import EmbeddedEmbedder
 if sys.argv[1]:
     embedder = EmbeddedEmbedder()

@@ -34,8 +34,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 if TYPE_CHECKING:
-    from conversations.evaluation.run import Asked
     from ieim.pipeline.work import AttemptRecord
+    from ieim.studio.evaluation.run import Asked
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 PYTHON = ROOT / ".venv-model" / "bin" / "python"
@@ -74,13 +74,13 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
 
 def turns(base_url: str, questions: int) -> Iterator[Asked]:
     """Ask questions of the demo, spread over all there are."""
-    from conversations import running
-    from conversations.evaluation.cases import read_cases
-    from conversations.evaluation.run import Asker
-    from ieim.knowledge.bundle import read_bundle
+    from conversations.turns.running import running
+    from ieim.knowledge.bundles.bundle import read_bundle
     from ieim.llm.openai_client import OpenAIModel
     from ieim.llm.takes import Takes
     from ieim.search import index_for
+    from ieim.studio.evaluation.cases import read_cases
+    from ieim.studio.evaluation.run import Asker
 
     release = read_bundle(DEMO).release()
     takes = Takes(response_format="json_object_schema")

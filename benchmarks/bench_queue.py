@@ -32,7 +32,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 django.setup()
 
 from django.conf import settings
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group
 from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -41,14 +41,18 @@ from django.utils import timezone
 from conversations.models import Session, Stage, Turn
 from ieim.config import demo
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge import services as knowledge_services
-from ieim.knowledge.bundle import read_bundle
-from ieim.knowledge.models import AgencyScope
+from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.people.models import AgencyScope, User
+from ieim.people.roles import Role
 from ieim.pipeline.findings import Code
-from review import belonging, due, fulltext, words
+from ieim.studio.drafts import services as knowledge_services
+from ieim.studio.proposals import publishing
+from ieim.studio.words import STAGES
+from review import due
 from review.models import AgencySet, ItemFlag, ReviewItem, SearchText
-from review.paging import place
-from review.roles import Role
+from review.queue import fulltext
+from review.queue.paging import place
+from review.scope import belonging
 
 ROUNDS = 15
 BATCH = 2_000
@@ -99,7 +103,7 @@ def fill(items: int) -> None:
     knowledge_services.import_bundle(
         bundle=read_bundle(Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo"), by=None
     )
-    knowledge_services.publish(note="demo", by=None)
+    publishing.publish(note="demo", by=None)
     demo.create_accounts()
     chance = random.Random(SEED)  # noqa: S311 - figures, no secrets
     states = [("open", items), ("claimed", items // 10), ("second_opinion", items // 100)]
@@ -139,7 +143,7 @@ def _store(state: str, number: int, chance: random.Random) -> None:
         crisis = chance.random() < CRISES
         item = ReviewItem(
             turn=turn,
-            stage=chance.choice([*words.STAGES]),
+            stage=chance.choice([*STAGES]),
             state=state,
             reasons=[reason],
             reason=reason,

@@ -20,7 +20,7 @@ from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from ieim.pipeline.redaction import prepare
+from ieim.pipeline.personal.redaction import prepare
 
 LENGTH = 2000
 ROUNDS = 15

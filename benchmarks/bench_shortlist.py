@@ -25,7 +25,7 @@ from time import perf_counter
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from ieim.knowledge.bundle import Bundle, read_bundle
+from ieim.knowledge.bundles.bundle import Bundle, read_bundle
 from ieim.pipeline.knowledge import Release, Service
 from ieim.search import ReleaseIndex
 

@@ -49,9 +49,9 @@ json.dump([len(model.tokenize(text.encode(), add_bos=False)) for text in texts],
 def requests_of(data: Path, cases: int) -> list[list[ModelRequest]]:
     """Return what each turn asked."""
     from benchmarks.bench_answers import Engine
-    from conversations.evaluation.cases import read_cases
-    from ieim.knowledge.bundle import read_bundle
+    from ieim.knowledge.bundles.bundle import read_bundle
     from ieim.search.embedders import build_embedder
+    from ieim.studio.evaluation.cases import read_cases
 
     if (data / "catalogues" / "us").is_dir():
         release = read_bundle(data / "catalogues" / "us").release()

@@ -67,7 +67,7 @@ class Row:
 def model(delay: float) -> Iterator[str]:
     """Serve the offline engine, each answer ``delay`` seconds late; yields its base URL."""
     code = (
-        "from ieim.llm.server import offline_app, serve;"
+        "from ieim.llm.serving.server import offline_app, serve;"
         f"serve(offline_app(delay={delay}), host='127.0.0.1', port=0,"
         "ready=lambda url: print(url, flush=True))"
     )

@@ -77,7 +77,7 @@ def measure() -> list[tuple[str, float, str, float]]:
     from ieim.audit import services as audit
     from ieim.audit.types import JSONValue
     from ieim.pipeline import contract as contracts
-    from ieim.pipeline import gate
+    from ieim.pipeline.gate import gate
     from ieim.pipeline.knowledge import Release
     from ieim.pipeline.ports import ModelAnswer
     from ieim.pipeline.stages.base import Context

@@ -1,0 +1,1 @@
+"""Citizens: their pages, their sessions and turns, and how the pipeline is run over them."""

@@ -9,8 +9,8 @@ from django.db import models
 from django.db.models import Q
 
 from conversations.choosing.models import Choice
+from conversations.corrections.models import Citation, Correction, CorrectionNotice
 from conversations.rating.models import Rating
-from conversations.recall.models import Citation, Correction, CorrectionNotice
 from conversations.record.models import Artifact, Delay, Seat, Unused
 from conversations.replacing.models import Replacement
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
@@ -60,7 +60,7 @@ class Turn(models.Model):
     """One citizen message and all that came of it.
 
     ``text`` is the message as sent: evidence offsets count its code points. ``risks`` are the flags
-    of the screen, and what classify added to them, as :class:`ieim.pipeline.risk.RiskDict`.
+    of the screen, and what classify added to them, as :class:`ieim.pipeline.message.risk.RiskDict`.
     ``language`` is what the message seems to be written in (ISO 639-1), empty where that cannot be
     told. ``lease`` names the worker run that may write to the turn until ``leased_until``.
     ``resumed`` says that a person's decision set it going again: the session's next question does
@@ -235,8 +235,8 @@ class ReplyOrigin(models.TextChoices):
 class Reply(models.Model):
     """What the citizen is shown at the end of a turn: one a turn, by the database's own rule.
 
-    ``body`` is :class:`ieim.pipeline.reply.Reply` as JSON. ``marked`` are the half-open code point
-    offsets of the citizen's own words that led to the answer.
+    ``body`` is :class:`ieim.pipeline.reply.reply.Reply` as JSON. ``marked`` are the half-open code
+    point offsets of the citizen's own words that led to the answer.
     """
 
     turn = models.OneToOneField(Turn, on_delete=models.CASCADE, related_name="reply")

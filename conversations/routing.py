@@ -7,9 +7,9 @@ from typing import Any
 from channels.security.websocket import WebsocketDenier
 from django.urls import path
 
-from conversations.consumers import ChatConsumer
-from conversations.frames import SUBPROTOCOL
-from conversations.json_socket import JsonConsumer
+from conversations.chat.frames import SUBPROTOCOL
+from conversations.chat.json_socket import JsonConsumer
+from conversations.chat.socket import ChatConsumer
 
 # Django types `path` for HTTP views only; URLRouter wants ASGI applications there.
 _page: Any = ChatConsumer.as_asgi()

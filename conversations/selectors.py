@@ -12,18 +12,20 @@ from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
 
-from conversations import flags, languages, ports, wording
+from conversations import ports
+from conversations.chat import wording
+from conversations.chat.presenters import ChatView, CorrectionView, StepView, TurnView
+from conversations.chat.showing import reply_view
+from conversations.chat.suggesting import suggestions
+from conversations.chat.wording import Words
 from conversations.choosing import selectors as choosing
 from conversations.models import Reply, Session, Stage, Turn
-from conversations.presenters import ChatView, CorrectionView, StepView, TurnView
-from conversations.services import secret_digest
-from conversations.showing import reply_view
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
-from conversations.suggesting import suggestions
-from conversations.wording import Words
-from ieim.pipeline import reply as replies
-from ieim.pipeline.redaction import prepare
-from ieim.pipeline.screen import MAX_CHARS
+from conversations.turns import flags, languages
+from conversations.turns.services import secret_digest
+from ieim.pipeline.message.screen import MAX_CHARS
+from ieim.pipeline.personal.redaction import prepare
+from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.stages.base import HISTORY_ITEMS
 
 HISTORY_CHARS = 600

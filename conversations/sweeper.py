@@ -1,5 +1,5 @@
-"""The sweeper: finds turns, golden runs and checks that a broker, a worker or a process forgot, and
-choices that nobody makes."""
+"""The sweeper: finds turns that a broker, a worker or a process forgot, and choices that nobody
+makes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from conversations import services
 from conversations.choosing import services as choosing
 from conversations.models import Turn
 from conversations.states import TurnState
-from conversations.trying import services as trying
-from ieim.knowledge import checking
+from conversations.turns import services
 
 QUEUED_TOO_LONG = timedelta(seconds=5)
 
@@ -50,8 +48,6 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
     for turn_id in due:
         services.queue(turn_id)
     choosing.expire(now=now)
-    trying.requeue(now=now, at_start=at_start)
-    checking.requeue(now=now, at_start=at_start)
     return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from conversations import views
+from conversations.chat import views
 
 app_name = "conversations"
 

@@ -1,0 +1,1 @@
+"""Caseworkers: what waits for a person, and what the person decides."""

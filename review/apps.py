@@ -12,9 +12,8 @@ class ReviewConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Let the audit record vouch for the rows of this app, and have logins recorded."""
+        """Let the audit record vouch for the rows of this app."""
         from ieim.audit import vouching
-        from review import record
-        from review.people import signing_in  # noqa: F401  # its receivers
+        from review import vouched
 
-        vouching.register(*record.KINDS)
+        vouching.register(*vouched.KINDS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conversations import flags
 from conversations.models import Turn
+from conversations.turns import flags
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Label
 from review.models import CRISIS, ReviewItem

@@ -65,13 +65,12 @@ class ReviewItem(models.Model):
 
     ``stage`` is a contract's id, or ``reply`` when the reply as a whole is held. ``reasons`` are
     the finding codes, each once, in the order of the gate; ``reason`` is the first of them.
-    ``agencies`` are those that it belongs to (``review/belonging.py``), None while none is known;
-    ``agency`` is the one that has it now: the only one found, or the one that it was handed to.
-    ``urgency`` and ``language`` are what was known when it was opened (empty where nothing was).
-    ``rank`` is how urgent it is, the lowest first: :data:`CRISIS`, or the target minutes of its
-    urgency. A claim holds until ``claimed_until``.
-    ``version`` counts the changes: who decides says which one they saw. ``parent`` is the item
-    after whose decision the pipeline stopped again.
+    ``agencies`` are those that it belongs to (``review/scope/belonging.py``), None while none is
+    known; ``agency`` is the one that has it now: the only one found, or the one that it was handed
+    to. ``urgency`` and ``language`` are what was known when it was opened (empty where nothing
+    was). ``rank`` is how urgent it is, the lowest first: :data:`CRISIS`, or the target minutes of
+    its urgency. A claim holds until ``claimed_until``. ``version`` counts the changes: who decides
+    says which one they saw. ``parent`` is the item after whose decision the pipeline stopped again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -173,7 +172,7 @@ class ItemFlag(models.Model):
 
 
 class SearchText(models.Model):
-    """The words of an item's message, as they are searched (``review/fulltext.py``)."""
+    """The words of an item's message, as they are searched (``review/queue/fulltext.py``)."""
 
     item = models.OneToOneField(ReviewItem, on_delete=models.CASCADE, related_name="search_text")
     words = models.TextField()

@@ -9,17 +9,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.models import Turn
-from conversations.services import REPLY
+from conversations.turns.services import REPLY
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import ANSWERING
-from review import belonging, fulltext, known, second
-from review.deciding import signing
 from review.deciding.parents import parent_of
-from review.known import Known
+from review.deciding.signing import second, signing
 from review.models import ItemFlag, Priority, ReviewItem, SearchText
-from review.record import ITEM
+from review.queue import fulltext
+from review.scope import belonging, known
+from review.scope.known import Known
 from review.states import UNDECIDED
+from review.vouched import ITEM
 
 
 @transaction.atomic

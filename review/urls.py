@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review import claim_views, feedback_views, queue_views, views
+from review.claims import views as claim_views
+from review.corrections import views as feedback_views
+from review.item import views
 from review.metrics import views as metrics_views
+from review.queue import views as queue_views
 
 app_name = "review"
 

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from conversations.services import REPLY
 from conversations.states import StageStatus
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from review.models import ReviewItem
 from review.states import ReviewState
-
-STAGES: Mapping[str, str] = {
-    "judgement_v1": "Is it a question for us?",
-    "agency_detect_v1": "Which agency?",
-    "category_select_v1": "Which topic?",
-    "semantic_analysis_v1": "Which topics at each agency?",
-    "service_select_v1": "Which service?",
-    "multi_agency_service_answer_v1": "One answer from several agencies",
-    "classify": "Intent, product and urgency",
-    "extract": "Facts in the message",
-    "identity_assist": "Numbers and names that identify",
-    REPLY: "The reply as a whole",
-}
 
 STATUSES: Mapping[str, str] = {
     StageStatus.PENDING: "Not started",
@@ -99,11 +85,6 @@ def agencies(item: ReviewItem, release: Release | None) -> str:
     if item.agency not in names:
         return others
     return f"{names[item.agency]} (with {others})" if others else names[item.agency]
-
-
-def stage_words(stage: str) -> str:
-    """Return what a stage is about; a stage that has no words is shown by its id."""
-    return STAGES.get(stage, stage)
 
 
 def reason(code: str) -> str:

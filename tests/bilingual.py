@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ieim.knowledge.bundle import Bundle, bundle_of
-from ieim.knowledge.rows import Row, Table
+from ieim.knowledge.bundles.bundle import Bundle, bundle_of
+from ieim.knowledge.bundles.rows import Row, Table
 
 TABLES: dict[Table, list[dict[str, Any]]] = {
     "agencies": [

@@ -1,4 +1,6 @@
-"""Everything that `make test` checks, one step after another: python -m tests.checks
+"""Everything that `make test` checks, one step after another: python -m tests.checks [--quick]
+
+``--quick`` is `make check`: the steps that take under a minute together.
 
 As many steps run at once as there are processors, two at most: the suites wait little. They go on
 after a failure, so that one run shows all of them. What a step needs of the machine is installed
@@ -70,12 +72,21 @@ class Done:
     failed: bool
 
 
+GATE = ("calls", "gate", "message", "reply")
+"""The quickest of the core's tests, and what must not break first."""
+
 STEPS = (
     Step("Lint (ruff)", (str(BIN / "ruff"), "check", "--quiet", ".")),
     Step("Format (ruff)", (str(BIN / "ruff"), "format", "--check", ".")),
     Step("Types (mypy, strict)", (PYTHON, "-m", "mypy")),
     Step("Import contracts (import-linter)", (str(BIN / "lint-imports"),)),
     Step("Missing migrations", (*DJANGO, "makemigrations", "--check", "--dry-run")),
+    Step(
+        "Unsafe migrations (django-migration-linter)",
+        (PYTHON, "-m", "tests.migrations"),
+        {},
+        ("postgresql",),
+    ),
     Step(
         "Production settings (check --deploy)",
         (*DJANGO, "check", "--deploy", "--fail-level", "WARNING"),
@@ -90,6 +101,13 @@ STEPS = (
     ),
     Step("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), {}, ("chromium",)),
 )
+
+
+QUICK = (
+    *STEPS[:5],
+    Step("Tests of the gate", (*PYTEST[:-1], *(f"tests/pipeline/{name}" for name in GATE))),
+)
+"""What `make check` does."""
 
 
 def lacking() -> list[str]:
@@ -161,15 +179,17 @@ def span(seconds: float) -> str:
     return f"{minutes} min {rest:2} s"
 
 
-def main() -> int:
-    """Run every step; returns 0 when none failed."""
-    missing = lacking()
+def main(steps: Sequence[Step] | None = None) -> int:
+    """Run ``steps``, all by default; returns 0 when none failed."""
+    steps = STEPS if steps is None else steps
+    needed = {name for step in steps for name in step.needs}
+    missing = sorted(needed.intersection(lacking()))
     if missing:
         install(missing)
-        missing = lacking()
+        missing = sorted(needed.intersection(lacking()))
     skipped = {
         step.title: f"this machine has no {' and no '.join(map(PACKAGES.__getitem__, lacks))}"
-        for step in STEPS
+        for step in steps
         if (lacks := [name for name in step.needs if name in missing])
     }
     started = time.monotonic()
@@ -184,14 +204,14 @@ def main() -> int:
     times, failed = [], []
     with tempfile.TemporaryDirectory(prefix="ieim-") as folder:
         environment = {**clean_environment(), "IEIM_TEST_OUTCOMES": folder}
-        for done in run_all([step for step in STEPS if step.title not in skipped], environment):
-            number = STEPS.index(done.step) + 1
-            print(f"\n== {number}/{len(STEPS)} {done.step.title} ==\n{done.said}", flush=True)
+        for done in run_all([step for step in steps if step.title not in skipped], environment):
+            number = list(steps).index(done.step) + 1
+            print(f"\n== {number}/{len(steps)} {done.step.title} ==\n{done.said}", flush=True)
             times.append(f"{span(done.took)}  {done.step.title}")
             if done.failed:
                 failed.append(done.step.title)
     failed += [f"a process had not ended: {line}" for line in processes.end(mark)]
-    print("\n".join([*times, f"\nmake test took {span(time.monotonic() - started)}."]))
+    print("\n".join([*times, f"\nIt took {span(time.monotonic() - started)}."]))
     for title, why in skipped.items():
         print(f"SKIPPED {title}: {why}")
     for title in failed:
@@ -200,4 +220,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(QUICK if "--quick" in sys.argv[1:] else STEPS))

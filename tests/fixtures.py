@@ -14,14 +14,17 @@ from django.core.management.color import no_style
 from django.db import connection, connections, models
 from psycopg.types.json import Jsonb
 
-from conversations import running, services
 from conversations.models import Turn
+from conversations.turns import services
+from conversations.turns.running import running
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent, AuditHead
-from ieim.knowledge import services as knowledge
-from ieim.knowledge.bundle import Bundle, read_bundle
-from ieim.knowledge.models import Change, Publication, Release
-from ieim.knowledge.selectors import DRAFT_MODELS
+from ieim.knowledge.bundles.bundle import Bundle, read_bundle
+from ieim.knowledge.models import Publication, Release
 from ieim.pipeline.ports import Model
+from ieim.studio.drafts import services as knowledge
+from ieim.studio.drafts.selectors import DRAFT_MODELS
+from ieim.studio.models import Change
+from ieim.studio.proposals import publishing
 
 DEMO = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo"
 VISA = "I want to extend my tourist visa"
@@ -70,7 +73,7 @@ def published(db: None) -> None:
         _restore()
         return
     knowledge.import_bundle(bundle=demo_bundle(), by=None)
-    knowledge.publish(note="demo", by=None)
+    publishing.publish(note="demo", by=None)
     if empty:
         _keep()
 

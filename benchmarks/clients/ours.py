@@ -9,10 +9,10 @@ from benchmarks.clients.harness import LIMIT, MODEL, Call, Prepare, Question, Re
 from ieim.llm.openai_client import OpenAIModel
 from ieim.llm.takes import Takes
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import gate
+from ieim.pipeline.gate import gate
 from ieim.pipeline.ports import Message, ModelRequest
 from ieim.pipeline.stages.base import Context
-from tests.llm.turns import release
+from tests.llm.offline.turns import release
 
 
 def ours(base_url: str) -> Prepare:

@@ -12,9 +12,9 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from conversations import asking, refusing
 from conversations.choosing import services as choosing
 from conversations.replacing import services as replacing
+from conversations.turns import asking, refusing
 from ieim.pipeline.findings import pointer
 
 MEDIA_TYPE = "application/problem+json"

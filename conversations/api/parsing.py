@@ -12,7 +12,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from conversations.api.errors import TooLarge
-from ieim.pipeline import strict_json
+from ieim.pipeline.gate import strict_json
 
 MAX_BODY = 32 * 1024
 """Bytes of a body that are read: the longest message has room, with every character escaped."""

@@ -23,7 +23,7 @@ from conversations.api.serializers import (
     SessionSerializer,
     TurnSerializer,
 )
-from conversations.refusing import STILL_WORKING
+from conversations.turns.refusing import STILL_WORKING
 
 _LOCATION = OpenApiParameter(
     name="Location",

@@ -8,10 +8,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.api.reply_serializers import ReplySerializer
-from conversations.asking import CLIENT_ID, is_client_id
 from conversations.models import ReplyOrigin
 from conversations.states import TurnState
-from ieim.pipeline.screen import MAX_CHARS
+from conversations.turns.asking import CLIENT_ID, is_client_id
+from ieim.pipeline.message.screen import MAX_CHARS
 
 
 class ExactTextField(serializers.CharField):

@@ -7,11 +7,12 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from conversations import addresses, limits
+from conversations.turns import limits
+from ieim.people import addresses
 
 
 class NewSessions(BaseThrottle):
-    """Asks :mod:`conversations.limits`."""
+    """Asks :mod:`conversations.turns.limits`."""
 
     seconds: int | None = None
 

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import addresses, asking, erasing, refusing, selectors
+from conversations import selectors
 from conversations.api import schema
 from conversations.api.authentication import BearerAuthentication, HasSession, bearer_token
 from conversations.api.errors import (
@@ -39,6 +39,8 @@ from conversations.choosing import services as choosing
 from conversations.models import Session, Turn
 from conversations.rating import services as rating
 from conversations.replacing import services as replacing
+from conversations.turns import asking, erasing, refusing
+from ieim.people import addresses
 
 
 class View(APIView):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from conversations import languages, wording
+from conversations.chat import wording
 from conversations.choosing.models import Choice
 from conversations.choosing.presenters import ChoiceView, OptionView
 from conversations.models import Turn
 from conversations.states import TurnState
+from conversations.turns import languages
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.plain_text import first_sentence
+from ieim.pipeline.reply.plain_text import first_sentence
 
 
 def choice_of(turn: Turn) -> Choice | None:

@@ -10,17 +10,18 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import erasing, resuming, services, states
+from conversations import states
 from conversations.choosing.models import Choice, ChoiceOutcome
-from conversations.locking import locked
 from conversations.models import Attempt, Session, Stage, Turn
+from conversations.record.replay import context_of
 from conversations.record.vouched import CHOICE, STAGE
-from conversations.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
+from conversations.turns import erasing, resuming, services
+from conversations.turns.locking import locked
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline import choosing
-from ieim.pipeline.choosing import Chosen, Key
+from ieim.pipeline.calls import choosing
+from ieim.pipeline.calls.choosing import Chosen, Key
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import ANSWERING, ORDER
 from ieim.pipeline.work import Abstained

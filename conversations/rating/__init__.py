@@ -1,0 +1,1 @@
+"""Whether an answer was useful, in the citizen's own verdict."""

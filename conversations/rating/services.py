@@ -7,11 +7,11 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import erasing
-from conversations.locking import locked
+from conversations.chat.replies import RATED_KINDS
 from conversations.models import Rating, Reply, Session
 from conversations.record.vouched import RATING
-from conversations.reply_views import RATED_KINDS
+from conversations.turns import erasing
+from conversations.turns.locking import locked
 from ieim.audit import services as audit
 
 

@@ -6,7 +6,7 @@ erasure, which itself stays.
 
 SQLite alters a table by building a new one, and the triggers go with the old: a later migration
 that alters one of these tables ends with :func:`guard` again, on PostgreSQL too, so that new
-columns are guarded. ``tests/conversations/test_guards.py`` notices where that was forgotten.
+columns are guarded. ``tests/conversations/record/test_guards.py`` notices where that was forgotten.
 """
 
 from __future__ import annotations

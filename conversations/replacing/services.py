@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db import transaction
 
-from conversations import erasing, services
-from conversations.locking import locked
 from conversations.models import Session, Turn
+from conversations.turns import erasing, services
+from conversations.turns.locking import locked
 from ieim.knowledge.crisis import Looked
 
 NOT_ANSWERED = (
@@ -33,9 +33,10 @@ def ask_again(
     """Ask the words of an answered turn again as something else than the talk's service.
 
     Returns the new turn and True; once there is one, that turn and False. ``address`` is as for
-    :func:`conversations.services.admit`; ``enqueue=False`` leaves the running to the caller. Raises
-    :class:`NothingToReplace`, :class:`NotAnswered`, :class:`conversations.refusing.Refused` as for
-    any message, and ``Session.DoesNotExist`` also for a session that was erased.
+    :func:`conversations.turns.services.admit`; ``enqueue=False`` leaves the running to the caller.
+    Raises :class:`NothingToReplace`, :class:`NotAnswered`,
+    :class:`conversations.turns.refusing.Refused` as for any message, and ``Session.DoesNotExist``
+    also for a session that was erased.
     """
     turns = Turn.objects.filter(session_id=session_id).select_related("session")
     asked = turns.filter(pk=turn_id).first()

@@ -10,7 +10,7 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from ieim.pipeline import bidi
+from ieim.pipeline.message import bidi
 
 register = template.Library()
 

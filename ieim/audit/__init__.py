@@ -1,0 +1,1 @@
+"""The audit record: hash chains of events, checkpoints over them, and their verification."""

@@ -40,7 +40,7 @@ class StaffSite(AdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
         """Show or save one's own password."""
-        from review.people.services import changing  # models: not there when the site is made
+        from ieim.people.services import changing  # models: not there when the site is made
 
         user: Any = request.user
         with changing(user.pk, by=user):

@@ -24,8 +24,8 @@ def _warm(**_signal: Any) -> None:
     # Here, because the module reads the core: too slow for every process that loads the settings.
     from django.db import connection
 
-    from ieim.config import files
-    from ieim.config.warm import warm
+    from ieim.config.server import files
+    from ieim.config.server.warm import warm
 
     files.allow_many()
     warm()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group
 from django.db import transaction
 
-from ieim.knowledge.models import EVERY_AGENCY, AgencyScope
-from review.people.services import changing, make_roles
-from review.roles import Role
+from ieim.people.models import EVERY_AGENCY, AgencyScope, User
+from ieim.people.roles import Role
+from ieim.people.services import changing, make_roles
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,13 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from ieim.config import api, model_settings, parts, review_settings
-from ieim.config import env as environment
+from ieim.config.environment import api, parts, version
+from ieim.config.environment import env as environment
+from ieim.config.environment import model as model_settings
+from ieim.config.environment import review as review_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
+IEIM_VERSION = version.read(BASE_DIR / "pyproject.toml")
 
 env = environment.Env(os.environ)
 PRODUCTION = env.choice("IEIM_ENV", ["development", "production"], "development") == "production"
@@ -40,6 +43,7 @@ IEIM_PORT = int(env.number("PORT", 8000, low=1, high=65535))
 
 IEIM_DATA_DIR = parts.data_dir(env, BASE_DIR / "var")
 DATABASES = {"default": parts.database(env, IEIM_DATA_DIR, required=PRODUCTION)}
+AUTH_USER_MODEL = "people.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Without Redis everything stays in this process: broker, channel layer and worker (embedded.py).
@@ -54,7 +58,7 @@ IEIM_RATES = parts.rates(env)
 
 # --- The model -----------------------------------------------------------------------------------
 
-# BASE_URL is empty for the offline engine. See ieim.config.model_settings for the keys.
+# BASE_URL is empty for the offline engine. See ieim.config.environment.model for the keys.
 IEIM_MODEL = model_settings.model(env)
 IEIM_EMBEDDINGS = model_settings.embeddings(env)
 
@@ -72,8 +76,10 @@ IEIM_SECOND_OPINION = review_settings.second_opinion(env)
 INSTALLED_APPS = [
     "ieim.config",
     "review",
+    "ieim.studio",
     "conversations",
     "ieim.knowledge",
+    "ieim.people",
     "ieim.llm",
     "ieim.audit",
     "axes",
@@ -107,7 +113,8 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
     "ieim.config.views.wrong_method_page",
-    "ieim.config.bodies.too_large_page",
+    "ieim.people.access.Guard",
+    "ieim.config.server.bodies.too_large_page",
     "ieim.config.views.no_nul_in_addresses",
 ]
 
@@ -180,15 +187,15 @@ AUTHENTICATION_BACKENDS = [
 ]
 # Wrong passwords of an account, and of an address: an office has one for many people. The time
 # counts from the last one that was looked at; while it is locked, none is.
-AXES_HANDLER = "ieim.config.signing_in.Handler"
+AXES_HANDLER = "ieim.people.lockout.Handler"
 AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]
 AXES_FAILURE_LIMIT = 10
 IEIM_ADDRESS_FAILURE_LIMIT = 50
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-AXES_CLIENT_IP_CALLABLE = "ieim.config.signing_in.client_address"
-AXES_LOCKOUT_CALLABLE = "ieim.config.signing_in.locked"
+AXES_CLIENT_IP_CALLABLE = "ieim.people.lockout.client_address"
+AXES_LOCKOUT_CALLABLE = "ieim.people.lockout.locked"
 AXES_ENABLE_ADMIN = False
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
@@ -200,7 +207,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
-SPECTACULAR_SETTINGS = api.SPECTACULAR
+SPECTACULAR_SETTINGS = {**api.SPECTACULAR, "VERSION": IEIM_VERSION}
 
 # --- Browser security ----------------------------------------------------------------------------
 
@@ -239,7 +246,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A turn is a thread that mostly waits; see conversations.waiting for how many work.
+# A turn is a thread that mostly waits; see conversations.turns.running.waiting for how many work.
 CELERY_WORKER_CONCURRENCY = parts.turns_at_once(env, embedded=IEIM_EMBEDDED)
 CELERY_TASK_IGNORE_RESULT = True
 # One queue; a misspelt one is refused, not made.
@@ -250,12 +257,13 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = parts.broker_options(
     IEIM_REDIS_URL, deadline=IEIM_MODEL["DEADLINE"]
 )
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {
-        "task": "conversations.tasks.sweep",
+    task: {
+        "task": task,
         "schedule": parts.SWEEP_EVERY,
         # A sweep that waited in the queue until the next one is due has nothing left to do.
         "options": {"expires": parts.SWEEP_EVERY},
     }
+    for task in ("conversations.tasks.sweep", "ieim.studio.tasks.sweep")
 }
 
 # --- Logging -------------------------------------------------------------------------------------

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 
 
-@login_required
 def staff_home(request: HttpRequest) -> HttpResponse:
     """Send staff to their work: the queue, the knowledge, or else the admin."""
     if request.user.has_perm("review.view_reviewitem"):

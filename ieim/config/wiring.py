@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conversations.ports import wire_due, wire_erasure, wire_review, wire_settling
-from review.selectors import due_of_turns
+from review.queue.selectors import due_of_turns
 from review.services import count_items, erase_items, open_item, settle
 
 

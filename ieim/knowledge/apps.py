@@ -1,4 +1,4 @@
-"""The knowledge app: the editable draft, its releases, and their import."""
+"""The knowledge app: what a turn reads of releases, and the notices beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class KnowledgeConfig(AppConfig):
 
     name = "ieim.knowledge"
     label = "knowledge"
-    verbose_name = "Knowledge"
+    verbose_name = "Releases"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

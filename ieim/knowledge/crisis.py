@@ -16,12 +16,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ieim.knowledge import selectors, vectors
-from ieim.pipeline import risk
 from ieim.pipeline.knowledge import RiskExample
+from ieim.pipeline.message import risk
+from ieim.pipeline.message.risk import Risk
+from ieim.pipeline.message.screen import shows_nothing
+from ieim.pipeline.personal.redaction import prepare as redacted
 from ieim.pipeline.ports import WORDS, EmbedderUnavailable, Matrix
-from ieim.pipeline.redaction import prepare as redacted
-from ieim.pipeline.risk import Risk
-from ieim.pipeline.screen import shows_nothing
 from ieim.search.crisis import Meaning, examples, parts
 from ieim.search.embedders.careful import CarefulEmbedder
 

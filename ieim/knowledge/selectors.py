@@ -1,42 +1,16 @@
-"""Reading the draft and the releases."""
+"""Reading the releases: which is current, and what is in it."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ieim.knowledge.bundle import Bundle, bundle_of
-from ieim.knowledge.columns import COLUMNS
-from ieim.knowledge.models import (
-    Agency,
-    CaseText,
-    Category,
-    DraftEntry,
-    HelpLine,
-    Label,
-    Publication,
-    Release,
-    RiskExample,
-    Service,
-    Translation,
-)
-from ieim.knowledge.rows import IDENTITY, Row, Table
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.models import Publication, Release
 from ieim.pipeline import knowledge
-
-DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
-    "agencies": Agency,
-    "dictionary": Category,
-    "services": Service,
-    "labels": Label,
-    "translations": Translation,
-    "help_lines": HelpLine,
-    "risk_examples": RiskExample,
-    "texts": CaseText,
-}
 
 _KEPT = 4
 """Releases kept in a process: the current one and those of turns that began before it."""
@@ -145,17 +119,6 @@ def forget_unused(*, before: float) -> None:
             del _slots[key]
 
 
-def draft() -> Bundle:
-    """Return the draft, checked like a bundle.
-
-    Raises :class:`ieim.knowledge.bundle.BundleError`, whose errors name entries where those of a
-    bundle name files.
-    """
-    return bundle_of(
-        {table: _draft_rows(table, model) for table, model in DRAFT_MODELS.items()}, file="draft"
-    )
-
-
 def risk_examples(publication: Published) -> tuple[knowledge.RiskExample, ...]:
     """Return the examples of a published release, without loading all of it."""
     rows = Release.objects.filter(number=publication.number).values_list("content__risk_examples")
@@ -180,15 +143,3 @@ def _load(number: int, sha256: str) -> knowledge.Release:
     if value.sha256 != sha256:
         raise CorruptReleaseError(f"release {number} does not have the digest {sha256}")
     return value
-
-
-def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:
-    # "agency" gives the natural id: a foreign key's value is its target's primary key.
-    stored = model._default_manager.values(*COLUMNS[table])
-    name = model._meta.verbose_name
-    return [Row(f"{name} {entry_name(table, values)}", None, values) for values in stored]
-
-
-def entry_name(table: Table, values: Mapping[str, Any]) -> str:
-    """Return the natural id of a row as a person reads it: its parts, joined by spaces."""
-    return " ".join(filter(None, (str(values[column]) for column in IDENTITY[table])))

@@ -1,0 +1,1 @@
+"""Models behind the pipeline's port: the client, the offline engine, and its server."""

@@ -17,14 +17,9 @@ from openai.types.chat.completion_create_params import ResponseFormat
 from ieim.llm.completion import NotACompletionError, read_completion
 from ieim.llm.forms import response_format
 from ieim.llm.takes import Takes
-from ieim.pipeline.gate import MAX_BYTES
+from ieim.pipeline.gate.gate import MAX_BYTES
 from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
-from ieim.transport import (
-    BodyTooLargeError,
-    DeadlineTransport,
-    seconds_left,
-    total_deadline,
-)
+from ieim.search.transport import BodyTooLargeError, DeadlineTransport, seconds_left, total_deadline
 
 _TIMED_OUT = "The model server gave no whole answer before the deadline."
 _NOT_A_COMPLETION = (

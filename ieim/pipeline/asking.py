@@ -7,18 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ieim.pipeline import budget, entities, gate, request, results
+from ieim.pipeline import budget, results
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.ahead import Call, Calls, predicted
 from ieim.pipeline.budget import Count, Spent
-from ieim.pipeline.choosing import abstains
+from ieim.pipeline.calls import request
+from ieim.pipeline.calls.ahead import Call, Calls, predicted
+from ieim.pipeline.calls.choosing import abstains
+from ieim.pipeline.calls.strands import AtOnce, Beside, Steps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
+from ieim.pipeline.reply import entities
+from ieim.pipeline.reply.standing_in import standing_in
 from ieim.pipeline.stages.base import Context, Inputs
-from ieim.pipeline.standing_in import standing_in
-from ieim.pipeline.strands import AtOnce, Beside, Steps
 from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
 
 Done = tuple[Output, Output]

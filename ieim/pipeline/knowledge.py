@@ -205,10 +205,6 @@ class Release:
     def _views(self) -> dict[str, Release]:
         return {}
 
-    def label_codes(self, label_set: str) -> frozenset[str]:
-        """Return the codes of ``label_set``, empty when the release has none."""
-        return frozenset(self.labels.get(label_set, {}))
-
     @cached_property
     def services_by_agency(self) -> Mapping[str, tuple[Service, ...]]:
         """Services of each agency, in index order."""

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from ieim.pipeline import language as languages
-from ieim.pipeline import risk
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Label
-from ieim.pipeline.risk import Risk
+from ieim.pipeline.message import language as languages
+from ieim.pipeline.message import risk
+from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.stages.base import Output
 from ieim.pipeline.stages.triage import label_elements
 

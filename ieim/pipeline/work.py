@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ieim.pipeline import reply
 from ieim.pipeline.budget import Budget, Count, Spent
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.gate import Judgement
-from ieim.pipeline.keys import Patterns
+from ieim.pipeline.gate.gate import Judgement
 from ieim.pipeline.knowledge import Service
+from ieim.pipeline.message.risk import Risk
+from ieim.pipeline.personal.keys import Patterns
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.reply import reply
 from ieim.pipeline.results import Result
-from ieim.pipeline.risk import Risk
 
 Output = Mapping[str, Any]
 

@@ -7,9 +7,9 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 
-from ieim.pipeline.guidance import UNCLEAR
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Part, Ranked
+from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.pipeline.stages.base import APART
 from ieim.search.asking import (
     OWN_TOPIC,

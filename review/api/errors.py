@@ -7,8 +7,8 @@ from typing import Any
 
 from rest_framework.exceptions import APIException
 
-from conversations.api import staff
 from ieim.pipeline.findings import Finding
+from ieim.studio.api import staff
 from review import words
 from review.deciding import Action, Refused, Unconfirmed
 

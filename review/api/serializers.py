@@ -12,18 +12,20 @@ from rest_framework import serializers
 
 from conversations.models import Attempt
 from conversations.states import StageStatus, TurnState
-from review import selectors, words
+from ieim.studio.words import stage_words
+from review import words
 from review.api.taking import ACTIONS
 from review.crisis import is_crisis
 from review.deciding import Action
 from review.models import Priority, ReviewItem
-from review.searching import TABS
+from review.queue import selectors
+from review.queue.searching import TABS
 from review.states import ReviewState
 
 STATES = [state.value for state in ReviewState]
 TURN_STATES = [state.value for state in TurnState]
 RECORDED = [action.value for action in Action]
-"""What the document has names for, in ``ieim/config/api.py``."""
+"""What the document has names for, in ``ieim/config/environment/api.py``."""
 ANY_OBJECT = {"type": "object", "additionalProperties": True}
 
 
@@ -198,7 +200,7 @@ class StageSerializer(serializers.Serializer[Any]):
 
     def get_words(self, stage: Any) -> str:
         """Return the stage's name."""
-        return words.stage_words(stage.contract)
+        return stage_words(stage.contract)
 
 
 class SpanSerializer(serializers.Serializer[Any]):

@@ -12,12 +12,12 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from conversations.api.serializers import ExactTextField
-from conversations.api.staff import Closed
+from ieim.studio.api.staff import Closed
 from review.api.errors import NotDecided
+from review.claims.holding import MAX_REASON, MIN_LETTERS
 from review.deciding import Action, Refused
-from review.deciding.access import MAX_REASON, MIN_LETTERS
 from review.deciding.texts import MAX_SOURCES, MAX_TEXT
-from review.searching import AGES, LONGEST, LONGEST_SEARCH, TABS, Filters, UnknownFilter
+from review.queue.searching import AGES, LONGEST, LONGEST_SEARCH, TABS, Filters, UnknownFilter
 
 PLACE = r"^([0-9]{1,6}-)?[0-9]{1,17}-[0-9a-f]{32}$"
 """A place in a list, as the links to other pages have it."""

@@ -16,11 +16,10 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api.staff import StaffView, etag
 from ieim.pipeline.canonical import DecimalEncoder
-from review import claims, deciding, selectors
+from ieim.studio.api.staff import StaffView, etag
+from review import deciding
 from review.api import schema
-from review.api.authentication import MayDecide, MaySee
 from review.api.errors import Changed, NotDecided, NoVersion, Taken
 from review.api.serializers import (
     DecidedSerializer,
@@ -29,12 +28,15 @@ from review.api.serializers import (
     StandingSerializer,
 )
 from review.api.taking import ACTIONS, Wanted, decision_of, filters_of
-from review.claims import ClaimRefused, ClaimTaken
-from review.deciding import Action, Conflict, Decision, Refused, access
+from review.claims import holding
+from review.claims import services as claims
+from review.claims.services import ClaimRefused, ClaimTaken
+from review.deciding import Action, Conflict, Decision, Refused
 from review.item.selectors import load
 from review.models import ReviewItem
-from review.paging import UnknownPage
-from review.searching import Filters
+from review.queue import selectors
+from review.queue.paging import UnknownPage
+from review.queue.searching import Filters
 
 OPINIONS = (Action.AGREE, Action.DISAGREE)
 
@@ -48,7 +50,6 @@ class Renderer(JSONRenderer):
 class View(StaffView):
     """A resource for reviewers."""
 
-    permission_classes = [MaySee]
     renderer_classes = [Renderer]
 
 
@@ -102,7 +103,6 @@ class OneItem(View):
 class Claim(View):
     """Somebody's claim on an item."""
 
-    permission_classes = [MayDecide]
     change = staticmethod(claims.claim)
 
     @schema.claim
@@ -131,15 +131,13 @@ class Release(Claim):
 class Decide(View):
     """A decision on an item."""
 
-    permission_classes = [MayDecide]
-
     @schema.decide
     def post(self, request: Request, pk: UUID) -> Response:
         """Decide an item."""
         try:
-            seen = access.find(pk, self.user)
+            seen = holding.find(pk, self.user)
             wanted = decision_of(request)
-            if wanted.action in OPINIONS and not self.user.has_perm(claims.SECOND):
+            if wanted.action in OPINIONS and not self.user.has_perm(holding.SECOND):
                 raise PermissionDenied
             _require_seen(request, seen)
             decision = self.decide(seen, wanted)

@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from conversations import resuming
-from conversations.resuming import NotWaiting
-from conversations.services import REPLY
 from conversations.states import StageStatus, TurnState
+from conversations.turns import resuming
+from conversations.turns.resuming import NotWaiting
+from conversations.turns.services import REPLY
 from ieim.knowledge import selectors as knowledge
+from ieim.people.models import User
 from ieim.pipeline.canonical import dumps
-from ieim.pipeline.reply import Reply
+from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING
-from review import records
+from review.corrections import records
+from review.corrections.records import Content
 from review.deciding import answers, flow, permitted, texts
-from review.deciding.access import Actor
 from review.deciding.answers import Answer
 from review.deciding.errors import Conflict, Refused
 from review.models import Action, Decision, ReviewItem
-from review.records import Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def again(decision: Decision) -> Prepared:
     return prepared
 
 
-def carry_out(item: ReviewItem, prepared: Prepared, actor: Actor) -> None:
+def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
     """Do what was decided to the turn; raises :class:`Conflict` where it moved on meanwhile."""
     try:
         _carry_out(item, prepared, records.actor_of(actor))

@@ -10,19 +10,20 @@ from uuid import uuid4
 
 from django.conf import settings
 
-from conversations import flags
 from conversations.models import Stage, Turn
+from conversations.turns import flags
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import gate, results, shape, strict_json
+from ieim.pipeline import results
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.gate import Evidence, EvidenceDict, Judgement
+from ieim.pipeline.gate import gate, shape, strict_json
+from ieim.pipeline.gate.gate import Evidence, EvidenceDict, Judgement
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.results import Result
 from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import STAGES
-from review import records
+from review.corrections import records
 from review.deciding import flow
 from review.deciding.errors import Refused
 

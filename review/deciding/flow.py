@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conversations import flags, languages
 from conversations.models import Attempt, Stage, Turn
-from conversations.replay import context_of
+from conversations.record.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
+from conversations.turns import flags, languages
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import policy
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.reply import Reply
+from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import ANSWERING, FIRST, ORDER, SESSION_END, STAGES

@@ -10,14 +10,17 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from ieim.knowledge.scope import agencies_of
-from review import belonging, records, second
-from review.deciding import access, actions, confirming, permitted, signing
-from review.deciding.access import Actor
+from ieim.people.models import User
+from ieim.people.scope import agencies_of
+from review.claims import holding
+from review.corrections import records
+from review.corrections.records import Content
+from review.deciding import actions, permitted
 from review.deciding.actions import Prepared
 from review.deciding.errors import Conflict, Refused
+from review.deciding.signing import confirming, second, signing
 from review.models import Action, Decision, ReviewItem
-from review.records import Content
+from review.scope import belonging
 from review.states import ReviewState
 
 NO_CLAIM: Mapping[str, Any] = {"claimed_by_id": None, "claimed_until": None}
@@ -27,7 +30,7 @@ NO_CLAIM: Mapping[str, Any] = {"claimed_by_id": None, "claimed_until": None}
 def decide(
     *,
     item_id: UUID,
-    actor: Actor,
+    actor: User,
     version: int,
     action: Action,
     reason: str,
@@ -44,17 +47,17 @@ def decide(
     ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
     """
     now = now or timezone.now()
-    item = access.find(item_id, actor, lock=True)
-    access.require_version(item, version)
-    if access.held_by_other(item, actor, now):
-        raise Conflict(access.claim_problem(item, actor, now))
+    item = holding.find(item_id, actor, lock=True)
+    holding.require_version(item, version)
+    if holding.held_by_other(item, actor, now):
+        raise Conflict(holding.claim_problem(item, actor, now))
     if action is Action.UNDO:
         raise Refused("Undo a decision where it is shown.")
     problem = permitted.why_not(item, actor, action, now)
     if problem:
         raise Refused(problem)
     confirming.require(item, action, payload)
-    reason = access.checked_reason(reason)
+    reason = holding.checked_reason(reason)
     if action in permitted.OPINIONS:
         return _opinion(item, actor, action, reason, now)
     prepared = actions.prepare(item, action, payload)
@@ -62,7 +65,7 @@ def decide(
         item=item, actor=actor, action=action, reason=reason, content=prepared.content, now=now
     )
     if action is Action.HAND_OVER:
-        access.advance(item, state=waiting_state(item), agency=prepared.agency, **NO_CLAIM)
+        holding.advance(item, state=waiting_state(item), agency=prepared.agency, **NO_CLAIM)
         belonging.refresh(item.turn_id)
         return decision
     signing.withdraw(item, actor)  # They stood under something else.
@@ -74,10 +77,10 @@ def decide(
     return decision
 
 
-def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: Actor, now: datetime) -> None:
+def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now: datetime) -> None:
     """Let a signed decision take effect, or wait for the other signatures in their queues."""
     if signing.missing(item):
-        access.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
+        holding.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
         belonging.refresh(item.turn_id)
     else:
         take_effect(item, prepare(), actor, now)
@@ -89,18 +92,16 @@ def waiting_state(item: ReviewItem) -> ReviewState:
     return ReviewState.SECOND_OPINION if waits else ReviewState.OPEN
 
 
-def take_effect(item: ReviewItem, prepared: Prepared, actor: Actor, now: datetime) -> None:
+def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
     """Carry a decision out, or keep it for a second opinion where the item needs one."""
     moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
     if second.needed(item) and not moot:
-        access.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
+        holding.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
     else:
         _carry_out(item, prepared, actor, now)
 
 
-def _opinion(
-    item: ReviewItem, actor: Actor, action: Action, reason: str, now: datetime
-) -> Decision:
+def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: datetime) -> Decision:
     proposal = permitted.opinion_wanted(item)
     if proposal is None:
         raise Conflict("The decision was undone meanwhile. Look at the item again.")
@@ -122,13 +123,13 @@ def _opinion(
         _carry_out(item, prepared, proposal.actor, now)
     else:
         signing.withdraw(item, actor)
-        access.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        holding.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
     return decision
 
 
-def _carry_out(item: ReviewItem, prepared: Prepared, actor: Actor, now: datetime) -> None:
+def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
     actions.carry_out(item, prepared, actor)
-    access.advance(item, state=ReviewState.DECIDED, decided_at=now, **NO_CLAIM)
+    holding.advance(item, state=ReviewState.DECIDED, decided_at=now, **NO_CLAIM)
 
 
 def _sends(prepared: Prepared) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from conversations.services import REPLY
+from conversations.turns.services import REPLY
 from ieim.pipeline.topology import ANSWERING
 from review.models import ReviewItem
 from review.states import ReviewState

@@ -7,15 +7,17 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from conversations.services import REPLY
 from conversations.states import StageStatus, TurnState
+from conversations.turns.services import REPLY
+from ieim.people.models import User
 from ieim.pipeline.findings import WAIVABLE
 from ieim.pipeline.topology import ANSWERING
-from review import reach, second
-from review.deciding import access, answers, flow, signing
-from review.deciding.access import Actor
+from review.claims import holding
+from review.deciding import answers, flow
 from review.deciding.errors import Refused
+from review.deciding.signing import second, signing
 from review.models import Action, Decision, ReviewItem
+from review.scope import reach
 from review.states import UNDECIDED, ReviewState
 
 NO_RIGHT = "You do not have the right to do this."
@@ -26,7 +28,7 @@ WORKING = frozenset({TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MOD
 OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
 
 
-def may(item: ReviewItem, actor: Actor) -> Mapping[Action, str]:
+def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
     """Return for each action "" when the actor may take it now, else the sentence why not."""
     now = timezone.now()
     if not reach.sees(actor, item):
@@ -34,20 +36,20 @@ def may(item: ReviewItem, actor: Actor) -> Mapping[Action, str]:
     return {action: why_not(item, actor, action, now) for action in Action}
 
 
-def why_not(item: ReviewItem, actor: Actor, action: Action, now: datetime) -> str:
+def why_not(item: ReviewItem, actor: User, action: Action, now: datetime) -> str:
     """Return why an action on an item that the actor sees may not be taken, empty when it may."""
     if action is Action.UNDO:
         return "" if any(not undo_problem(d, actor, now) for d in undoable(item)) else NOT_UNDOABLE
-    permission = access.SECOND if action in OPINIONS else access.DECIDE
+    permission = holding.SECOND if action in OPINIONS else holding.DECIDE
     if not actor.has_perm(permission):
         return NO_RIGHT
     if ReviewState(item.state) not in UNDECIDED:
         return "This item has been decided."
-    claim = access.claim_problem(item, actor, now)
+    claim = holding.claim_problem(item, actor, now)
     return claim or _proposal_problem(item, actor, action) or state_problem(item, action)
 
 
-def _proposal_problem(item: ReviewItem, actor: Actor, action: Action) -> str:
+def _proposal_problem(item: ReviewItem, actor: User, action: Action) -> str:
     """Return what a decision that waits for others stands in the way of."""
     proposal = opinion_wanted(item)
     if action not in OPINIONS:
@@ -140,15 +142,15 @@ def undoable(item: ReviewItem) -> list[Decision]:
     return [d for d in found.order_by("-created_at") if not d.answers.exists()]
 
 
-def undo_problem(decision: Decision, actor: Actor, now: datetime) -> str:
+def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
     """Return why a decision cannot be undone (by this person), empty when it can."""
     item, action = decision.item, Action(decision.action)
-    if not actor.has_perm(access.DECIDE):
+    if not actor.has_perm(holding.DECIDE):
         return NO_RIGHT
-    if decision.actor_id != actor.pk and not actor.has_perm(access.SUPERVISE):
+    if decision.actor_id != actor.pk and not actor.has_perm(holding.SUPERVISE):
         return "Only its author or a supervisor can undo a decision."
-    if access.held_by_other(item, actor, now):
-        return f"{access.name(item.claimed_by)} is working on this item."
+    if holding.held_by_other(item, actor, now):
+        return f"{holding.name(item.claimed_by)} is working on this item."
     if second.proposal_of(item) == decision:
         return ""
     newest = item.decisions.order_by("created_at", "id").last()

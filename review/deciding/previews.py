@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.services import REPLY
+from conversations.turns.services import REPLY
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.scope import agencies_of
+from ieim.people.models import User
+from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.reply import Reply
+from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING
-from review import second, words
-from review.deciding import access, actions, flow, permitted, signing, texts
-from review.deciding.access import Actor
+from ieim.studio.words import stage_words
+from review.claims import holding
+from review.deciding import actions, flow, permitted, texts
 from review.deciding.actions import Prepared
 from review.deciding.errors import Refused
+from review.deciding.signing import second, signing
 from review.models import Action, ReviewItem
 
 
@@ -36,12 +38,12 @@ class Preview:
     warnings: tuple[Finding, ...] = ()
 
 
-def preview(*, item_id: UUID, actor: Actor, action: Action, payload: Mapping[str, Any]) -> Preview:
+def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str, Any]) -> Preview:
     """Return what a decision would lead to, whether the item is claimed or not.
 
     Raises ``ReviewItem.DoesNotExist``, and :class:`Refused` for what is no decision at all.
     """
-    item = access.find(item_id, actor)
+    item = holding.find(item_id, actor)
     problem = permitted.state_problem(item, action)
     if problem:
         raise Refused(problem)
@@ -53,7 +55,7 @@ def preview(*, item_id: UUID, actor: Actor, action: Action, payload: Mapping[str
         return Preview(None, refused.message, tuple(refused.findings))
 
 
-def _preview(item: ReviewItem, actor: Actor, action: Action, payload: Mapping[str, Any]) -> Preview:
+def _preview(item: ReviewItem, actor: User, action: Action, payload: Mapping[str, Any]) -> Preview:
     if action is Action.UNDO:
         return Preview(None, "The decision is taken back, and the item is open again.")
     proposal = second.proposal_of(item)
@@ -68,7 +70,7 @@ def _preview(item: ReviewItem, actor: Actor, action: Action, payload: Mapping[st
     return _led_to(item, actor, prepared, waits=_waits_for(item, actor, prepared))
 
 
-def _led_to(item: ReviewItem, actor: Actor, prepared: Prepared, *, waits: str) -> Preview:
+def _led_to(item: ReviewItem, actor: User, prepared: Prepared, *, waits: str) -> Preview:
     reply, happens = _outcome(item, actor, prepared)
     warnings: tuple[Finding, ...] = ()
     if prepared.action is Action.WRITE and prepared.said is not None:
@@ -78,7 +80,7 @@ def _led_to(item: ReviewItem, actor: Actor, prepared: Prepared, *, waits: str) -
     return Preview(reply, happens, warnings=warnings)
 
 
-def _waits_for(item: ReviewItem, actor: Actor, prepared: Prepared) -> str:
+def _waits_for(item: ReviewItem, actor: User, prepared: Prepared) -> str:
     """Return what has to happen before the decision takes effect."""
     if prepared.action is Action.HAND_OVER:
         return ""
@@ -94,7 +96,7 @@ def _waits_for(item: ReviewItem, actor: Actor, prepared: Prepared) -> str:
     return f"{first} {opinion}".strip()
 
 
-def _others(item: ReviewItem, actor: Actor) -> str:
+def _others(item: ReviewItem, actor: User) -> str:
     """Return the names of the agencies that have to sign beside the actor's; empty for none."""
     scope = agencies_of(actor)
     # Who decides signs for their own agencies at once.
@@ -103,7 +105,7 @@ def _others(item: ReviewItem, actor: Actor) -> str:
     return " and ".join(known[a].name if a in known else a for a in others)
 
 
-def _outcome(item: ReviewItem, actor: Actor, prepared: Prepared) -> tuple[Reply | None, str]:
+def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
     action = prepared.action
     if action is Action.HAND_OVER:
         return None, "The item goes to the other agency’s queue. The citizen is told nothing yet."
@@ -128,7 +130,7 @@ def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]
     return None, "The question is closed, and the citizen is told that no answer will follow."
 
 
-def _resumed(item: ReviewItem, actor: Actor, prepared: Prepared) -> tuple[Reply | None, str]:
+def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
     answer = prepared.answer
     if answer is None:
         return flow.follow(item.turn).reply, "The citizen gets this reply at once."
@@ -136,7 +138,7 @@ def _resumed(item: ReviewItem, actor: Actor, prepared: Prepared) -> tuple[Reply 
     later = "" if answer.contract == signing.ANSWER else _others(item, actor)
     signs = f"Before it leaves, {later} has to sign." if later else ""
     if way.reply is None:
-        following = words.stage_words(way.waiting)
+        following = stage_words(way.waiting)
         goes = f"The question goes on to the next step: {following} Then comes the answer."
         return None, f"{goes} {signs}".strip()
     if flow.holds(item.turn):

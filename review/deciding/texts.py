@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from conversations import languages
 from conversations.models import Turn
-from ieim.pipeline import grounding
+from conversations.turns import languages
 from ieim.pipeline.facts import facts, url_value
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.gate import grounding
 from ieim.pipeline.knowledge import Release, Service
-from ieim.pipeline.plain_text import paragraphs
-from ieim.pipeline.reply import Reply, render_answer, told_in
-from ieim.pipeline.screen import STRIPPED_CLASS
+from ieim.pipeline.message.screen import STRIPPED_CLASS
+from ieim.pipeline.reply.plain_text import paragraphs
+from ieim.pipeline.reply.reply import Reply, render_answer, told_in
 from review import crisis
 from review.deciding.errors import Refused
 from review.models import Action

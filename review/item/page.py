@@ -7,24 +7,27 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.models import AbstractUser
 from django.http import QueryDict
 from django.utils import timezone
 
-from conversations import languages
 from conversations.models import Stage
-from conversations.services import REPLY
 from conversations.states import DONE_STAGE_STATUSES
-from ieim.knowledge.scope import agencies_of
+from conversations.turns import languages
+from conversations.turns.services import REPLY
+from ieim.people.models import User
+from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.topology import ANSWERING
-from review import claims, crisis, deciding, second, words
-from review.deciding import Preview, Refused, permitted, signing
-from review.item import previews, wording
+from review import crisis, deciding, words
+from review.claims import services as claims
+from review.deciding import Preview, Refused, permitted
+from review.deciding.signing import second, signing
+from review.item import previews
 from review.item.forms.actions import Choice, DecisionForm
 from review.item.forms.base import Desk, Problem
 from review.item.presenters import item_view, person
-from review.item.said import agency_name
+from review.item.sections import wording
+from review.item.sections.said import agency_name
 from review.item.selectors import Loaded
 from review.models import Action
 from review.states import ReviewState
@@ -60,9 +63,7 @@ class Signature:
     may_sign: bool
 
 
-def form(
-    loaded: Loaded, user: AbstractUser, data: QueryDict | None, *, correct: str = ""
-) -> DecisionForm:
+def form(loaded: Loaded, user: User, data: QueryDict | None, *, correct: str = "") -> DecisionForm:
     """Return the forms of what ``user`` may do with the item.
 
     ``correct`` names an earlier step that is to be corrected in place of the item's own.
@@ -88,7 +89,7 @@ def correctable(loaded: Loaded) -> tuple[str, ...]:
 
 def context(
     loaded: Loaded,
-    user: AbstractUser,
+    user: User,
     data: QueryDict | None,
     *,
     problems: Sequence[Problem] = (),
@@ -169,7 +170,7 @@ def _sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Prob
     ]
 
 
-def _standing(loaded: Loaded, user: AbstractUser) -> Standing:
+def _standing(loaded: Loaded, user: User) -> Standing:
     item = loaded.item
     held = item.claimed_until is not None and item.claimed_until > timezone.now()
     claimed = item.state == ReviewState.CLAIMED.value and held
@@ -185,7 +186,7 @@ def _standing(loaded: Loaded, user: AbstractUser) -> Standing:
     supervises = user.has_perm("review.supervise_reviewitem")
     wanted = permitted.opinion_wanted(item)
     return Standing(
-        panel=f"review/decide/{panel}.html",
+        panel=f"review/deciding/{panel}.html",
         mine=mine,
         may_take_over=panel == "taken" and supervises,
         opinion_on=person(wanted.actor) if wanted is not None else "",
@@ -193,14 +194,14 @@ def _standing(loaded: Loaded, user: AbstractUser) -> Standing:
     )
 
 
-def _undoable(loaded: Loaded, user: AbstractUser) -> list[UUID]:
+def _undoable(loaded: Loaded, user: User) -> list[UUID]:
     """Return the records that this person can take back."""
     now = timezone.now()
     found = permitted.undoable(loaded.item)
     return [record.pk for record in found if not permitted.undo_problem(record, user, now)]
 
 
-def _signatures(loaded: Loaded, user: AbstractUser, *, waits: bool) -> list[Signature]:
+def _signatures(loaded: Loaded, user: User, *, waits: bool) -> list[Signature]:
     """Return the signatures that a reply of several agencies needs; none for most items."""
     scope = agencies_of(user)
     signed = {each.agency: each for each in loaded.item.sign_offs.all()}

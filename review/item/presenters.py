@@ -6,22 +6,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from conversations import languages
 from conversations.choosing import selectors as choosing
 from conversations.choosing.presenters import OptionView
 from conversations.models import Stage, Turn
-from conversations.services import REPLY
-from ieim.pipeline import reply as replies
+from conversations.turns import languages
+from conversations.turns.services import REPLY
+from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING
+from ieim.studio.words import stage_words
 from review import words
-from review.item import evidence, said, wording
-from review.item.danger import Danger, danger
-from review.item.hints import Hint
-from review.item.marking import Mark, Segment, segments
-from review.item.offered import Missed, Offered, missed, offered
-from review.item.rail import Step, rail
-from review.item.said import Said
+from review.item.sections import evidence, said, wording
+from review.item.sections.danger import Danger, danger
+from review.item.sections.hints import Hint
+from review.item.sections.marking import Mark, Segment, segments
+from review.item.sections.offered import Missed, Offered, missed, offered
+from review.item.sections.rail import Step, rail
+from review.item.sections.said import Said
 from review.item.selectors import Loaded
 from review.models import Decision, ReviewItem
 from review.states import ReviewState
@@ -142,7 +144,7 @@ def item_view(loaded: Loaded) -> ItemView:
         headline=_headline(item, dangers),
         danger=dangers,
         reasons=tuple((words.reason(code), code) for code in item.reasons),
-        stage=words.stage_words(item.stage),
+        stage=stage_words(item.stage),
         lead=_lead(item, len(attempts)),
         state=words.STATES[item.state],
         decided=item.state == ReviewState.DECIDED.value,
@@ -176,12 +178,9 @@ def item_view(loaded: Loaded) -> ItemView:
     )
 
 
-def person(user: object) -> str:
+def person(user: User | None) -> str:
     """Return how a member of staff is called; empty for nobody."""
-    if user is None:
-        return ""
-    name = getattr(user, "get_full_name", str)()
-    return name or str(user)
+    return user.display_name if user else ""
 
 
 def _headline(item: ReviewItem, dangers: Danger | None) -> str:
@@ -193,10 +192,10 @@ def _headline(item: ReviewItem, dangers: Danger | None) -> str:
 def _lead(item: ReviewItem, attempts: int) -> str:
     """Return where it stopped and who waits, in a sentence or two."""
     if item.state == ReviewState.DECIDED.value:
-        return f"It had stopped at “{words.stage_words(item.stage)}”."
+        return f"It had stopped at “{stage_words(item.stage)}”."
     if item.stage == REPLY:
         return "The citizen waits for the answer."
-    where = f"It stopped at “{words.stage_words(item.stage)}”"
+    where = f"It stopped at “{stage_words(item.stage)}”"
     times = {0: "before the model was asked", 1: "after one attempt", 2: "after two attempts"}
     tried = times.get(attempts, f"after {attempts} attempts")
     waits = "The citizen waits for the answer." if item.stage in ANSWERING else NOBODY_WAITS
@@ -251,7 +250,7 @@ def _linked(other: ReviewItem, item: ReviewItem) -> Linked:
         id=other.pk,
         how=how,
         reason=words.reasons(other.reasons),
-        stage=words.stage_words(other.stage),
+        stage=stage_words(other.stage),
         state=words.STATES[other.state],
     )
 

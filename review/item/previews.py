@@ -6,23 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.contrib.auth.models import AbstractUser
 from django.http import QueryDict
 from django.utils import timezone
 
-from conversations import languages, resuming, showing
 from conversations import selectors as conversations
+from conversations.chat import showing
+from conversations.chat.presenters import TurnView
+from conversations.chat.replies import ReplyView
 from conversations.models import Reply, ReplyOrigin
-from conversations.presenters import TurnView
-from conversations.reply_views import ReplyView
-from conversations.services import REPLY
+from conversations.turns import languages, resuming
+from conversations.turns.services import REPLY
 from ieim.knowledge.notices import selectors as notices
-from ieim.pipeline import reply as replies
-from review import deciding, second
+from ieim.people.models import User
+from ieim.pipeline.reply import reply as replies
+from review import deciding
 from review.deciding import Preview, Refused
+from review.deciding.signing import second
 from review.item.forms.actions import DecisionForm
 from review.item.presenters import item_view
-from review.item.said import Said, said
+from review.item.sections.said import Said, said
 from review.item.selectors import Loaded
 from review.models import Action, Decision
 
@@ -70,7 +72,7 @@ def preview_context(
     }
 
 
-def waiting(loaded: Loaded, user: AbstractUser, proposal: Decision | None) -> Waiting | None:
+def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> Waiting | None:
     """Return the reply that the citizen got, or that of a ``proposal``, or the one that is held.
 
     None where there is none.

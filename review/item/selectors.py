@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.contrib.auth.models import AbstractUser
 from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
 from conversations.models import Stage, Turn
+from ieim.people.models import User
 from review.models import Decision, ReviewItem
-from review.paging import Listing, keys
-from review.reach import visible
-from review.searching import Filters
-from review.selectors import listing
+from review.queue.paging import Listing, keys
+from review.queue.searching import Filters
+from review.queue.selectors import listing
+from review.scope.reach import visible
 from review.states import ReviewState
 
 USUAL = Filters()
@@ -35,7 +35,7 @@ class Loaded:
         return {stage.contract: stage for stage in self.item.turn.stages.all()}
 
 
-def load(pk: UUID, user: AbstractUser) -> Loaded:
+def load(pk: UUID, user: User) -> Loaded:
     """Return an item as ``user`` may see it; raises ``ReviewItem.DoesNotExist`` otherwise."""
     decisions = Decision.objects.select_related("actor").order_by("created_at", "id")
     item = (
@@ -57,9 +57,7 @@ def load(pk: UUID, user: AbstractUser) -> Loaded:
     return Loaded(item, tuple(turns.order_by("number")), tuple(others.order_by("opened_at", "id")))
 
 
-def next_item(
-    user: AbstractUser, *, after: ReviewItem, filters: Filters = USUAL
-) -> ReviewItem | None:
+def next_item(user: User, *, after: ReviewItem, filters: Filters = USUAL) -> ReviewItem | None:
     """Return what is to be done next of a list: the first item but ``after`` that is free.
 
     Of the user's own list it is the first of those that they have. What the user has decided

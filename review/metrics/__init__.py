@@ -1,0 +1,1 @@
+"""The figures: what was asked, answered, held and decided."""

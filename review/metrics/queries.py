@@ -33,10 +33,10 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from conversations.models import Attempt, Choice, Rating, Reply, ReplyOrigin, Stage, Turn, Unused
-from conversations.services import REPLY
+from conversations.turns.services import REPLY
 from ieim.pipeline.topology import ANSWERING
-from review.known import AGENCY_STAGE
 from review.models import Action, Decision, ReviewItem
+from review.scope.known import AGENCY_STAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from conversations.choosing.models import ChoiceOutcome
 from conversations.models import ReplyOrigin
 from conversations.states import TurnState
 from ieim.pipeline.topology import ORDER
+from ieim.studio.words import stage_words
 from review import words
 from review.metrics import charts
 from review.metrics.charts import Chart, day_words, number
@@ -171,7 +172,7 @@ def _with_stages(
     for (day, _), value in by.items():
         days[day, id] += value
     drawn = _by_day(figures, days, {id: heading}, id=id, heading=heading, note=note)
-    stages = {stage: words.stage_words(stage) for stage in _in_order(stage for _, stage in by)}
+    stages = {name: stage_words(name) for name in _in_order(name for _, name in by)}
     table = _day_table(f"{heading} by day and stage", figures.period.days, by, stages)
     return Section(drawn.heading, drawn.note, drawn.chart, table)
 
@@ -283,7 +284,7 @@ def _counted(
 
 
 def _stages(values: Counter[str]) -> list[Named]:
-    return [(words.stage_words(s), words.stage_words(s), values[s]) for s in _in_order(values)]
+    return [(stage_words(s), stage_words(s), values[s]) for s in _in_order(values)]
 
 
 def _in_order(stages: Iterable[str]) -> list[str]:
@@ -292,9 +293,8 @@ def _in_order(stages: Iterable[str]) -> list[str]:
 
 def _reasons(values: Counter[str]) -> list[Named]:
     """Return reasons by how often they are; a chart has no room for more than the code."""
-    return [
-        (code, f"{words.reason(code)} ({code})", count)
-        if code
-        else ("none", "No reason was noted.", count)
-        for code, count in values.most_common()
-    ]
+    said = {
+        code: f"{words.reason(code)} ({code})" if code else "No reason was noted."
+        for code in values
+    }
+    return [(code or "none", said[code], count) for code, count in values.most_common()]

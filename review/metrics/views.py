@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 
-from django.contrib.auth import get_user_model
-from django.contrib.auth.decorators import login_required, permission_required
-from django.contrib.auth.models import AbstractUser
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -16,13 +12,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.scope import agencies_of
+from ieim.people.access import member
+from ieim.people.models import User
+from ieim.people.scope import agencies_of
 from review.metrics import csv, wanted
 from review.metrics.figures import Figures, load
 from review.metrics.page import build
 from review.metrics.wanted import BadPeriod, Wanted
-
-may_see = permission_required("review.view_metrics", raise_exception=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +33,6 @@ class Seen:
 
 @never_cache
 @require_safe
-@login_required
-@may_see
 def metrics(request: HttpRequest) -> HttpResponse:
     """The figures of a period; 400 with those of the last 28 days where the address is wrong."""
     problem, asked = None, wanted.last_days(wanted.DEFAULT, timezone.localdate())
@@ -53,13 +47,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
         seen = _seen(request, asked)
     page = build(asked, seen.figures, seen.agencies, seen.people, seen.scope)
     context = {"page": page, "problem": problem, "typed": request.GET}
-    return render(request, "review/metrics.html", context, status=400 if problem else 200)
+    return render(request, "review/metrics/metrics.html", context, status=400 if problem else 200)
 
 
 @never_cache
 @require_safe
-@login_required
-@may_see
 def metrics_csv(request: HttpRequest) -> HttpResponse:
     """The figures as CSV; 400 with a sentence where the address is wrong."""
     try:
@@ -86,17 +78,17 @@ def _no_agency() -> BadPeriod:
 
 
 def _seen(request: HttpRequest, asked: Wanted) -> Seen:
-    user = cast(AbstractUser, request.user)
+    user = member(request)
     scope = agencies_of(user)
     figures = load(asked.period, scope)
     people = None
     if user.has_perm("review.supervise_reviewitem"):
-        found = get_user_model()._default_manager.in_bulk({row.actor for row in figures.decided})
-        people = {key: _called(cast(AbstractUser, person)) for key, person in found.items()}
+        found = User.objects.in_bulk({row.actor for row in figures.decided})
+        people = {key: _called(person) for key, person in found.items()}
     return Seen(scope, figures, _agencies(figures, scope), people)
 
 
-def _called(person: AbstractUser) -> str:
+def _called(person: User) -> str:
     """Return a person's name with the account's, because two people may have the same name."""
     name, account = person.get_full_name(), person.get_username()
     return f"{name} ({account})" if name else account

@@ -1,0 +1,1 @@
+"""Tags for the forms of an item's page."""

@@ -54,3 +54,10 @@ def test_it_names_what_failed_and_each_steps_time(
     assert "FAILED  Bad" in said
     assert "had not ended" in said
     assert "sleep 600" in said
+
+
+def test_the_quick_check_needs_nothing_of_the_machine() -> None:
+    assert not any(step.needs for step in checks.QUICK)
+    titles = [step.title.partition(" ")[0] for step in checks.QUICK]
+    assert titles == ["Lint", "Format", "Types", "Import", "Missing", "Tests"]
+    assert all(step in checks.STEPS for step in checks.QUICK[:-1])

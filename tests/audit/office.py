@@ -12,15 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 
-from conversations import erasing, waiting
 from conversations.models import Turn
 from conversations.rating.services import rate
-from conversations.recall import sending
 from conversations.replacing import services as replacing
-from ieim.knowledge import services as knowledge
-from ieim.pipeline.strands import AtOnce
+from conversations.turns import erasing
+from conversations.turns.running import waiting
+from ieim.people.models import User
+from ieim.pipeline.calls.strands import AtOnce
+from ieim.studio.drafts import services as knowledge
+from ieim.studio.proposals import publishing
+from ieim.studio.recall import sending
 from review import deciding
 from review.models import Action
 from tests.fixtures import VISA, demo_bundle
@@ -36,7 +38,7 @@ def build() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(waiting, "Threads", lambda _hold: AtOnce())
         knowledge.import_bundle(bundle=demo_bundle(), by=None)
-        knowledge.publish(note="first", by=None)
+        publishing.publish(note="first", by=None)
         eva, zoe = desk.person("eva", *desk.ALL), desk.person("zoe", *desk.ALL)
         turns = [desk.ask(VISA, {}) for _ in range(ANSWERED - 1)]
         _publish_again()
@@ -58,7 +60,7 @@ def _publish_again() -> None:
     first, *others = bundle.services
     changed = (replace(first, fees="45 EUR"), *others)
     knowledge.import_bundle(bundle=replace(bundle, services=changed), by=None)
-    knowledge.publish(note="another fee", by=None)
+    publishing.publish(note="another fee", by=None)
 
 
 def _rated_and_corrected(turns: list[Turn]) -> None:

@@ -3,12 +3,12 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from ieim.audit.checkpoints import take_checkpoint
 from ieim.audit.models import AuditCheckpoint, AuditEvent
+from ieim.people.models import User
 
 LIST = "admin:audit_auditevent_changelist"
 

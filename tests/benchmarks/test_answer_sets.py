@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from benchmarks import answer_sets as sets
 from benchmarks.bench_answers import BLIND, COLUMNS, QUESTIONS, Row, mixed
-from conversations.evaluation.cases import Case, Expected, read_cases
-from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.studio.evaluation.cases import Case, Expected, read_cases
 from tests.search.releases import release
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

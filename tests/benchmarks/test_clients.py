@@ -18,7 +18,7 @@ from benchmarks.clients.ours import ours
 from ieim.llm.faults.app import with_faults
 from ieim.llm.faults.table import FAULTS
 from ieim.llm.faults.wire import WIRE
-from ieim.llm.server import offline_app, running_server
+from ieim.llm.serving.server import offline_app, running_server
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ROOT / "requirements"

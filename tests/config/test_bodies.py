@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
-from django.contrib.auth.models import User
 from django.test import Client
 
-from ieim.config import bodies
 from ieim.config.asgi import application
+from ieim.config.server import bodies
+from ieim.people.models import User
 from tests.fixtures import VISA
 
 HUGE = 400 * 1024 * 1024

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from ieim.config import parts
-from ieim.config.env import Env
+from ieim.config.environment import parts
+from ieim.config.environment.env import Env
 
 
 def test_it_reads_rates() -> None:

@@ -11,7 +11,7 @@ import pytest
 from celery import current_app
 from django.db import transaction
 
-from conversations import erasing, resuming, running, selectors, services, sweeper
+from conversations import selectors, sweeper
 from conversations.choosing import services as choosing
 from conversations.choosing.models import Choice
 from conversations.choosing.services import (
@@ -21,7 +21,9 @@ from conversations.choosing.services import (
     number_of,
 )
 from conversations.models import Reply, Session, Turn
-from conversations.replay import replay
+from conversations.record.replay import replay
+from conversations.turns import erasing, resuming, services
+from conversations.turns.running import running
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.pipeline.topology import ANSWERING

@@ -11,15 +11,17 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from conversations import cookies, erasing, selectors, services
-from conversations.consumers import announcement
+from conversations import selectors
+from conversations.chat import cookies
+from conversations.chat.socket import announcement
 from conversations.models import Rating, Reply, ReplyOrigin, Session, Turn
 from conversations.rating.services import NothingToRate, rate
+from conversations.turns import erasing, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from review.models import Action
 from tests.audit.owner import triggers_lifted
-from tests.conversations import tabs
+from tests.conversations.chat import tabs
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 

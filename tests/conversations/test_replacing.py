@@ -11,17 +11,19 @@ import pytest
 from celery import current_app
 from django.db import IntegrityError, transaction
 
-from conversations import erasing, running, selectors, services
+from conversations import selectors
 from conversations.choosing.services import choose
 from conversations.models import Replacement, Session, Turn
-from conversations.refusing import STILL_WORKING, Refused, TooMany
+from conversations.record.replay import replay
 from conversations.replacing.services import NotAnswered, NothingToReplace, ask_again
-from conversations.replay import replay
+from conversations.turns import erasing, services
+from conversations.turns.refusing import STILL_WORKING, Refused, TooMany
+from conversations.turns.running import running
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from review.models import Action
-from tests.conversations.integrating import set_rates
+from tests.conversations.api.integrating import set_rates
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 from tests.review import desk

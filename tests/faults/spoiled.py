@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ieim.llm.faults.app import CONTRACT_HEADER, FAULT_HEADER, with_faults
 from ieim.llm.openai_client import OpenAIModel
-from ieim.llm.server import Receive, Scope, Send, offline_app, running_server
+from ieim.llm.serving.server import Receive, Scope, Send, offline_app, running_server
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from tests.llm.asking import client
 

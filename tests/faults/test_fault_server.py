@@ -24,15 +24,15 @@ from ieim.llm.faults.pages import listing, refreshed
 from ieim.llm.faults.table import ALL, FAULTS, TRIAGE
 from ieim.llm.faults.wire import WIRE
 from ieim.llm.offline import OfflineModel
-from ieim.llm.server import Receive, Scope, Send, offline_app, running_server
+from ieim.llm.serving.server import Receive, Scope, Send, offline_app, running_server
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import request as requests
+from ieim.pipeline.calls import request as requests
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.search import index_for
 from tests.faults.spoiled import Spoiled, spoiled_model
 from tests.llm.asking import request
-from tests.llm.turns import ROOT, ask, release
+from tests.llm.offline.turns import ROOT, ask, release
 
 PAGE = Path(ROOT) / "docs" / "faults.md"
 

@@ -12,8 +12,10 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from conversations import running, selectors, services
+from conversations import selectors
 from conversations.models import Attempt, Reply, Turn
+from conversations.turns import services
+from conversations.turns.running import running
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.llm.faults.exchange import MADE_UP

@@ -7,8 +7,9 @@ from collections import Counter
 import pytest
 from django.utils import timezone
 
-from conversations import running, services
 from conversations.models import Reply, Turn
+from conversations.turns import services
+from conversations.turns.running import running
 from ieim.audit.verify import verify_all
 from review.models import ReviewItem
 from tests.fixtures import VISA

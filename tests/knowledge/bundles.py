@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import pytest
 import yaml
 
-from ieim.knowledge.bundle import BundleError, read_bundle
+from ieim.knowledge.bundles.bundle import BundleError, read_bundle
 
 Tables: TypeAlias = dict[str, list[dict[str, Any]]]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 
-from ieim.knowledge.bundle import Bundle, read_bundle
+from ieim.knowledge.bundles.bundle import Bundle, read_bundle
+from ieim.people.models import User
 from tests.knowledge.bundles import tables, write
 
 

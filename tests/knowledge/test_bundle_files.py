@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ieim.knowledge import formats
-from ieim.knowledge.bundle import Bundle, BundleError, BundleProblem, read_bundle
+from ieim.knowledge.bundles import formats
+from ieim.knowledge.bundles.bundle import Bundle, BundleError, BundleProblem, read_bundle
 from tests.knowledge.bundles import Tables, errors, one_error, tables, write, write_yaml
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.knowledge import SERVICE_TEXTS, Release
 from ieim.search import index_for
 from tests.fixtures import DEMO

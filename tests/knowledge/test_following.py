@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
 from ieim.knowledge import following, selectors
-from ieim.knowledge.bundle import Bundle
+from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.following import PATIENCE, Follower
-from ieim.knowledge.models import Publication, Service
+from ieim.knowledge.models import Publication
 from ieim.knowledge.selectors import Published
-from ieim.knowledge.services import import_bundle, publish
 from ieim.pipeline.knowledge import Release, Translation
+from ieim.studio.drafts.services import import_bundle
+from ieim.studio.models import Service
+from ieim.studio.proposals.publishing import publish
 
 pytestmark = pytest.mark.django_db
 

@@ -10,10 +10,11 @@ import pytest
 from django.db import DatabaseError
 
 from ieim.knowledge import following, selectors
-from ieim.knowledge.bundle import Bundle
+from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.following import Follower
-from ieim.knowledge.models import Service
-from ieim.knowledge.services import import_bundle, publish
+from ieim.studio.drafts.services import import_bundle
+from ieim.studio.models import Service
+from ieim.studio.proposals.publishing import publish
 
 # The thread sees only what has been committed.
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,9 +16,9 @@ from ieim.knowledge.models import Directive
 from ieim.knowledge.notices import selectors, services
 from ieim.knowledge.notices.services import Refused, add, end
 from ieim.knowledge.notices.texts import BadText, plain_text
-from ieim.pipeline.cards import Source
-from ieim.pipeline.reply import Notice
-from review.roles import Role
+from ieim.people.roles import Role
+from ieim.pipeline.reply.cards import Source
+from ieim.pipeline.reply.reply import Notice
 from tests.review.people import person
 
 CLOSED = "The office is closed this week."

@@ -9,9 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from ieim.knowledge import selectors
-from ieim.knowledge.bundle import Bundle
-from ieim.knowledge.models import Publication, Release, Service
-from ieim.knowledge.services import import_bundle, publish
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.models import Publication, Release
+from ieim.studio.drafts.services import import_bundle
+from ieim.studio.models import Service
+from ieim.studio.proposals.publishing import publish
 
 pytestmark = pytest.mark.django_db
 

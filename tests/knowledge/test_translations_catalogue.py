@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.knowledge import Release, Translation
 from ieim.pipeline.runner import Runner

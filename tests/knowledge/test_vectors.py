@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 
 from ieim.knowledge import crisis, following, vectors
-from ieim.knowledge.bundle import Bundle
-from ieim.knowledge.models import Service, Vector
-from ieim.knowledge.services import import_bundle, publish
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import Release
 from ieim.search import FusedIndex, ReleaseIndex
 from ieim.search.embedders.careful import CarefulEmbedder
 from ieim.search.fusing import texts_of
 from ieim.search.inquiry import Kind
+from ieim.studio.drafts.services import import_bundle
+from ieim.studio.models import Service
+from ieim.studio.proposals.publishing import publish
 from tests.embedders import Ideas
 
 pytestmark = pytest.mark.django_db

@@ -15,10 +15,10 @@ from django.core.management import CommandError, call_command
 from ieim.llm.doctor import sample
 from ieim.llm.faults.app import with_faults
 from ieim.llm.offline import OfflineModel
-from ieim.llm.refusals import REFUSALS
-from ieim.llm.server import offline_app, running_server
+from ieim.llm.serving.refusals import REFUSALS
+from ieim.llm.serving.server import offline_app, running_server
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.gate import judge
+from ieim.pipeline.gate.gate import judge
 from ieim.pipeline.topology import STAGES
 from tests.llm.raw_server import chat, http, raw_server, saying
 

@@ -12,7 +12,7 @@ from ieim.llm.openai_client import OpenAIModel
 from ieim.llm.takes import Takes
 from ieim.pipeline.contract import load
 from ieim.pipeline.findings import Code
-from ieim.pipeline.gate import MAX_BYTES, judge
+from ieim.pipeline.gate.gate import MAX_BYTES, judge
 from ieim.pipeline.ports import Message, ModelAnswer
 from ieim.pipeline.stages.base import Context
 from tests.llm.asking import KEY, client, request

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.llm.turns import ROOT
+from tests.llm.offline.turns import ROOT
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.findings import Code
-from ieim.pipeline.gate import Judgement, judge
+from ieim.pipeline.gate.gate import Judgement, judge
 from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Context

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.budget import Count, Spent
+from ieim.pipeline.calls.strands import AtOnce, Beside
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
-from ieim.pipeline.redaction import prepare
 from ieim.pipeline.runner import Runner
-from ieim.pipeline.strands import AtOnce, Beside
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Stopped, Turn
 from ieim.search import index_for

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ieim.llm.engine.selection import select_service
-from ieim.pipeline.parts import uncovered
+from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Part, Shortlist
-from ieim.pipeline.redaction import prepare
+from ieim.pipeline.reply.parts import uncovered
 from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.work import Answered
 from ieim.search import index_for

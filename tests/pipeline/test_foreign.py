@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Embedder, ModelAnswer, ModelRequest, Shortlist
-from ieim.pipeline.risk import Risk
 from ieim.pipeline.work import Abstained, Answered, Held, Outcome
 from ieim.search import fuse, index_for
 from ieim.search.embedders import build_embedder
@@ -22,8 +22,8 @@ from tests.embedders import Ideas
 from tests.fixtures import DEMO
 from tests.pipeline.build import PAVILION, RELEASE, REPLACE, valid
 from tests.pipeline.drive import ScriptedModel, high_script, run
-from tests.pipeline.test_languages import FRENCH
-from tests.pipeline.test_languages import run as run_in
+from tests.pipeline.message.test_languages import FRENCH
+from tests.pipeline.message.test_languages import run as run_in
 
 GERMAN = "Mein Reisepass ist verloren, was muss ich jetzt tun und wohin soll ich gehen?"
 MIXED = f"{GERMAN} Passport, replace, renew."

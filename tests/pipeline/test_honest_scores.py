@@ -10,7 +10,7 @@ import pytest
 
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.findings import Code
-from ieim.pipeline.gate import MINIMUM_SCORE
+from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.topology import STAGES
 from ieim.pipeline.work import Abstained
 from tests.pipeline.build import valid

@@ -5,12 +5,13 @@ from __future__ import annotations
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils import timezone
 
 from conversations.models import Session, Turn
-from conversations.services import new_reference
+from conversations.turns.services import new_reference
+from ieim.people.models import User
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 

@@ -7,17 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Permission
 from django.db.models import F
 from django.utils import timezone
 
-from conversations import running, services
 from conversations.choosing import services as choosing
 from conversations.models import Reply, Turn
 from conversations.states import TurnState
+from conversations.turns import services
+from conversations.turns.running import running
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.models import EVERY_AGENCY, AgencyScope
 from ieim.llm.offline import OfflineModel
+from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from review import deciding
 from review.models import Action, Decision, ReviewItem

@@ -1,6 +1,6 @@
 """What each cell of the matrix of access is expected to answer.
 
-Who may open an address is in ``review/access.py``. Here is what the object adds to that: for
+Who may open an address is in ``ieim/people/access.py``. Here is what the object adds to that: for
 somebody of one agency, whose role may, and for whom the object is not there or not theirs.
 """
 
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import AnonymousUser
 from django.urls import URLResolver, get_resolver
 
-from review.access import ADMIN, BEARER, EVERYBODY, who_may
-from review.roles import Role
+from ieim.people.models import User
+from ieim.people.roles import Role
+from tests.review.addresses import ADMIN, BEARER, EVERYBODY, who_may
 from tests.review.world import Variant
 
 APIS = ("review_api:", "knowledge_api:")
@@ -57,7 +58,7 @@ EXPECTED: Mapping[Kind, Row] = {
 """By what an address takes, and whose it is; a variant that is left out is none of that kind."""
 SEEN_BY: Mapping[tuple[Kind, Variant], frozenset[Role]] = {
     (Kind.ITEM, TWO): frozenset(Role),
-    # It takes a right of its own (review.reach.TRIAGE).
+    # It takes a right of its own (review.scope.reach.TRIAGE).
     (Kind.ITEM, NONE): frozenset({Role.SUPERVISOR}),
 }
 """Who of those whose role may sees such an object at all; for the others it is not there."""
@@ -117,10 +118,10 @@ SUPERUSER = {
     "audit_auditcheckpoint": "v",
     "knowledge_release": "v",
     "knowledge_publication": "v",
-    "knowledge_goldenquestion": "vc",
+    "studio_goldenquestion": "vc",
 }
 """What superusers do in the admin where it is not everything."""
-OF_AGENCY = frozenset(f"knowledge_{n}" for n in ("agency", "category", "service", "translation"))
+OF_AGENCY = frozenset(f"studio_{n}" for n in ("agency", "category", "service", "translation"))
 _RIGHTS = {"changelist": "v", "history": "v", "add": "a", "delete": "d", "password": "c"} | {
     "import": "c",
     "process": "c",
@@ -155,6 +156,8 @@ def kind_of(name: str) -> Kind | None:
 
 def model_page(name: str) -> tuple[str, str] | None:
     """Return the model and the page of an address of the admin, None for one of the site's own."""
+    # Django calls this one so whatever the model of users is.
+    name = name.replace(":auth_user_", ":people_user_")
     for model in ADMIN:
         if name.startswith(f"admin:{model}_"):
             page = name.removeprefix(f"admin:{model}_")
@@ -208,8 +211,8 @@ def _admin(
         return NOT_YOURS
     if user.is_superuser:
         return OK
-    if model in ("auth_user", "knowledge_agencyscope"):
-        what = "scope POST" if model != "auth_user" and needed != "v" else page
+    if model in ("people_user", "people_agencyscope"):
+        what = "scope POST" if model != "people_user" and needed != "v" else page
         if page == "change" and method != "GET":
             what = what if what == "scope POST" else "change POST"
         return ACCOUNTS.get(what, {}).get(variant, OK)
@@ -219,7 +222,7 @@ def _admin(
 def _in_sight(model: str, variant: Variant) -> bool:
     """Whether somebody of one agency finds what the admin shows of a model there."""
     everybodys = ("label", "helpline", "riskexample", "casetext")
-    return model.removeprefix("knowledge_") not in everybodys and (
+    return model.rpartition("_")[2] not in everybodys and (
         model not in OF_AGENCY or variant is not FOREIGN
     )
 
@@ -229,7 +232,7 @@ def in_play(name: str, variant: Variant) -> bool:
     found = model_page(name)
     if found:
         model, _ = found
-        accounts = model in ("auth_user", "knowledge_agencyscope")
+        accounts = model in ("people_user", "people_agencyscope")
         return variant is OWN or (bool(NAMES[name]) and (accounts or variant is FOREIGN))
     kind = kind_of(name)
     return variant is OWN if kind is None else variant in EXPECTED[kind]

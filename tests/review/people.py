@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group
 from django.test import Client
 
-from ieim.knowledge.models import EVERY_AGENCY, AgencyScope
-from review import belonging
+from ieim.people.models import EVERY_AGENCY, AgencyScope, User
+from ieim.people.roles import Role
+from ieim.people.services import make_roles
 from review.models import ReviewItem
-from review.people.services import make_roles
-from review.roles import Role
+from review.scope import belonging
 
 
 def person(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.middleware.csrf import _get_new_csrf_string
 from django.test import Client
 
+from ieim.people.models import User
 from review.models import ReviewItem
 
 ITEMS = "/api/v1/review/items/"

@@ -12,12 +12,13 @@ from urllib.parse import urljoin, urlsplit
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group
 from django.db import transaction
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
-from review.roles import Role
+from ieim.people.models import User
+from ieim.people.roles import Role
 from tests.review.matrix import NAMES
 from tests.review.people import browser, person
 from tests.review.world import OWN, Variant, World
@@ -109,4 +110,4 @@ def test_it_types_what_nobody_links_to(published: None, everything: bool) -> Non
 def test_an_action_on_what_cannot_be_is_refused(published: None) -> None:
     desk = browser(User.objects.create_superuser("root"))
     data = {"action": "delete_selected", "_selected_action": ["a\0b"], "post": "yes"}
-    assert desk.post("/admin/knowledge/agency/", data).status_code == 400
+    assert desk.post("/admin/studio/agency/", data).status_code == 400

@@ -1,7 +1,7 @@
 """Every address by every method, for every role and every kind of object: what it answers.
 
 The cells generate themselves from the URL configuration; an address without a line in
-``review/access.py``, or one that takes an object and has no line in ``matrix.py``, fails.
+``ieim/people/access.py``, or one that takes an object and has no line in ``matrix.py``, fails.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from django.test import Client
 
-from ieim.knowledge.models import AgencyScope
-from review.access import ACCESS, ADMIN, ADMIN_SITE, BEARER, CHANGES, EVERYBODY, who_may
-from review.roles import Role
+from ieim.people import access
+from ieim.people.models import AgencyScope, User
+from ieim.people.roles import Role
 from tests.review import matrix
+from tests.review.addresses import ACCESS, ADMIN, ADMIN_SITE, BEARER, CHANGES, EVERYBODY, who_may
 from tests.review.matrix import NAMES
 from tests.review.people import browser, person
 from tests.review.world import OWN, Variant, World
@@ -141,7 +142,7 @@ def test_every_cell_is_answered_as_the_table_says(
 
 def test_every_address_has_its_line() -> None:
     unlisted = [n for n in NAMES if not matrix.model_page(n) and who_may(n) is None]
-    assert unlisted == [], "say in review/access.py who may open these"
+    assert unlisted == [], "say in ieim/people/access.py who may open these"
     taking = [n for n in NAMES if NAMES[n] and not n.startswith("admin:")]
     staff = [n for n in taking if who_may(n) not in (EVERYBODY, BEARER)]
     untold = [n for n in staff if matrix.kind_of(n) is None]
@@ -159,3 +160,13 @@ def test_an_address_without_a_line_fails(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(NAMES, "review:new_page", ())
     with pytest.raises(AssertionError, match="new_page"):
         test_every_address_has_its_line()
+
+
+def test_the_table_of_permissions_says_the_same() -> None:
+    for table, expected in ((access.ACCESS, ACCESS), (access.CHANGES, CHANGES)):
+        assert sorted(table) == sorted(expected)
+    for name in ACCESS:
+        for method in ("GET", "POST"):
+            who, needed = who_may(name, method), access.needed(name, method)
+            found = needed if needed in (EVERYBODY, BEARER) else access.roles(name, method)
+            assert found == who, f"{method} {name}"

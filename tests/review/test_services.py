@@ -13,9 +13,9 @@ from conversations.models import Turn
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from review.models import Priority, ReviewItem
-from review.record import ITEM
 from review.services import open_item
 from review.states import ReviewState
+from review.vouched import ITEM
 from tests.review.conftest import make_turn
 
 

@@ -5,13 +5,15 @@ import pytest
 from conversations.states import StageStatus
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import STAGES
+from ieim.studio.words import STAGES as WORDS
+from ieim.studio.words import stage_words
 from review import words
 from review.states import ReviewState
 
 
 def test_it_has_words_for_every_code_stage_status_and_state() -> None:
     assert set(words.REASONS) == set(Code)
-    assert set(words.STAGES) == {*STAGES, "reply"}
+    assert set(WORDS) == {*STAGES, "reply"}
     assert set(words.STATUSES) == set(StageStatus)
     assert set(words.STATES) == set(ReviewState)
 
@@ -43,4 +45,4 @@ def test_it_says_the_first_reason_and_how_many_more(codes: list[str], expected: 
 
 
 def test_it_shows_a_stage_without_words_by_its_id() -> None:
-    assert words.stage_words("new_v1") == "new_v1"
+    assert stage_words("new_v1") == "new_v1"

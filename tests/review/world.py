@@ -11,32 +11,26 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.models import User
 from django.db.models import Model
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from conversations.models import CorrectionNotice, Turn
-from conversations.recall import sending
-from conversations.trying import services as trying
 from ieim.audit.checkpoints import take_checkpoint
 from ieim.audit.models import AuditCheckpoint, AuditEvent
-from ieim.knowledge import editing, proposals
-from ieim.knowledge.models import (
-    AgencyScope,
-    Change,
-    GoldenQuestion,
-    Proposal,
-    Publication,
-    RiskExample,
-    Service,
-)
+from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
+from ieim.knowledge.models import Publication
 from ieim.knowledge.notices import services as notices
-from ieim.knowledge.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
-from ieim.knowledge.selectors import DRAFT_MODELS
+from ieim.people.models import AgencyScope, User
+from ieim.people.roles import Role
+from ieim.people.services import changing
+from ieim.studio.drafts import editing
+from ieim.studio.drafts.selectors import DRAFT_MODELS
+from ieim.studio.models import Change, GoldenQuestion, Proposal, RiskExample, Service
+from ieim.studio.proposals import services as proposals
+from ieim.studio.recall import sending
+from ieim.studio.trying import services as trying
 from review.models import ReviewItem
-from review.people.services import changing
-from review.roles import Role
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.people import person
@@ -108,7 +102,7 @@ class World:
             service = self.identity("services")
             query = "?" + urlencode({"agency": service["agency"], "service": service["key"]})
         elif name == "admin:autocomplete":
-            query = "?app_label=knowledge&model_name=agencyscope&field_name=user"
+            query = "?app_label=people&model_name=agencyscope&field_name=user"
         elif name in OF_SERVICE:
             query = "?" + urlencode(self.identity("services"))
         values = {each: self._value(name, each, me) for each in names}
@@ -131,7 +125,7 @@ class World:
             "notice": self.correction.pk if name == "recall:notice" else self.notice.pk,
             "name": self.question.name,
             "number": 1,
-            "app_label": "knowledge",
+            "app_label": "people" if me and me.has_perm("people.view_user") else "studio",
             "secret": "x" * 43,
         }
         if each == "pk":
@@ -147,11 +141,11 @@ class World:
                 return self.entries[table].pk
         account = self.account or (me if me and me.pk else self.chief)
         first: Mapping[str, Callable[[], Model | None]] = {
-            "auth_user": lambda: account,
+            "people_user": lambda: account,
             "auth_user_password": lambda: account,
             "auth_group": lambda: self.chief.groups.get(),
-            "knowledge_agencyscope": lambda: AgencyScope.objects.filter(user=account).first(),
-            "knowledge_goldenquestion": lambda: self.question,
+            "people_agencyscope": lambda: AgencyScope.objects.filter(user=account).first(),
+            "studio_goldenquestion": lambda: self.question,
             "knowledge_publication": Publication.objects.first,
             "audit_auditevent": AuditEvent.objects.first,
             "audit_auditcheckpoint": AuditCheckpoint.objects.first,

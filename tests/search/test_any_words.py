@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.base import APART
 from ieim.search import ReleaseIndex

@@ -10,7 +10,7 @@ from ieim.search import FusedIndex, fuse, index_for
 from ieim.search.inquiry import Aspects, Kind, Reading, aspects
 from ieim.search.inquiry.aspects import NONE
 from tests.embedders import Ideas
-from tests.llm.turns import release as demo
+from tests.llm.offline.turns import release as demo
 from tests.search.releases import release
 from tests.search.test_reading import embedder, model_reading, near, real
 

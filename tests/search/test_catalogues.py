@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ieim.knowledge.bundle import read_bundle
+from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.search import ReleaseIndex, matching_spans
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

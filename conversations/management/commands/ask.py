@@ -11,17 +11,19 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations import running, selectors, services
+from conversations import selectors
 from conversations.choosing import selectors as choosing_reads
 from conversations.choosing import services as choosing
 from conversations.models import Replacement, Reply, Session, Turn
-from conversations.refusing import Refused
 from conversations.replacing import services as replacing
 from conversations.states import TurnState
+from conversations.turns import services
+from conversations.turns.refusing import Refused
+from conversations.turns.running import running
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline import reply as replies
-from ieim.pipeline.bidi import spelled
+from ieim.pipeline.message.bidi import spelled
+from ieim.pipeline.reply import reply as replies
 
 FINISHED = {TurnState.ANSWERED.value, TurnState.NEEDS_REVIEW.value, TurnState.ASKING.value}
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations.models import Turn
-from conversations.replay import replay
+from conversations.record.replay import replay
 
 
 class Command(BaseCommand):

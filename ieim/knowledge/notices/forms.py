@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices.services import MAX_TEXT
-from ieim.knowledge.scope import agencies_of
+from ieim.people.models import User
+from ieim.people.scope import agencies_of
 
 EVERY = " every"
 """Every agency in the form, where blank is no choice yet; no id begins with a space."""

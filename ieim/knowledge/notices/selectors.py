@@ -9,10 +9,10 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import QuerySet
 
 from ieim.knowledge.models import Directive
-from ieim.knowledge.scope import agencies_of
-from ieim.pipeline.cards import Source
+from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.reply import Notice
+from ieim.pipeline.reply.cards import Source
+from ieim.pipeline.reply.reply import Notice
 
 User = AbstractBaseUser | AnonymousUser
 

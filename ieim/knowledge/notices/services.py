@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -14,6 +13,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import Directive
 from ieim.knowledge.notices.selectors import may_change
 from ieim.knowledge.notices.texts import BadText, plain_text
+from ieim.people.models import User
 
 MAX_TEXT = 500
 
@@ -91,4 +91,4 @@ def _record(kind: str, notice: Directive, by: User, **more: str) -> None:
         "ends_at": notice.ends_at.isoformat(),
         **more,
     }
-    record_system(kind=kind, payload=payload, actor=f"staff:{by.get_username()}")
+    record_system(kind=kind, payload=payload, actor=by.actor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ieim.pipeline.screen import STRIPPED_CLASS
+from ieim.pipeline.message.screen import STRIPPED_CLASS
 
 _UNSHOWABLE = re.compile(f"[\ud800-\udfff{STRIPPED_CLASS}]")
 _SPACES = re.compile(r"[^\S\n]+")

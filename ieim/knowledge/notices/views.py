@@ -6,8 +6,6 @@ from typing import cast
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
-from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,23 +16,18 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import Directive
 from ieim.knowledge.notices import selectors, services
 from ieim.knowledge.notices.forms import NoticeForm
+from ieim.people.access import member
 
 OVER = 50
 """How many notices that are over the page lists, the last one first."""
 
-may_see = permission_required("knowledge.view_directive", raise_exception=True)
-may_add = permission_required("knowledge.add_directive", raise_exception=True)
-may_end = permission_required("knowledge.change_directive", raise_exception=True)
-
 
 @never_cache
 @require_safe
-@login_required
-@may_see
 def notices(request: HttpRequest) -> HttpResponse:
     """Every notice that the user may see."""
     now = timezone.now()
-    found = selectors.visible(_user(request))
+    found = selectors.visible(member(request))
     groups = (
         ("Now", "What citizens are told at this moment.", found.filter(starts_at__lte=now)),
         ("Coming", "What they will be told.", found.filter(starts_at__gt=now)),
@@ -47,19 +40,17 @@ def notices(request: HttpRequest) -> HttpResponse:
         "over": _rows(request, found.filter(ends_at__lte=now).order_by("-ends_at")[:OVER]),
         "zone": settings.TIME_ZONE,
     }
-    return render(request, "notices/notices.html", context)
+    return render(request, "knowledge/notices/notices.html", context)
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-@login_required
-@may_add
 def add(request: HttpRequest) -> HttpResponse:
     """A new notice; 422 with what was typed and what is wrong with it."""
-    form = NoticeForm(_user(request), request.POST if request.method == "POST" else None)
+    form = NoticeForm(member(request), request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            services.add(by=_user(request), **form.cleaned_data)
+            services.add(by=member(request), **form.cleaned_data)
         except services.Refused as refused:
             for field, problem in refused.problems.items():
                 form.add_error(field, problem)
@@ -68,17 +59,15 @@ def add(request: HttpRequest) -> HttpResponse:
             return _see_list()
     context = {"form": form, "limit": services.MAX_TEXT, "zone": settings.TIME_ZONE}
     status = 422 if request.method == "POST" else 200
-    return render(request, "notices/add.html", context, status=status)
+    return render(request, "knowledge/notices/add.html", context, status=status)
 
 
 @never_cache
 @require_POST
-@login_required
-@may_end
 def end(request: HttpRequest, notice: int) -> HttpResponse:
     """End a notice now."""
     try:
-        services.end(directive_id=notice, by=_user(request))
+        services.end(directive_id=notice, by=member(request))
     except Directive.DoesNotExist as error:
         raise Http404 from error
     except services.Refused as refused:
@@ -97,14 +86,10 @@ def _rows(request: HttpRequest, found: object) -> list[dict[str, object]]:
             "agency": agencies[notice.agency].name
             if notice.agency in agencies
             else notice.agency or "Every agency",
-            "mine": selectors.may_change(_user(request), notice.agency),
+            "mine": selectors.may_change(member(request), notice.agency),
         }
         for notice in cast("list[Directive]", found)
     ]
-
-
-def _user(request: HttpRequest) -> User:
-    return cast(User, request.user)
 
 
 def _see_list() -> HttpResponse:

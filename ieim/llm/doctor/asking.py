@@ -11,7 +11,7 @@ from ieim.llm.doctor import sample
 from ieim.llm.takes import FORMATS, MAX_TOKENS, Format, MaxTokens, Takes
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.findings import Code, Finding
-from ieim.pipeline.gate import judge
+from ieim.pipeline.gate.gate import judge
 from ieim.pipeline.ports import Model, ModelAnswer, ModelUnavailable
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import STAGES

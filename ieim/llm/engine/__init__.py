@@ -1,0 +1,1 @@
+"""The offline engine: what it says to each contract, by ranking and templates."""

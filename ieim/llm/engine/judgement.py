@@ -9,7 +9,7 @@ from typing import Any
 
 from ieim.llm.engine.envelope import telemetry
 from ieim.llm.engine.lexicon import lexicon
-from ieim.pipeline.guidance import UNCLEAR
+from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.search.analysis import STOP_WORDS, fold
 from ieim.search.asking import clauses, stems
 

@@ -19,8 +19,8 @@ from ieim.llm.faults.form import FORM
 from ieim.llm.faults.obey import obey
 from ieim.llm.faults.table import ALL, FAULTS
 from ieim.llm.faults.wire import WIRE
-from ieim.llm.protocol import ProtocolError
-from ieim.llm.server import App, Receive, Scope, Send
+from ieim.llm.serving.protocol import ProtocolError
+from ieim.llm.serving.server import App, Receive, Scope, Send
 
 FAULT_HEADER = "X-IEIM-Fault"
 CONTRACT_HEADER = "X-IEIM-Fault-Contract"
@@ -34,9 +34,9 @@ _SESSIONS = 1_000
 def with_faults(app: App, *, fault: str | None = None, contract: str | None = None) -> App:
     """Return ``app`` with ``fault`` in every answer, or in those to one ``contract``.
 
-    ``app`` has to be served by :mod:`ieim.llm.server`, which knows how to reset a connection. A
-    request that ``app`` refuses, and a contract that the fault does not apply to, get what ``app``
-    says. Raises ValueError for names that there are not.
+    ``app`` has to be served by :mod:`ieim.llm.serving.server`, which knows how to reset a
+    connection. A request that ``app`` refuses, and a contract that the fault does not apply to, get
+    what ``app`` says. Raises ValueError for names that there are not.
     """
     _check(fault, contract)
     memory = _Memory()

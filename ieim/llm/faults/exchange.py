@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ieim.llm.connection import EXTENSION, Connection
-from ieim.llm.server import Receive, Scope, Send
+from ieim.llm.serving.connection import EXTENSION, Connection
+from ieim.llm.serving.server import Receive, Scope, Send
 
 MADE_UP = "made-up"
 """Stands in every text that a fault invents, so that it can be told wherever it turns up."""

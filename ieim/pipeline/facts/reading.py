@@ -1,7 +1,8 @@
 """Reading: text as facts are looked for in it, with the way back to the original.
 
-Unlike :mod:`ieim.pipeline.folding`, which says when a quote is the same text, this keeps case (the
-path of a URL has one) and line ends, and undoes every disguise of a digit or a Latin letter.
+Unlike :mod:`ieim.pipeline.evidence.folding`, which says when a quote is the same text, this keeps
+case (the path of a URL has one) and line ends, and undoes every disguise of a digit or a Latin
+letter.
 """
 
 from __future__ import annotations

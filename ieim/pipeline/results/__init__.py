@@ -14,13 +14,14 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from ieim.pipeline import evidence, shape
 from ieim.pipeline.contract import Validator
+from ieim.pipeline.evidence import evidence
 from ieim.pipeline.findings import pointer
-from ieim.pipeline.gate import SOURCE, Evidence, EvidenceDict, Judgement
-from ieim.pipeline.keys import Patterns, validate
+from ieim.pipeline.gate import shape
+from ieim.pipeline.gate.gate import SOURCE, Evidence, EvidenceDict, Judgement
 from ieim.pipeline.knowledge import Label
-from ieim.pipeline.risk import Risk
+from ieim.pipeline.message.risk import Risk
+from ieim.pipeline.personal.keys import Patterns, validate
 from ieim.pipeline.stages.base import Context
 
 Result = dict[str, Any]

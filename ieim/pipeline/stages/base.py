@@ -13,8 +13,8 @@ from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.personal.redaction import Redacted
 from ieim.pipeline.ports import Shortlist
-from ieim.pipeline.redaction import Redacted
 
 Output = Mapping[str, Any]
 HISTORY_ITEMS = 20
@@ -150,7 +150,7 @@ class Claim:
     """An element of the answer that must stand in the citizen's own words.
 
     With a ``value`` it is a fact (an entity, a key): one place in the text. Without one it is a
-    label, which says something of the whole text: see :mod:`ieim.pipeline.quotes`.
+    label, which says something of the whole text: see :mod:`ieim.pipeline.evidence.quotes`.
     ``may_be_masked`` says whether the value may hide characters, of which nothing is then asked.
     """
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ieim.pipeline import guidance
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.reply import guidance
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ieim.pipeline import grounding, subject
 from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.gate import grounding, subject
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.base import (

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.pipeline import entities, subject, template
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.gate import subject
 from ieim.pipeline.knowledge import Service
+from ieim.pipeline.reply import entities, template
 from ieim.pipeline.stages.base import (
     Context,
     Inputs,

@@ -11,7 +11,7 @@ import numpy as np
 import openai
 
 from ieim.pipeline.ports import EmbedderUnavailable, Matrix
-from ieim.transport import BodyTooLargeError, DeadlineTransport, seconds_left, total_deadline
+from ieim.search.transport import BodyTooLargeError, DeadlineTransport, seconds_left, total_deadline
 
 BATCH = 8
 """Texts of one call: a server's vectors are long numbers, and an answer's size is capped."""

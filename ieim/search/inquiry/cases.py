@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ieim.pipeline.guidance import UNCLEAR
 from ieim.pipeline.knowledge import CASES
 from ieim.pipeline.ports import Matrix
+from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.search.inquiry.examples import others
 
 RIDGE: Final = 20.0

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from ieim.pipeline.topology import ANSWERING
-from review import words
+from ieim.studio.words import stage_words
+from review.claims.holding import checked_reason
 from review.deciding import Refused
-from review.deciding.access import checked_reason
-from review.item import wording
 from review.item.forms import flow, topics, triage
 from review.item.forms.base import Desk, Form, Invalid, Option, Output, Problem
 from review.item.forms.services import chosen_services, services
+from review.item.sections import wording
 from review.models import Action
 
 REASON_ID = "reason"
@@ -39,7 +39,7 @@ class ApproveForm(Form):
 class WriteForm(Form):
     """The reply in a person's words, and the services that it stands on."""
 
-    template = "review/decide/write.html"
+    template = "review/deciding/write.html"
     input_name = "write-source"
     input_type = "checkbox"
 
@@ -78,7 +78,7 @@ class WriteForm(Form):
 class AskForm(Form):
     """A question back to the citizen."""
 
-    template = "review/decide/ask.html"
+    template = "review/deciding/ask.html"
 
     @property
     def written(self) -> str:
@@ -97,7 +97,7 @@ class AskForm(Form):
 class HandOverForm(Form):
     """Another agency of the release."""
 
-    template = "review/decide/hand_over.html"
+    template = "review/deciding/hand_over.html"
 
     @property
     def chosen(self) -> str:
@@ -122,7 +122,7 @@ class HandOverForm(Form):
 class DismissForm(Form):
     """A closing word for the citizen, if there is to be one."""
 
-    template = "review/decide/dismiss.html"
+    template = "review/deciding/dismiss.html"
 
     @property
     def written(self) -> str:
@@ -264,7 +264,7 @@ class DecisionForm:
     def _choice(self, action: Action) -> Choice:
         name, hint = wording.CHOICES[action]
         if action == Action.OVERRIDE:
-            name = f"{name}: {words.stage_words(self.desk.contract)}"
+            name = f"{name}: {stage_words(self.desk.contract)}"
             hint = hint if self.desk.contract in ANSWERING else wording.TRIAGE_HINT
         return Choice(
             action=action.value,

@@ -10,16 +10,16 @@ from typing import Any
 
 from django.http import QueryDict
 
-from conversations import languages
+from conversations.chat.showing import HEADINGS
 from conversations.models import Attempt, Stage, Turn
-from conversations.showing import HEADINGS
+from conversations.turns import languages
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.findings import pointer
-from ieim.pipeline.gate import MINIMUM_SCORE
+from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Category, Release, Service
 from ieim.pipeline.ports import Shortlist
-from review.item import evidence, said
-from review.item.offered import asked
+from review.item.sections import evidence, said
+from review.item.sections.offered import asked
 
 Output = dict[str, Any]
 SURE = Decimal("1.00")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.knowledge import Service
 from review.item.forms.base import Desk, Invalid, Option, Problem, parts, service_facts
-from review.item.said import agency_name
+from review.item.sections.said import agency_name
 
 MOST_FOUND = 8
 

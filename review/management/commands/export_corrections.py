@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from review import feedback
+from review.corrections import feedback
 
 
 def day(text: str) -> datetime:

@@ -19,7 +19,7 @@ from django.db import connections
 
 from ieim.config import demo
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.models import Service
+from ieim.studio.models import Service
 
 HOST = "127.0.0.1"
 DEMO_KNOWLEDGE = Path(knowledge.__file__).parent / "demo"

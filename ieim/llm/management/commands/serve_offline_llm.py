@@ -12,8 +12,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from ieim.llm.faults.app import CONTRACT_HEADER, FAULT_HEADER, with_faults
 from ieim.llm.faults.pages import listing
 from ieim.llm.faults.table import ALL, FAULTS
-from ieim.llm.refusals import REFUSALS
-from ieim.llm.server import offline_app, serve
+from ieim.llm.serving.refusals import REFUSALS
+from ieim.llm.serving.server import offline_app, serve
 
 DEFAULT_PORT = 8011
 _LAST_PORT = 65_535

@@ -1,0 +1,143 @@
+"""What the chat page shows, as plain values: the templates' whole vocabulary."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from django.utils import dateformat, timezone, translation
+
+from conversations.chat.replies import ReplyView
+from conversations.chat.wording import PAGE, Words, words
+from conversations.choosing.presenters import ChoiceView
+from ieim.pipeline.message.risk import Contact
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One step in the citizen's words; ``status`` is what the marker shows."""
+
+    words: str
+    status: Literal["pending", "running", "done", "stopped"]
+    language: str = PAGE
+
+    @property
+    def told(self) -> str:
+        """The status in words."""
+        return words(self.language).statuses[self.status]
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionView:
+    """What staff have since written of an answer that was wrong; ``language`` is its own."""
+
+    text: str
+    sent_at: datetime
+    origin: Literal["staff"] = "staff"
+    language: str = PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """One question with its progress, what came of it, and corrections of that.
+
+    ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
+    at the end, steps before, and ``choice`` while the citizen is asked to choose. ``due_at`` is by
+    when a person should answer, None where nobody has to or that is over. ``language`` (ISO 639-1)
+    is that of the words around it. ``useful`` is what the citizen says of the answer, None while
+    they have said nothing. ``replaces`` is the turn whose answer was about something else, so that
+    this one asks it again; ``replaced_by`` is the other way round. ``longer`` says that it takes
+    longer than usual at the moment.
+    """
+
+    id: UUID
+    number: int
+    text: str
+    asked_at: datetime
+    state: str
+    steps: tuple[StepView, ...]
+    reply: ReplyView | None
+    contacts: tuple[Contact, ...] = ()
+    corrections: tuple[CorrectionView, ...] = ()
+    choice: ChoiceView | None = None
+    due_at: datetime | None = None
+    language: str = PAGE
+    # A verdict is no news: nobody is told again that there is an answer.
+    useful: bool | None = field(default=None, compare=False)
+    replaces: UUID | None = None
+    replaced_by: UUID | None = None
+    longer: bool = False
+
+    @property
+    def words(self) -> Words:
+        """The fixed words around what came of it."""
+        return words(self.language)
+
+    @property
+    def contact_texts(self) -> list[str]:
+        """What somebody in danger has to see at once, as programs are told it."""
+        return [each.text for each in self.contacts]
+
+    @property
+    def held_when(self) -> str:
+        """The sentence that says by when a person answers."""
+        if self.due_at is None:
+            return self.words.held["late"]
+        with translation.override(self.language):
+            day = dateformat.format(timezone.localtime(self.due_at), self.words.day)
+        return self.words.held["when"].format(day=day)
+
+    @property
+    def choose_until(self) -> str:
+        """The sentence that says until when the citizen can choose; empty where they cannot."""
+        if self.choice is None:
+            return ""
+        with translation.override(self.language):
+            at = timezone.localtime(self.choice.until)
+            time = dateformat.format(at, f"{self.words.day}, H:i")
+        return self.words.choice["until"].format(time=time)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the citizen still waits for the pipeline."""
+        return self.state in {"queued", "running", "awaiting_model"}
+
+    @property
+    def dom_id(self) -> str:
+        """The HTML id of the turn's article."""
+        return f"turn-{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatView:
+    """The whole page; ``reference`` and ``resume_path`` are empty before the first message."""
+
+    reference: str
+    resume_path: str
+    turns: tuple[TurnView, ...]
+    suggestions: tuple[str, ...]
+    limit: int
+    offline: bool
+
+    @property
+    def words(self) -> Words:
+        """The fixed words of the page itself."""
+        return words(PAGE)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the session's last question is still being worked on."""
+        return any(turn.pending for turn in self.turns)
+
+    @property
+    def version(self) -> str:
+        """A name for this state of the conversation: equal states have equal names."""
+        return hashlib.sha256(repr(self).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def waiting_for_model(self) -> bool:
+        """Whether that question waits for a model that cannot be reached."""
+        return any(turn.state == "awaiting_model" for turn in self.turns)

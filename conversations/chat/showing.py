@@ -1,0 +1,142 @@
+"""A stored reply as it is shown: in whose language each part is, and under which heading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from conversations.chat import wording
+from conversations.chat.replies import (
+    CardView,
+    FactView,
+    NoticeView,
+    ReplyView,
+    SegmentView,
+    SourceView,
+)
+from conversations.chat.wording import Words
+from conversations.models import Reply, Turn
+from conversations.turns import languages
+from ieim.knowledge import selectors as knowledge
+from ieim.llm.offline import NAME as OFFLINE
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.reply import guidance
+from ieim.pipeline.reply import reply as replies
+from ieim.pipeline.reply.cards import Card, Section, Source
+
+HEADINGS: Mapping[str, str] = wording.words(wording.PAGE).headings
+ORDERED = frozenset({"how_to_apply"})
+
+
+def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
+    """Return a reply as it is shown; ``release`` is for a turn whose own is none that is stored."""
+    said = replies.Reply.from_dict(stored.body)
+    words = wording.words(said.language or languages.written_in())
+    spoken = {part: _spoken(said, said.original, part, words) for part in _parts(said)}
+    # Agencies are translated first; where nothing is, they are named as they are written too.
+    lacks = said.language not in (release or knowledge.release(turn.release_number)).languages
+    return ReplyView(
+        kind=said.kind,
+        title=said.title,
+        lead=said.lead,
+        paragraphs=said.paragraphs,
+        facts=tuple(_fact(section, spoken, words) for section in said.sections),
+        sources=tuple(_source(s, spoken.get("title", ""), lacks) for s in said.sources),
+        cards=tuple(_card(each, said, words, lacks) for each in said.cards),
+        uncovered=tuple(turn.text[start:end] for start, end in said.uncovered),
+        why=_why(said, words) if stored.marked else "",
+        segments=_segments(turn.text, stored.marked),
+        origin=stored.origin,
+        offline=stored.model == OFFLINE,
+        language=words.language,
+        notice=_notice(said, words),
+        languages={part: code for part, code in spoken.items() if code and part in _FREE},
+        agency_notices=tuple(
+            NoticeView(
+                words.notice_heading(n.agency_name), n.agency_name, n.text, languages.written_in()
+            )
+            for n in said.notices
+        ),
+        still_about=said.still_about,
+        prepared=guidance.prepared(said, release or knowledge.release(turn.release_number)),
+    )
+
+
+_FREE = frozenset({"title", "lead", "paragraphs"})
+
+
+def _card(card: Card, said: replies.Reply, words: Words, lacks: bool) -> CardView:
+    parts = _parts_of(card.title, card.lead, card.sections)
+    spoken = {part: _spoken(said, card.original, part, words) for part in parts}
+    return CardView(
+        title=card.title,
+        lead=card.lead,
+        facts=tuple(_fact(section, spoken, words) for section in card.sections),
+        source=_source(card.source, spoken.get("title", ""), lacks),
+        languages={part: code for part, code in spoken.items() if code and part in _FREE},
+    )
+
+
+def _fact(section: Section, spoken: Mapping[str, str], words: Words) -> FactView:
+    field = section.field
+    return FactView(
+        words.heading(field),
+        section.items,
+        field in ORDERED,
+        spoken.get(field, ""),
+        quoted=field.startswith("entity_"),
+        folded=section.folded,
+        name=field,
+    )
+
+
+def _source(source: Source, spoken: str, lacks: bool) -> SourceView:
+    agency = spoken if lacks else ""
+    return SourceView(source.agency_name, source.service_name, source.url, spoken, agency)
+
+
+def _parts(said: replies.Reply) -> frozenset[str]:
+    """Return the parts of a reply that have words of ours: none of a citizen's own message."""
+    parts = _parts_of(said.title, said.lead, said.sections)
+    return parts | ({"paragraphs"} if said.paragraphs else frozenset())
+
+
+def _parts_of(title: str, lead: str, sections: Sequence[Section]) -> frozenset[str]:
+    fields = {s.field for s in sections if not s.field.startswith("entity_")}
+    return frozenset(fields | ({"title"} if title else set()) | ({"lead"} if lead else set()))
+
+
+def _spoken(said: replies.Reply, original: Iterable[str], part: str, words: Words) -> str:
+    """Return the language of a part, empty where it is that of the fixed words."""
+    written = languages.written_in()
+    code = written if part in original else said.language or written
+    return "" if code == words.language else code
+
+
+def _notice(said: replies.Reply, words: Words) -> str:
+    """Return the sentence that what is told is not to be had in the citizen's language."""
+    original = [*said.original, *(part for card in said.cards for part in card.original)]
+    if not original or said.kind not in ("service", "answer"):
+        return ""
+    cards = ((_parts_of(c.title, c.lead, c.sections), c.original) for c in said.cards)
+    both = ((_parts(said), said.original), *cards)
+    whole = all(parts <= set(lacking) for parts, lacking in both)
+    return words.only_in(languages.written_in(), whole=whole)
+
+
+def _why(said: replies.Reply, words: Words) -> str:
+    if not said.sources:
+        return ""
+    quoted = (f"{words.quoted.format(name=s.service_name)} ({s.agency_name})" for s in said.sources)
+    return words.match.format(names=words.joined.join(quoted))
+
+
+def _segments(text: str, marked: list[list[int]]) -> tuple[SegmentView, ...]:
+    segments, at = [], 0
+    for start, end in marked:
+        if start > at:
+            segments.append(SegmentView(text[at:start], False))
+        segments.append(SegmentView(text[start:end], True))
+        at = end
+    if at < len(text):
+        segments.append(SegmentView(text[at:], False))
+    return tuple(segments)

@@ -1,0 +1,263 @@
+"""The chat page's websocket: frames in, HTML fragments out.
+
+A client sends ``{"text": "..."}`` to ask, ``{"something_else": "..."}`` with the id of a turn whose
+answer goes on with what was not meant, and ``{"sync": true}`` to be brought up to date. What it
+gets are fragments that replace parts of the page by id, so that receiving one twice does no harm.
+Messages of the channel layer are hints only: each one leads to a fresh look into the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from conversations import selectors
+from conversations.chat import cookies
+from conversations.chat.presenters import ChatView, TurnView
+from conversations.chat.replies import ReplyView
+from conversations.events import notify
+from conversations.models import Session
+from conversations.replacing import services as replacing
+from conversations.turns import refusing, services
+from ieim.people import addresses
+
+logger = logging.getLogger(__name__)
+
+MAX_FRAME = 16 * 1024
+"""Bytes of a frame that we read; the server cuts longer ones off where it can."""
+WHOLE = ("_live", "_label", "_suggestions", "_tools")
+"""The fragments that together show the whole conversation."""
+BREATH = 0.4
+"""Seconds in which a reply builds up on the page, at most."""
+
+MAX_UNREADABLE = 20
+"""Frames that cannot be used, after which the socket is closed: no page of ours sends one."""
+TOO_MANY_ERRORS = 1008
+
+NOT_READABLE = "Your question could not be read. Please load this page again and send it once more."
+TOO_LONG = "Your question is far too long. Please shorten it and send it again."
+NO_COOKIE = "This page is out of date. Please copy your question, load the page again and send it."
+OUR_FAULT = "Something went wrong on our side. Your question was not sent. Please try again."
+
+P = ParamSpec("P")
+
+
+class FrameError(ValueError):
+    """A frame that cannot be used; ``args[0]`` says so to the citizen."""
+
+
+def parse_frame(text_data: str | None, bytes_data: bytes | None) -> str | UUID | None:
+    """Return the question in a frame, None for a wish to be brought up to date.
+
+    An id is that of the turn whose answer is about something else. Raises :class:`FrameError` for
+    what is none of these.
+    """
+    if text_data is None:
+        raise FrameError(NOT_READABLE)
+    if len(text_data.encode("utf-8", "surrogatepass")) > MAX_FRAME:
+        raise FrameError(TOO_LONG)
+    try:
+        frame = json.loads(text_data)
+    except (ValueError, RecursionError) as error:
+        raise FrameError(NOT_READABLE) from error
+    match frame:
+        case {"sync": True}:
+            return None
+        case {"text": str(text)}:
+            return text.replace("\r\n", "\n")
+        case {"something_else": str(turn)}:
+            with suppress(ValueError):
+                return UUID(turn)
+    raise FrameError(NOT_READABLE)
+
+
+def _never_raises(
+    handler: Callable[Concatenate[ChatConsumer, P], Coroutine[Any, Any, None]],
+) -> Callable[Concatenate[ChatConsumer, P], Coroutine[Any, Any, None]]:
+    """Log what goes wrong in ``handler``: an exception would close the socket.
+
+    The page asks to be brought up to date every few seconds while it waits for an answer.
+    """
+
+    @wraps(handler)
+    async def safe(self: ChatConsumer, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            await handler(self, *args, **kwargs)
+        except OSError as error:
+            # What a server raises (by ASGI) when the page has gone while we were sending.
+            logger.info("A page has gone: %r", error)
+        except Exception:
+            logger.exception("A page could not be brought up to date")
+
+    return safe
+
+
+class ChatConsumer(AsyncWebsocketConsumer):
+    """One open chat page. ``chat`` is what the page shows, None before anything was sent."""
+
+    async def connect(self) -> None:
+        """Accept, and show what is true now."""
+        notify.register_loop()
+        self.secret = cookies.secret_of_scope(self.scope)
+        self.base_url = settings.IEIM_PUBLIC_URL or _origin(self.scope)
+        self.group = ""
+        self.unreadable = 0
+        self.chat: ChatView | None = None
+        await self.accept()
+        await self.show_all()
+
+    async def disconnect(self, code: int) -> None:
+        """Stop listening to hints."""
+        if self.group:
+            await self.channel_layer.group_discard(self.group, self.channel_name)
+
+    @_never_raises
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Take a question, or bring the page up to date."""
+        try:
+            said = parse_frame(text_data, bytes_data)
+        except FrameError as bad:
+            self.unreadable += 1
+            await self.show_refusal(refusing.Refused(bad.args[0]))
+            if self.unreadable >= MAX_UNREADABLE:
+                await self.close(TOO_MANY_ERRORS)
+            return
+        if said is None:
+            await self.show_all()
+        elif self.secret is None:
+            await self.show_refusal(refusing.Refused(NO_COOKIE))
+        elif isinstance(said, UUID):
+            await self.take(_ask_again, secret=self.secret, turn_id=said)
+        else:
+            await self.take(services.receive_turn, secret=self.secret, text=said)
+
+    async def take(self, service: Callable[..., object], **said: Any) -> None:
+        """Hand a question to its service and show what became of it."""
+        problem = None
+        try:
+            address = addresses.of_scope(self.scope)
+            await database_sync_to_async(service)(**said, address=address)
+        except refusing.Refused as refused:
+            problem = refused
+        except (Session.DoesNotExist, replacing.NothingToReplace, replacing.NotAnswered):
+            problem = refusing.Refused(replacing.NOT_ANSWERED)
+        except Exception:
+            logger.exception("A question could not be stored")
+            problem = refusing.Refused(OUR_FAULT)
+        await self.show_refusal(problem)
+        await self.show_all()
+
+    @_never_raises
+    async def show_all(self) -> None:
+        """Send the whole conversation, unless the page has it already."""
+        await self.join()
+        before = self.chat
+        self.chat = await database_sync_to_async(selectors.chat_view)(secret=self.secret)
+        if before is None:
+            # The address says which state the page was rendered with, most often a moment ago.
+            have = parse_qs(self.scope["query_string"]).get(b"have", [b""])[0]
+            if have != self.chat.version.encode():
+                await self.send_parts(*WHOLE)
+        elif self.chat != before:
+            words = announcement(before.turns, self.chat.turns)
+            await self.send_parts(*WHOLE, status=words)
+
+    @_never_raises
+    async def turn_changed(self, event: dict[str, Any]) -> None:
+        """Rows of a turn have changed: show that turn as it is now."""
+        shown = self.chat.turns if self.chat else ()
+        before = next((turn for turn in shown if str(turn.id) == event["turn"]), None)
+        if self.chat is None or before is None:
+            await self.show_all()
+            return
+        turn = await database_sync_to_async(selectors.turn_view)(before.id)
+        if turn == before:
+            return
+        if turn.contacts != before.contacts:
+            # A model has flagged what the screen did not see: nothing comes before its help lines.
+            await self.send_parts("_contacts", turn=turn)
+        if turn.reply and not before.reply:
+            await self.build_up(turn, turn.reply)
+        self.chat = replace(
+            self.chat, turns=tuple(turn if old.id == turn.id else old for old in shown)
+        )
+        await self.send_parts("_outcome", turn=turn, status=announcement((before,), (turn,)))
+
+    async def build_up(self, turn: TurnView, reply: ReplyView) -> None:
+        """Show a fresh reply growing, part by part; the finished turn follows."""
+        parts = list(reply.growing())
+        for part in parts:
+            await self.send_parts("_outcome", turn=replace(turn, reply=part), partial=True)
+            await asyncio.sleep(min(0.08, BREATH / len(parts)))
+
+    async def join(self) -> None:
+        """Listen to the hints of the citizen's session, as soon as there is one."""
+        if self.group or self.secret is None:
+            return
+        session = await database_sync_to_async(selectors.session_for_secret)(self.secret)
+        if session is None:
+            return
+        group = notify.group_name(session.id)
+        try:
+            await self.channel_layer.group_add(group, self.channel_name)
+        except Exception:
+            # Without hints the page still asks by itself: not a reason to show nothing.
+            logger.exception("A page could not listen to hints")
+        else:
+            self.group = group
+
+    async def show_refusal(self, refused: refusing.Refused | None) -> None:
+        """Show at the question box why it was not taken, help lines first; nothing for None."""
+        await self.send_parts("_refused_help", "_ask_error", refused=refused)
+
+    async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:
+        """Send fragments, each of which replaces the element of its id."""
+        context |= {"chat": self.chat, "base_url": self.base_url, "oob": True, "words": status}
+        templates = [*names, "_status"] if status else names
+        parts = [render_to_string(f"conversations/{name}.html", context) for name in templates]
+        await self.send("".join(parts))
+
+
+def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
+    session = selectors.session_for_secret(secret)
+    if session is None:
+        raise replacing.NothingToReplace(str(turn_id))
+    replacing.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
+
+
+def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
+    """Return what a screen reader says of a change, in a few words; empty for nothing."""
+    known = {turn.id: turn for turn in before}
+    changed = [turn for turn in now if turn != known.get(turn.id)]
+    if not changed:
+        return ""
+    turn = changed[-1]
+    told = turn.words.announced
+    if turn.corrections:
+        return told["corrected"]
+    if turn.reply:
+        return told["ready"]
+    if turn.longer and not (turn.id in known and known[turn.id].longer):
+        return turn.words.waiting["longer"]
+    if turn.state in told:
+        return told[turn.state]
+    return next((step.words for step in turn.steps if step.status == "running"), "")
+
+
+def _origin(scope: Mapping[str, Any]) -> str:
+    headers = dict(scope["headers"])
+    scheme = "https" if scope.get("scheme") == "wss" else "http"
+    return f"{scheme}://{headers.get(b'host', b'').decode('latin-1')}"

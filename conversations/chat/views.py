@@ -1,0 +1,258 @@
+"""The citizen's pages: the same journey as over the websocket, by plain requests."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from conversations import selectors
+from conversations.chat import cookies
+from conversations.chat.presenters import ChatView
+from conversations.choosing import services as choosing
+from conversations.models import Session
+from conversations.rating import services as rating
+from conversations.replacing import services as replacing
+from conversations.turns import erasing, refusing, services
+from ieim.people import addresses
+
+
+@never_cache
+@require_safe
+def chat(request: HttpRequest) -> HttpResponse:
+    """The conversation of this browser; on a first visit the empty page and a fresh secret.
+
+    Nothing is stored before the first message.
+    """
+    secret = cookies.secret_of_request(request)
+    response = _page(request, secret)
+    if secret is None:
+        cookies.put(response, services.new_secret())
+    return response
+
+
+@never_cache
+@require_POST
+def ask(request: HttpRequest) -> HttpResponse:
+    """Take a question from the form.
+
+    303 to the page at the new question, or the page with the reason and the draft: 422, and 429
+    for too many.
+    """
+    secret = cookies.secret_of_request(request) or services.new_secret()
+    # Browsers send a textarea's line ends as CRLF, which would count as two characters.
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    try:
+        turn = services.receive_turn(
+            secret=secret, text=text, address=addresses.of_request(request)
+        )
+    except refusing.Refused as refused:
+        response = _not_taken(request, secret, refused, draft=text)
+    else:
+        response = redirect(f"/#turn-{turn.pk}")
+        response.status_code = 303
+    cookies.put(response, secret)
+    return response
+
+
+@never_cache
+@require_POST
+def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Take the verdict on an answer of this browser's conversation.
+
+    303 to the page at that answer, for htmx the line beneath it; 400 for what is no verdict, 404
+    where there is nothing to rate.
+    """
+    is_htmx = request.headers.get("HX-Request") == "true"
+    verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
+    if verdict is None:
+        return render(request, "conversations/rating_problem.html", status=400)
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    try:
+        if session is None:
+            raise rating.NothingToRate
+        rating.rate(session_id=session.pk, turn_id=turn_id, useful=verdict)
+    except (Session.DoesNotExist, rating.NothingToRate):
+        response = render(request, "404.html", status=404)
+        # The page is of a conversation that is gone: with htmx it looks again.
+        response.headers["HX-Refresh"] = "true"
+        return response
+    turn = selectors.turn_view(turn_id)
+    if is_htmx:
+        return render(request, "conversations/_rated.html", {"turn": turn})
+    response = redirect(f"/#{turn.dom_id}-rating")
+    response.status_code = 303
+    return response
+
+
+@never_cache
+@require_POST
+def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Take the choice of this browser's citizen: the number of an option, or ``none``.
+
+    303 to the page at that question, for htmx what came of it, also where it is too late; 404 where
+    nothing was asked, 400 for what is no option.
+    """
+    is_htmx = request.headers.get("HX-Request") == "true"
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    try:
+        if session is None:
+            raise choosing.NothingToChoose
+        number = choosing.number_of(request.POST.get("choice", ""))
+        choosing.choose(session_id=session.pk, turn_id=turn_id, number=number)
+    except (Session.DoesNotExist, choosing.NothingToChoose):
+        response = render(request, "404.html", status=404)
+        response.headers["HX-Refresh"] = "true"
+        return response
+    except choosing.ChoiceRefused as refused:
+        if not refused.late:
+            return render(
+                request,
+                "conversations/choice_problem.html",
+                {"message": refused.message},
+                status=400,
+            )
+        # Too late: the page shows what became of the question.
+    if is_htmx:
+        chat = selectors.chat_view(secret=secret)
+        turn = next(turn for turn in chat.turns if turn.id == turn_id)
+        return render(request, "conversations/_outcome.html", {"turn": turn, "chat": chat})
+    response = redirect(f"/#turn-{turn_id}")
+    response.status_code = 303
+    return response
+
+
+@never_cache
+@require_POST
+def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Ask a question of this browser's citizen again, without the talk that its answer went on.
+
+    303 to the page at the new question, or at the old one where there is no answer to it; 404 where
+    its answer goes on with nothing. A message that is not taken now is told as by :func:`ask`.
+    """
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    shown = turn_id
+    try:
+        if session is None:
+            raise replacing.NothingToReplace
+        turn, _ = replacing.ask_again(
+            session_id=session.pk, turn_id=turn_id, address=addresses.of_request(request)
+        )
+        shown = turn.pk
+    except (Session.DoesNotExist, replacing.NothingToReplace):
+        return render(request, "404.html", status=404)
+    except replacing.NotAnswered:
+        pass  # The page shows what became of the question.
+    except refusing.Refused as refused:
+        return _not_taken(request, secret, refused)
+    response = redirect(f"/#turn-{shown}")
+    response.status_code = 303
+    return response
+
+
+@require_POST
+def start_again(request: HttpRequest) -> HttpResponse:
+    """Forget the conversation in this browser; it stays reachable by its resume link."""
+    response = redirect("conversations:chat")
+    response.status_code = 303
+    cookies.drop(response)
+    return response
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest) -> HttpResponse:
+    """Ask whether the conversation of this browser shall be deleted, and delete it.
+
+    Without one there is nothing to ask: back to the empty page.
+    """
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    if session is None:
+        return redirect("conversations:chat")
+    if request.method != "POST":
+        return render(request, "conversations/delete.html", {"reference": session.reference})
+    erasing.erase_session(session_id=session.pk)
+    response = render(request, "conversations/deleted.html", {"reference": session.reference})
+    cookies.drop(response)
+    return response
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def resume(request: HttpRequest, secret: str) -> HttpResponse:
+    """Open a conversation by its private link: take it into the cookie and out of the address.
+
+    Only after a press of a button: a link that another site makes a browser follow must not put
+    that citizen's next question into somebody else's conversation.
+    """
+    session = selectors.session_for_secret(secret)
+    if session is None:
+        # Not Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
+        return render(request, "404.html", status=404)
+    if request.method != "POST":
+        return render(request, "conversations/resume.html", {"reference": session.reference})
+    response = redirect("conversations:chat")
+    response.status_code = 303
+    cookies.put(response, secret)
+    return response
+
+
+@require_safe
+def help_page(request: HttpRequest) -> HttpResponse:
+    """How to reach a person."""
+    return render(request, "conversations/help.html")
+
+
+@require_safe
+def accessibility(request: HttpRequest) -> HttpResponse:
+    """The accessibility statement."""
+    return render(request, "conversations/accessibility.html")
+
+
+@require_safe
+def privacy(request: HttpRequest) -> HttpResponse:
+    """What is kept, who reads it, how long."""
+    return render(request, "conversations/privacy.html", {"cookie_days": cookies.MAX_AGE_DAYS})
+
+
+def _not_taken(
+    request: HttpRequest, secret: str | None, refused: refusing.Refused, draft: str = ""
+) -> HttpResponse:
+    response = _page(request, secret, refused=refused, draft=draft)
+    if isinstance(refused, refusing.TooMany):
+        response.status_code = 429
+        response.headers["Retry-After"] = str(refused.retry_after)
+    return response
+
+
+def _page(
+    request: HttpRequest,
+    secret: str | None,
+    *,
+    refused: refusing.Refused | None = None,
+    draft: str = "",
+) -> HttpResponse:
+    chat = selectors.chat_view(secret=secret)
+    context = {
+        "chat": chat,
+        "refused": refused,
+        "draft": draft,
+        "base_url": settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}",
+        # Not beside an error: the draft would be gone before it is read.
+        "look_again": _look_again(request, chat) if chat.pending and not refused else "",
+    }
+    return render(request, "conversations/chat.html", context, status=422 if refused else 200)
+
+
+def _look_again(request: HttpRequest, chat: ChatView) -> str:
+    # Going to the same address with a #fragment only scrolls, so the address has to alternate.
+    look = "2" if request.GET.get("look") == "1" else "1"
+    return f"/?look={look}#{chat.turns[-1].dom_id}"

@@ -1,0 +1,1 @@
+"""What answers were made from, and the corrections under them."""

@@ -1,0 +1,222 @@
+"""Replay: a turn's stored answers through today's gate, and whether the decisions are the same.
+
+Every attempt is kept as it was said, so the gate can judge it again: with the same release, the
+same state and the same words. A decision hash has no clock and no run id in it: two databases that
+hold the same conversation have the same hash.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+
+from conversations.models import Attempt, ReplyOrigin, Stage, Turn
+from conversations.states import DECIDED_STAGE_STATUSES, DONE_STAGE_STATUSES, StageStatus
+from conversations.turns import flags, languages
+from ieim.pipeline import contract as contracts
+from ieim.pipeline import results
+from ieim.pipeline.canonical import digest
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.gate import gate
+from ieim.pipeline.personal.redaction import prepare
+from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.reply import entities
+from ieim.pipeline.reply import reply as replies
+from ieim.pipeline.reply.standing_in import standing_in
+from ieim.pipeline.runner import compose
+from ieim.pipeline.stages.base import Context
+from ieim.pipeline.topology import ANSWERING
+
+Decision = dict[str, Any]
+RUN_IDS = frozenset({"session_id", "response_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What was decided and what would be decided now; equal hashes mean nothing has changed.
+
+    ``changes`` are sentences, in the order of the turn. Hashes are lower-case hex SHA-256 over RFC
+    8785 bytes.
+    """
+
+    stored_sha256: str
+    replayed_sha256: str
+    changes: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether every decision is what it was."""
+        return self.stored_sha256 == self.replayed_sha256
+
+
+def replay(turn: Turn) -> Replay:
+    """Judge every stored attempt of ``turn`` again. Reads only."""
+    release = languages.release_of(turn)
+    stored: list[Decision] = []
+    again: list[Decision] = []
+    changes: list[str] = []
+    state: dict[str, Any] = {"session_id": str(turn.session_id)}
+    outputs: dict[str, Mapping[str, Any]] = {}
+    used = _response_ids(turn)
+    grounds: datetime | None = None
+    for stage in turn.stages.prefetch_related("attempts"):
+        for attempt in stage.attempts.all():
+            if grounds and stage.contract in ANSWERING and attempt.created_at < grounds:
+                # Somebody has since decided an earlier stage: what this was asked on is gone.
+                continue
+            before_it = (name for key, name in used if key < attempt.pk)
+            context = context_of(turn, state, attempt=attempt.number, used=before_it)
+            before, after = _stored(stage, attempt), _judged(turn, stage, attempt, context)
+            stored.append(before)
+            again.append(after)
+            changes += _differences(before, after, attempt)
+        if StageStatus(stage.status) in DONE_STAGE_STATUSES and stage.state_merge is not None:
+            state |= stage.state_merge
+            outputs[stage.contract] = stage.output or {}
+        if StageStatus(stage.status) in DECIDED_STAGE_STATUSES:
+            grounds = max(filter(None, (grounds, stage.finished_at)), default=None)
+    if hasattr(turn, "reply") and turn.reply.origin != ReplyOrigin.STAFF.value:
+        # The reply is not the model's to say: it is made again from the stages' own outputs.
+        context = Context(1, turn.text, state, release, entities=_entities(turn))
+        stored.append({"reply": turn.reply.body})
+        reply = compose(outputs, context, language=languages.told(turn))
+        # Notices are of the moment at which it was told, what the talk was about is of other turns,
+        # and what is not covered is the search's to say: none is a decision, and they stand.
+        told = replies.Reply.from_dict(turn.reply.body)
+        as_told = replace(
+            reply, notices=told.notices, still_about=told.still_about, uncovered=told.uncovered
+        )
+        again.append({"reply": as_told.as_dict()})
+        if stored[-1] != again[-1]:
+            changes.append("The reply would be another one.")
+    return Replay(digest(stored), digest(again), tuple(changes))
+
+
+def _response_ids(turn: Turn) -> list[tuple[int, str]]:
+    """Return ``(attempt's key, response_id)`` of the whole session: no id may come twice in it."""
+    attempts = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
+    return list(attempts.exclude(response_id="").values_list("pk", "response_id"))
+
+
+def context_of(
+    turn: Turn,
+    state: Mapping[str, Any],
+    *,
+    attempt: int = 1,
+    used: Iterable[str] = (),
+    as_seen: bool = True,
+) -> Context:
+    """Return what an answer to ``turn`` is judged against, as the runner judged it.
+
+    ``state`` is the ``cached_state``, ``used`` the session's response ids until then. ``as_seen``
+    is for a model, which was given the redacted text; a person reads, and quotes, the text itself.
+    """
+    release = languages.release_of(turn)
+    return Context(
+        attempt=attempt,
+        user_prompt=turn.text,
+        cached_state=dict(state),
+        release=release,
+        labels={name: frozenset(codes) for name, codes in release.labels.items()},
+        used_response_ids=frozenset(used),
+        redacted=prepare(turn.text) if as_seen else None,
+        entities=_entities(turn),
+    )
+
+
+def _entities(turn: Turn) -> dict[str, str]:
+    """Return what triage has found in the message, by type."""
+    extract = turn.stages.filter(contract=entities.CONTRACT, status__in=DONE_STAGE_STATUSES).first()
+    return entities.by_type(extract.output if extract else None)
+
+
+def _stored(stage: Stage, attempt: Attempt) -> Decision:
+    # An answer that something stood in for has its findings and is the last of a stage that passed.
+    latest = max(each.pk for each in stage.attempts.all())
+    stood_in = stage.status == StageStatus.PASSED.value and attempt.pk == latest
+    passed = not attempt.findings or stood_in
+    return _decision(
+        stage,
+        attempt,
+        attempt.findings,
+        stage.output if passed else None,
+        stage.result if passed else None,
+    )
+
+
+def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Decision:
+    answer = ModelAnswer(
+        raw=bytes(attempt.raw).decode("utf-8", "surrogatepass"),
+        finish_reason=attempt.finish_reason or None,
+        refusal=bytes(attempt.refusal).decode("utf-8", "surrogatepass") or None,
+    )
+    sent = json.loads(attempt.asked_text) if attempt.asked else None
+    context = replace(context, request=sent)
+    judgement = gate.judge(contracts.load(stage.contract), answer, context)
+    # Budgets are counted outside the gate, with limits of that day: what they found stands.
+    judgement = judgement.stopped_by(
+        Finding(Code(found["code"]), found["path"], found["message"])
+        for found in attempt.findings
+        if found["code"].startswith("budget.")
+    )
+    stands = standing_in(contracts.load(stage.contract), judgement, context) or judgement
+    return _decision(
+        stage,
+        attempt,
+        [finding.as_dict() for finding in judgement.findings],
+        stands.output if stands.passed else None,
+        results.build(
+            stage.contract,
+            judgement,
+            context,
+            flags.of_rules(turn),
+            settings.IEIM_MODEL["KEY_PATTERNS"],
+        ),
+    )
+
+
+def _decision(
+    stage: Stage,
+    attempt: Attempt,
+    findings: list[Any],
+    output: Mapping[str, Any] | None,
+    result: Mapping[str, Any] | None,
+) -> Decision:
+    # A stage that a person overrode keeps their output, not this attempt's.
+    by_model = stage.status in (StageStatus.PASSED.value, StageStatus.NEEDS_REVIEW.value)
+    return {
+        "stage": stage.contract,
+        "round": attempt.round,
+        "attempt": attempt.number,
+        "findings": [[finding["code"], finding["path"]] for finding in findings],
+        "output": _without_run_ids(output) if by_model and output is not None else None,
+        "result": result if by_model else None,
+    }
+
+
+def _without_run_ids(output: Mapping[str, Any]) -> Decision:
+    return {name: value for name, value in output.items() if name not in RUN_IDS}
+
+
+def _differences(before: Decision, after: Decision, attempt: Attempt) -> list[str]:
+    name = f"{before['stage']}, attempt {before['attempt']}"
+    contract = contracts.load(before["stage"])
+    found = []
+    if attempt.contract_sha256 != contract.schema_sha256:
+        found.append(f"{name}: the contract has changed since.")
+    if attempt.prompt_sha256 != contract.prompt_sha256:
+        found.append(f"{name}: the prompt has changed since.")
+    if before["findings"] != after["findings"]:
+        found.append(f"{name}: was {_codes(before)}, is now {_codes(after)}.")
+    elif before != after:
+        found.append(f"{name}: the answer is read otherwise.")
+    return found
+
+
+def _codes(decision: Decision) -> str:
+    return ", ".join(f"{code} at {path or '/'}" for code, path in decision["findings"]) or "passed"

@@ -1,0 +1,85 @@
+"""Taking a client's message: what REST and the JSON socket do alike."""
+
+from __future__ import annotations
+
+import re
+from uuid import UUID
+
+from django.db import transaction
+
+from conversations.models import ClientTurn, Session, Turn
+from conversations.turns import erasing, refusing, services
+from conversations.turns.locking import locked
+from conversations.turns.refusing import Refused
+from ieim.knowledge.crisis import Looked
+
+CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
+"""What a client may call its message: a UUID, or a short word of its own."""
+
+REUSED = (
+    "This client_id was used for another text. Use a new client_id for a new message, "
+    "and the same one only to send the same text again."
+)
+
+
+class ClientIdReused(Refused):
+    """The client's name for its message stands for another text."""
+
+    def __init__(self) -> None:
+        super().__init__(REUSED)
+
+
+def is_client_id(value: str) -> bool:
+    """Whether ``value`` may be a client's name for a message."""
+    return re.fullmatch(CLIENT_ID, value) is not None and not value.endswith("\n")
+
+
+@transaction.atomic
+def new_session() -> tuple[Session, str]:
+    """Make an empty session; returns it with its secret, of which only the digest is stored.
+
+    The secret is the one of the citizen's resume link: whoever has it has the conversation.
+    """
+    secret = services.new_secret()
+    session = Session.objects.create(
+        reference=services.new_reference(), secret_sha256=services.secret_digest(secret)
+    )
+    return session, secret
+
+
+def ask(
+    *, session_id: UUID, text: str, client_id: str | None, address: str | None = None
+) -> tuple[Turn, bool]:
+    """Take a message, or find the turn that it has become already; the bool is True for a new one.
+
+    ``address`` is as for :func:`conversations.turns.services.admit`. Raises ``refusing.Refused``,
+    :class:`ClientIdReused` among them, and ``Session.DoesNotExist`` (also for a session that was
+    erased).
+    """
+    secret_sha256 = Session.objects.values_list("secret_sha256", flat=True).get(pk=session_id)
+    services.admit(session=secret_sha256, text=text, address=address)
+    # Before the session is locked: nobody waits for an embedder with a lock.
+    return _ask(session_id, text, client_id, services.look(text))
+
+
+@transaction.atomic
+def _ask(session_id: UUID, text: str, client_id: str | None, looked: Looked) -> tuple[Turn, bool]:
+    # Locked: of two deliveries of one message, the second finds the turn of the first.
+    session = locked(Session.objects.all()).get(pk=session_id)
+    if erasing.is_erased(session):
+        raise Session.DoesNotExist(str(session_id))
+    if client_id is not None:
+        names = ClientTurn.objects.select_related("turn")
+        known = names.filter(session=session, client_id=client_id).first()
+        if known is not None and known.turn.text != text:
+            refused = ClientIdReused()
+            turns = Turn.objects.filter(session=session)
+            refusing.help_beside(refused, looked.risks, text=text, turns=turns)
+            raise refused
+        if known is not None:
+            return known.turn, False
+    turn = services.receive_turn_in(session_id=session_id, text=text, looked=looked)
+    if client_id is not None:
+        ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
+    services.changed(turn)
+    return turn, True

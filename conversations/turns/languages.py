@@ -1,0 +1,64 @@
+"""The language of a turn: what its texts are taken from, and what a reply to it is told in."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from conversations.models import Turn
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.following import follower
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message import language
+from ieim.pipeline.reply import guidance
+from ieim.search import inquiry
+
+
+def written_in() -> str:
+    """Return the language that the knowledge is written in: the first that is configured."""
+    return str(settings.IEIM_MODEL["LANGUAGES"][0])
+
+
+def supported(release: Release) -> frozenset[str]:
+    """Return the languages that questions are answered in."""
+    return release.languages.union(settings.IEIM_MODEL["LANGUAGES"])
+
+
+def detect(text: str, release: Release | None) -> str:
+    """Return the likely language of a message, empty where it cannot be told.
+
+    Of "hola" or "谢谢" a greeting or thanks with the same words tells, or the script: whoever says
+    no more than that is answered in a language that guidance is in.
+    """
+    if release is None:
+        return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"]))
+    said = inquiry.heard(text)
+    return (
+        language.best(text, supported(release))
+        or (said.language if said else "")
+        or language.short(text, guidance.languages(release))
+    )
+
+
+def spoken(text: str, *, turns: QuerySet[Turn]) -> str:
+    """Return the likely language of a message that is not taken, empty where it cannot be told.
+
+    Of one too short to tell it is that of the last of ``turns``, its session's.
+    """
+    number = follower.number()
+    release = None if number is None else knowledge.release(number)
+    last = turns.order_by("-number").values_list("language", flat=True)
+    return detect(text, release) or last.first() or ""
+
+
+def told(turn: Turn) -> str:
+    """Return the language to tell a reply to ``turn`` in, empty for that of the knowledge."""
+    return "" if turn.language == written_in() else turn.language
+
+
+def release_of(turn: Turn) -> Release:
+    """Return the release of ``turn`` in its language, as far as there are translations.
+
+    Raises what :func:`ieim.knowledge.selectors.release` does.
+    """
+    return knowledge.release(turn.release_number).in_language(turn.language)

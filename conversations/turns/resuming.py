@@ -1,0 +1,290 @@
+"""Writes by which somebody's decision changes a turn: its stages, its way on, its reply.
+
+What a decision may be is judged above (``review.deciding``). Here stands what it does to the
+conversation, always inside the caller's transaction, and each move is a compare-and-set: a turn
+that no longer waits for a person is not touched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from conversations import states
+from conversations.corrections.citing import cite
+from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
+from conversations.record.vouched import REPLY, SPAN, STAGE
+from conversations.states import StageStatus, TurnState
+from conversations.turns import flags, languages, services
+from ieim.audit import services as audit
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.notices import selectors as notices
+from ieim.pipeline.canonical import digest
+from ieim.pipeline.gate.gate import EvidenceDict
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.reply import reply as replies
+from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.work import Output
+from ieim.search import matching_spans
+
+
+class NotWaiting(Exception):
+    """The turn does not wait for a person any more; nothing was changed."""
+
+
+@transaction.atomic
+def put_answer(
+    *,
+    stage: Stage,
+    status: StageStatus,
+    output: Output,
+    state_merge: Output,
+    evidence: Sequence[EvidenceDict] = (),
+    result: Mapping[str, Any] | None = None,
+) -> None:
+    """Put a person's answer in a stage's place: ``status`` is ``approved`` or ``overridden``.
+
+    ``evidence`` replaces the stage's spans, ``result`` what triage was made into. Whatever stages
+    of the flow had run after it are void: they were asked on other grounds, and are asked again.
+    """
+    states.require_stage(StageStatus(stage.status), status)
+    stage.status = status.value
+    stage.output, stage.state_merge = dict(output), dict(state_merge)
+    stage.result = None if result is None else dict(result)
+    stage.findings = []
+    stage.finished_at = timezone.now()
+    stage.save()
+    _withdraw_spans([stage])
+    spans = EvidenceSpan.objects.bulk_create(EvidenceSpan(stage=stage, **each) for each in evidence)
+    later = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
+    audit.record(
+        chain=stage.turn.session_id,
+        kind="stage.replaced",
+        actor="system",
+        payload={
+            "turn": str(stage.turn_id),
+            "stage": stage.contract,
+            "status": status.value,
+            "void": [each.contract for each in later],
+        },
+        rows=[STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, later)],
+    )
+    if stage.contract == "classify" and result is not None:
+        flags.add(turn=stage.turn, classified=result)
+    services.changed(stage.turn)
+
+
+def void(turn: Turn, *, after: int, but: Collection[str] = ()) -> list[Stage]:
+    """Make later stages of the flow as if they had not run; their attempts stay as they are.
+
+    Not those of the contracts ``but``, which the caller gives another answer. Returns them; that
+    they are void is for the caller to record.
+    """
+    later = turn.stages.filter(contract__in=ANSWERING, order__gt=after).exclude(contract__in=but)
+    ran = list(later.exclude(status=StageStatus.PENDING.value).values_list("pk", flat=True))
+    stages = Stage.objects.filter(pk__in=ran)
+    _withdraw_spans(stages)
+    stages.update(status=StageStatus.PENDING.value, **_fresh_round(), started_at=None)
+    return list(stages.order_by("order"))
+
+
+def _withdraw_spans(stages: Iterable[Stage]) -> None:
+    """Let the spans of stages stand no longer; they stay in the record."""
+    EvidenceSpan.objects.filter(stage__in=stages).update(stands=False)
+
+
+@transaction.atomic
+def ask_again(*, stage: Stage) -> None:
+    """Open a new round of a stage that failed closed: the model has two attempts again."""
+    states.require_stage(StageStatus(stage.status), StageStatus.RUNNING)
+    _withdraw_spans([stage])
+    Stage.objects.filter(pk=stage.pk).update(
+        status=StageStatus.RUNNING.value, **_fresh_round(), started_at=timezone.now()
+    )
+    stage.refresh_from_db()
+    audit.record(
+        chain=stage.turn.session_id,
+        kind="stage.asked_again",
+        actor="system",
+        payload={
+            "turn": str(stage.turn_id),
+            "stage": stage.contract,
+            "round": stage.round,
+        },
+        rows=[STAGE.row(stage)],
+    )
+
+
+def _fresh_round() -> dict[str, Any]:
+    return {
+        "round": F("round") + 1,
+        "output": None,
+        "state_merge": None,
+        "result": None,
+        "findings": [],
+        "finished_at": None,
+    }
+
+
+@transaction.atomic
+def resume(
+    *, turn: Turn, hold_waived: bool = False, since: TurnState = TurnState.NEEDS_REVIEW
+) -> None:
+    """Set a turn going again after a decision; a worker takes it once all is committed.
+
+    It is left as a turn whose worker has gone, so that the sweeper takes it where the broker
+    forgets. ``resumed`` lets the session's next question not wait for it. ``hold_waived`` lets the
+    held reply go out: that one, not another that a later decision leads to. Raises
+    :class:`NotWaiting`.
+    """
+    now = timezone.now()
+    _move(
+        turn,
+        since,
+        TurnState.RUNNING,
+        lease=None,
+        leased_until=now,
+        queued_at=now,
+        unavailable_since=None,
+        runs=0,
+        resumed=True,
+        hold_waived=hold_waived,
+    )
+    services.queue(turn.pk)
+
+
+@transaction.atomic
+def stop_asking(*, turn: Turn) -> None:
+    """Let a turn whose citizen was asked wait for a person. Raises :class:`NotWaiting`."""
+    _move(turn, TurnState.ASKING, TurnState.NEEDS_REVIEW)
+
+
+@transaction.atomic
+def answer(*, turn: Turn, said: replies.Reply, by: str) -> Reply:
+    """Answer a turn that waits for a person in that person's own words (``by``: the audit's actor).
+
+    Raises :class:`NotWaiting`.
+    """
+    # What a worker does in two steps is one here: nothing runs in between.
+    states.require_turn(TurnState.NEEDS_REVIEW, TurnState.RUNNING)
+    states.require_turn(TurnState.RUNNING, TurnState.ANSWERED)
+    _set(turn, TurnState.NEEDS_REVIEW, TurnState.ANSWERED)
+    return store_reply(turn=turn, said=said, origin=ReplyOrigin.STAFF, by=by)
+
+
+@transaction.atomic
+def close(*, turn: Turn, said: replies.Reply | None, by: str) -> None:
+    """Close a turn that waits for a person, with some words for the citizen or without.
+
+    Raises :class:`NotWaiting`.
+    """
+    _move(turn, TurnState.NEEDS_REVIEW, TurnState.CLOSED)
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.closed",
+        actor=by,
+        payload={"turn": str(turn.pk), "reason": "dismissed", "told": said is not None},
+    )
+    if said is not None:
+        store_reply(turn=turn, said=said, origin=ReplyOrigin.STAFF, by=by)
+
+
+@transaction.atomic
+def reopen(*, turn: Turn, stage: str, codes: Sequence[str], by: str) -> None:
+    """Undo a dismissal that told the citizen nothing: the turn waits for a person again.
+
+    ``stage`` and ``codes`` are those of its new review item. Raises :class:`NotWaiting`.
+    """
+    if Reply.objects.filter(turn=turn).exists():
+        raise NotWaiting("the citizen has been told that the question is closed")
+    _move(turn, TurnState.CLOSED, TurnState.NEEDS_REVIEW)
+    services.open_review(turn=turn, stage=stage, codes=codes)
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.reopened",
+        actor=by,
+        payload={"turn": str(turn.pk), "stage": stage},
+    )
+
+
+def origin_of(turn: Turn) -> ReplyOrigin:
+    """Return whose the pipeline's reply to a turn is: a person may have had a hand in it."""
+    decided = turn.stages.filter(contract__in=ANSWERING).values_list("status", flat=True)
+    found = set(decided)
+    if StageStatus.OVERRIDDEN.value in found:
+        return ReplyOrigin.STAFF_OVERRIDE
+    if turn.hold_waived or StageStatus.APPROVED.value in found:
+        return ReplyOrigin.MODEL_APPROVED
+    if StageStatus.CHOSEN.value in found:
+        return ReplyOrigin.CITIZEN_CHOICE
+    return ReplyOrigin.MODEL
+
+
+@transaction.atomic
+def store_reply(
+    *, turn: Turn, said: replies.Reply, origin: ReplyOrigin, by: str = "system", model: str = ""
+) -> Reply:
+    """Store the one reply of a turn with its citations and its audit event.
+
+    The notices that apply now go with it, and stay with it: it is what the citizen was shown.
+    """
+    said = replace(said, notices=notices.of_reply(said.sources, timezone.now()))
+    body = said.as_dict()
+    reply = Reply.objects.create(
+        turn=turn,
+        origin=origin.value,
+        body=body,
+        marked=marked(turn.text, said, languages.release_of(turn)),
+        model=model,
+    )
+    cite(reply=reply, sources=said.sources, release=knowledge.release(turn.release_number))
+    audit.record(
+        chain=turn.session_id,
+        kind="turn.answered",
+        actor=by,
+        payload={
+            "turn": str(turn.pk),
+            "origin": reply.origin,
+            "release": turn.release_number,
+            "reply_sha256": digest(body),
+            "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
+            "sources": [f"{s.agency_id}/{s.service_key}" for s in said.sources],
+        },
+        rows=[REPLY.row(reply)],
+    )
+    return reply
+
+
+def marked(text: str, said: replies.Reply, release: Release) -> list[list[int]]:
+    """Return the spans of the citizen's own words that the sources' index entries share."""
+    passages = []
+    for source in said.sources:
+        service = release.services[(source.agency_id, source.service_key)]
+        passages += [service.name, service.overview]
+        for category in service.categories:
+            entry = release.categories.get((service.agency, category))
+            if entry is not None:
+                passages += [entry.value, *entry.keywords]
+    return [
+        [start, end] for start, end in matching_spans(text, " ".join(passages), release.language)
+    ]
+
+
+def _move(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
+    states.require_turn(old, new)
+    _set(turn, old, new, **values)
+
+
+def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
+    changes = {"state": new.value, "updated_at": timezone.now(), **values}
+    if not Turn.objects.filter(pk=turn.pk, state=old.value).update(**changes):
+        raise NotWaiting(f"turn {turn.pk} is not {old.value}")
+    for name, value in changes.items():
+        setattr(turn, name, value)
+    services.changed(turn)

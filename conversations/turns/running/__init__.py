@@ -1,0 +1,1 @@
+"""Running a turn in a worker: its lease, its seat at the model, and where results are kept."""

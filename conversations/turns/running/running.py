@@ -1,0 +1,179 @@
+"""Running one turn: claim it, run the pipeline over it, store how it ended."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from dataclasses import replace
+from functools import cache
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from conversations import ports, selectors
+from conversations.choosing import services as choosing
+from conversations.models import Reply, ReplyOrigin, Turn
+from conversations.states import TurnState
+from conversations.turns import flags, languages, resuming, services
+from conversations.turns.running import waiting
+from conversations.turns.running.leases import Hold, leases
+from conversations.turns.running.seats import SPARE, SeatedModel, Seats
+from conversations.turns.running.store import TurnStore
+from conversations.turns.services import LeaseLost
+from ieim.knowledge.notices import selectors as notices
+from ieim.knowledge.vectors import shortlist_for
+from ieim.llm.breaker import BreakerModel
+from ieim.llm.factory import build_model
+from ieim.pipeline import work
+from ieim.pipeline.budget import Budget
+from ieim.pipeline.findings import Code
+from ieim.pipeline.ports import Model, ModelUnavailable
+from ieim.pipeline.runner import Runner
+from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
+
+logger = logging.getLogger(__name__)
+
+STAGE_DEADLINES = 2.5
+"""How many calls' deadlines a stage may take with all its tries and pauses."""
+BACKOFF = (0.5, 2.0)
+"""Seconds before the second and the third try of a call, give or take a half."""
+
+
+def backoff(number: int) -> float:
+    """Return the seconds to wait after the ``number``-th try, with jitter."""
+    base = BACKOFF[min(number, len(BACKOFF)) - 1]
+    return base * random.uniform(0.5, 1.5)  # noqa: S311  # jitter, no secret
+
+
+@cache
+def configured_model() -> Model:
+    """Return the deployment's model, built once a process."""
+    model = BreakerModel(build_model(settings.IEIM_MODEL), clock=time.monotonic)
+    most = settings.IEIM_MODEL["CALLS"]
+    if most is None:
+        return model
+    return SeatedModel(model, Seats(most, keep=settings.IEIM_MODEL["DEADLINE"] + SPARE))
+
+
+def options() -> work.Options:
+    """Return the pipeline's options from the settings."""
+    config = settings.IEIM_MODEL
+    return work.Options(
+        temperature=config["TEMPERATURE"],
+        deadline=config["DEADLINE"],
+        stage_deadline=config["DEADLINE"] * STAGE_DEADLINES,
+        budget=Budget(**config["BUDGET"]),
+        languages=frozenset(config["LANGUAGES"]),
+        written_in=languages.written_in(),
+        key_patterns=config["KEY_PATTERNS"],
+        ahead=config["AHEAD"],
+        overrides=config["OVERRIDES"],
+    )
+
+
+def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
+    """Run or resume a turn to its end; returns at once when another worker has it or it is done.
+
+    Never raises for what a model or a citizen can do. An error of ours is logged, and the turn is
+    queued again a few times before a person gets it.
+    """
+    turn = _claim(turn_id)
+    if turn is None:
+        return
+    try:
+        with leases.holding(turn) as hold, waiting.working.held():
+            services.changed(turn)
+            _run(turn, model or configured_model(), hold)
+    except LeaseLost:
+        logger.warning("turn %s: the lease was lost; this run stops", turn_id)
+    except Exception:  # Whatever it is: the turn must neither be lost nor run for ever.
+        logger.exception("turn %s: the run failed", turn_id)
+        try:
+            services.run_failed(turn=turn)
+        except LeaseLost:
+            logger.warning("turn %s: the lease was lost; this run stops", turn_id)
+
+
+def _claim(turn_id: UUID) -> Turn | None:
+    """Take the turn's lease, and keep no connection while it waits for its place."""
+    with waiting.claiming.held():
+        turn = services.take_lease(turn_id=turn_id)
+        waiting.let_go()
+    return turn
+
+
+def _run(turn: Turn, model: Model, hold: Hold) -> None:
+    release = languages.release_of(turn)
+    pipeline = Runner(
+        model=model,
+        shortlist=shortlist_for(release),
+        release=release,
+        clock=time.monotonic,
+        pause=time.sleep,
+        backoff=backoff,
+        options=options(),
+        beside=waiting.Threads(hold),
+    )
+    message = work.Turn(
+        id=str(turn.pk),
+        session_id=str(turn.session_id),
+        text=turn.text,
+        history=selectors.history(turn),
+        risks=flags.of_rules(turn),
+        runtime_directive=notices.runtime_directive(release, timezone.now()),
+        language=languages.told(turn),
+        decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
+        in_danger=flags.in_danger(turn),
+    )
+    store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
+    try:
+        outcome = pipeline.run(message, store)
+    except ModelUnavailable as error:
+        logger.warning("turn %s: the model is unavailable: %s", turn.pk, error)
+        services.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
+        return
+    if isinstance(outcome, Answered) or (isinstance(outcome, Held) and _waived(turn, outcome)):
+        leave(turn=turn, outcome=outcome, model=model)
+        return
+    if isinstance(outcome, Abstained):
+        choosing.ask(turn=turn, outcome=outcome)
+        return
+    stage = outcome.stage if isinstance(outcome, NeedsReview) else services.REPLY
+    codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
+    services.give_to_person(turn=turn, stage=stage, codes=codes)
+
+
+def _waived(turn: Turn, held: Held) -> bool:
+    """Whether a hold counts no more: a person let the reply go out, or it was for a language only
+    and the citizen has chosen, so that nothing hangs on how their words were understood."""
+    if turn.hold_waived:
+        return True
+    chosen = resuming.origin_of(turn) is ReplyOrigin.CITIZEN_CHOICE
+    return chosen and {finding.code for finding in held.findings} == {Code.POLICY_LANGUAGE}
+
+
+@transaction.atomic
+def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
+    """Deliver a reply, or give it to a person where somebody has to agree to it first."""
+    services.renew_lease(turn_id=turn.pk, lease=turn.lease)
+    alone = (ReplyOrigin.MODEL, ReplyOrigin.CITIZEN_CHOICE)
+    by_person = resuming.origin_of(turn) not in alone
+    codes = ports.settle_reviews(turn_id=turn.pk, by_person=by_person)
+    if codes:
+        services.give_to_person(turn=turn, stage=services.REPLY, codes=codes)
+    else:
+        deliver(turn=turn, outcome=outcome, model=model)
+
+
+@transaction.atomic
+def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
+    """Store the one reply of a turn that this run holds."""
+    services.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
+    said, origin = outcome.reply, resuming.origin_of(turn)
+    if origin is ReplyOrigin.CITIZEN_CHOICE:
+        # They have just named it themselves.
+        said = replace(said, still_about="")
+    return resuming.store_reply(turn=turn, said=said, origin=origin, model=model.name)

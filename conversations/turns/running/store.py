@@ -1,0 +1,253 @@
+"""The runner's store over the database: one turn's stages, attempts and spans.
+
+Every write renews the worker's lease in the same transaction, so a run whose claim was lost stores
+nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet, Sum
+from django.utils import timezone
+
+from conversations import states
+from conversations.models import Attempt, EvidenceSpan, Stage, Turn, Unused
+from conversations.record import asked, calls
+from conversations.record.vouched import ATTEMPT, SPAN, STAGE
+from conversations.states import DONE_STAGE_STATUSES, StageStatus
+from conversations.turns import flags, services
+from ieim.audit import services as audit
+from ieim.audit.types import Row
+from ieim.pipeline.budget import Count, Spent
+from ieim.pipeline.calls.choosing import abstains
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.gate import strict_json
+from ieim.pipeline.gate.gate import SOURCE
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.topology import ORDER, STAGES
+from ieim.pipeline.work import AttemptRecord, Output, Stopped
+
+
+class TurnStore:
+    """:class:`ieim.pipeline.runner.Store` for a turn whose lease the caller holds.
+
+    What nobody else writes meanwhile is read once: who has the lease writes alone.
+    """
+
+    def __init__(self, turn: Turn, *, count_day: bool = False) -> None:
+        self.turn = turn
+        self._count_day = count_day
+        self._stages: dict[str, Stage] = {stage.contract: stage for stage in turn.stages.all()}
+        self._attempts: dict[str, list[list[Finding]]] = {}
+        before = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
+        self._used = set(before.exclude(response_id="").values_list("response_id", flat=True))
+        in_vain = Unused.objects.filter(turn__session_id=turn.session_id)
+        self._tokens = _tokens(before) + _tokens(in_vain)
+
+    def done(self, stage: str) -> tuple[Output, Output] | None:
+        """Return ``(output, state_merge)`` of a stage that needs no more asking."""
+        row = self._stages.get(stage)
+        if row is None or StageStatus(row.status) not in DONE_STAGE_STATUSES:
+            return None
+        if row.output is None or row.state_merge is None:
+            raise RuntimeError(f"stage {row.pk} is {row.status} without an output")
+        return row.output, row.state_merge
+
+    def stopped(self, stage: str) -> Stopped | None:
+        """Return what stopped a stage that waits for somebody; None for any other."""
+        row = self._stages.get(stage)
+        if row is None or StageStatus(row.status) is not StageStatus.NEEDS_REVIEW:
+            return None
+        findings = tuple(_finding(item) for item in row.findings)
+        said = _last_output(row)
+        abstained = abstains(STAGES[stage], said, findings)
+        return Stopped(findings, said if abstained else None)
+
+    def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
+        """Return the findings of each attempt stored in the stage's present round."""
+        row = self._stages.get(stage)
+        if row is None:
+            return []
+        if stage not in self._attempts:
+            stored = row.attempts.filter(round=row.round).order_by("number")
+            self._attempts[stage] = [
+                [_finding(item) for item in attempt.findings] for attempt in stored
+            ]
+        return list(self._attempts[stage])
+
+    def used_response_ids(self) -> frozenset[str]:
+        """Return every response_id that the session has seen."""
+        return frozenset(self._used)
+
+    def spent(self) -> Spent:
+        """Return the tokens that the session, and the day (UTC) where it has a limit, have used."""
+        if not self._count_day:
+            return Spent(self._tokens)
+        today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        of_today = (kind.objects.filter(created_at__gte=today) for kind in (Attempt, Unused))
+        return Spent(self._tokens, sum(map(_tokens, of_today)))
+
+    @transaction.atomic
+    def begin(self, stage: str) -> None:
+        """Note that the stage is being worked on."""
+        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        row = self._stages.get(stage)
+        if row is None:
+            row = Stage.objects.create(
+                turn=self.turn,
+                contract=stage,
+                order=ORDER[stage],
+                status=StageStatus.RUNNING.value,
+                started_at=timezone.now(),
+            )
+            self._stages[stage] = row
+            self._attempts[stage] = []
+        elif row.status == StageStatus.PENDING.value:
+            # It ran before, and a person's correction of an earlier stage made that void.
+            states.require_stage(StageStatus.PENDING, StageStatus.RUNNING)
+            row.status, row.started_at = StageStatus.RUNNING.value, timezone.now()
+            row.save(update_fields=["status", "started_at"])
+        services.changed(self.turn)
+
+    @transaction.atomic
+    def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
+        """Audit a call to which no answer could be had."""
+        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        code = Code.MODEL_TIMEOUT if error.timed_out else Code.MODEL_UNAVAILABLE
+        audit.record(
+            chain=self.turn.session_id,
+            kind="stage.unanswered",
+            actor="system",
+            payload={
+                "turn": str(self.turn.pk),
+                "stage": stage,
+                "try": number,
+                "code": code.value,
+                "reason": str(error),
+            },
+        )
+
+    @transaction.atomic
+    def unused(
+        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+    ) -> None:
+        """Store what a call cost that was made ahead and in vain."""
+        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        cost = calls.keep_unused(self.turn, asked, answer, count, seconds)
+        self._tokens += cost.tokens
+
+    @transaction.atomic
+    def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
+        """Store an attempt with its findings and spans, and what it makes of the stage."""
+        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        row = self._stages[stage]
+        judgement = attempt.stands
+        asked.keep(attempt.contract)
+        stored = calls.keep_attempt(row, attempt)
+        self._attempts[stage].append([*attempt.judgement.findings])
+        self._used |= {stored.response_id} - {""}
+        self._tokens += stored.tokens
+        rows = [ATTEMPT.row(stored)]
+        if judgement.passed:
+            rows += self._pass(row, attempt)
+        elif final:
+            rows.append(self._stop(row, judgement.findings))
+        audit.record(
+            chain=self.turn.session_id,
+            kind="stage.attempt",
+            actor="system",
+            payload={
+                **calls.audited(self.turn, row, stored),
+                "retrieval": attempt.request.retrieval,
+                "budget": attempt.count.as_dict(),
+            },
+            rows=rows,
+        )
+        if judgement.passed and row.contract == "classify" and attempt.result is not None:
+            flags.add(turn=self.turn, classified=attempt.result)
+        elif not judgement.passed and final and not abstained:
+            self._open_review(row, judgement.findings)
+        services.changed(self.turn)
+
+    @transaction.atomic
+    def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
+        """Fail a stage closed whose next call would overrun a budget."""
+        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        row = self._stages[stage]
+        stopped = self._stop(row, findings)
+        audit.record(
+            chain=self.turn.session_id,
+            kind="stage.over_budget",
+            actor="system",
+            payload={
+                "turn": str(self.turn.pk),
+                "stage": stage,
+                "codes": [finding.code.value for finding in findings],
+                "budget": count.as_dict(),
+            },
+            rows=[stopped],
+        )
+        self._open_review(row, findings)
+        services.changed(self.turn)
+
+    def _pass(self, row: Stage, attempt: AttemptRecord) -> list[Row]:
+        row.output = attempt.stands.output
+        row.state_merge = attempt.stands.state_merge
+        row.result = attempt.result
+        self._finish(row, StageStatus.PASSED)
+        spans = EvidenceSpan.objects.bulk_create(
+            EvidenceSpan(stage=row, source=SOURCE, **_span(e.as_dict()))
+            for e in attempt.stands.evidence
+        )
+        return [STAGE.row(row), *map(SPAN.row, spans)]
+
+    def _stop(self, row: Stage, findings: Sequence[Finding]) -> Row:
+        row.findings = [finding.as_dict() for finding in findings]
+        self._finish(row, StageStatus.NEEDS_REVIEW)
+        return STAGE.row(row)
+
+    def _open_review(self, row: Stage, findings: Sequence[Finding]) -> None:
+        services.open_review(turn=self.turn, stage=row.contract, codes=_codes(findings))
+
+    def _finish(self, row: Stage, status: StageStatus) -> None:
+        states.require_stage(StageStatus(row.status), status)
+        row.status = status.value
+        row.finished_at = timezone.now()
+        row.save(
+            update_fields=[
+                "status",
+                "output",
+                "state_merge",
+                "result",
+                "findings",
+                "finished_at",
+            ]
+        )
+
+
+def _finding(item: Mapping[str, Any]) -> Finding:
+    return Finding(Code(item["code"]), item["path"], item["message"])
+
+
+def _last_output(row: Stage) -> dict[str, Any] | None:
+    """Return the last answer of a stage's present round as it was read; None where it was not."""
+    last = row.attempts.filter(round=row.round).order_by("number").last()
+    if last is None:
+        return None
+    return strict_json.parse(bytes(last.raw).decode("utf-8", "surrogatepass"))[0]
+
+
+def _codes(findings: Sequence[Finding]) -> list[str]:
+    return [finding.code.value for finding in findings]
+
+
+def _tokens(calls: QuerySet[Any]) -> int:
+    return calls.aggregate(used=Sum("tokens"))["used"] or 0
+
+
+def _span(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name != "source"}

@@ -1,0 +1,1 @@
+"""Reading the environment: what each group of settings is made from."""

@@ -1,0 +1,33 @@
+"""The settings of the REST API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SPECTACULAR: dict[str, Any] = {
+    "TITLE": "IEIM",
+    "DESCRIPTION": (
+        "Conversations of citizens with a public administration. Make a session, send a message, "
+        "read the turn until it is answered. Reviewers decide what waits for a person. Errors are "
+        "problem details (RFC 9457)."
+    ),
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "conversations.api.schema.closed_bodies",
+        "ieim.studio.api.schema.closed_bodies",
+        "review.api.schema.closed_bodies",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "TurnState": "review.api.serializers.TURN_STATES",
+        "ReviewState": "review.api.serializers.STATES",
+        "Action": "review.api.taking.ACTIONS",
+        "RecordedAction": "review.api.serializers.RECORDED",
+    },
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True},
+}
+"""The OpenAPI document and its page."""

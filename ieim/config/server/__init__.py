@@ -1,0 +1,1 @@
+"""What a server process needs beside Django: limits, origins, logs, the embedded worker."""

@@ -1,0 +1,124 @@
+"""How large a request's body may be, and the answer to one that is larger.
+
+Django under ASGI keeps a whole body on disk before anything else looks at the request, so this
+stands in front of it. What is too large goes to Django without its body, for its 413.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.http import HttpRequest, HttpResponse
+from django.http.cookie import parse_cookie
+from django.shortcuts import render
+
+from conversations.api import errors
+from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
+
+EVERYBODY = 64 * 1024
+"""Bytes: a message of the longest characters has 24,000, escaped as forms do."""
+STAFF = MAX_FILE_BYTES + 1024 * 1024
+"""Bytes, of who is logged in, at the addresses of staff; each import has its own limit below it."""
+STAFF_ADDRESSES = (
+    *("/admin/", "/knowledge/", "/review/", "/staff/"),
+    *("/api/v1/knowledge/", "/api/v1/review/"),
+)
+
+_TOO_LARGE = "ieim.too_large"
+
+
+class _TooLarge(Exception):
+    """More of a body has come than may."""
+
+
+def limited(application: Any) -> Any:
+    """Return the ASGI application behind the limit."""
+
+    async def in_front(scope: Any, receive: Any, send: Any) -> None:
+        length = _length(scope)
+        limit = EVERYBODY
+        if length is None or length > limit:
+            limit = await _limit(scope)
+        read = 0
+
+        async def counted() -> Any:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > limit:
+                raise _TooLarge
+            return message
+
+        try:
+            if length is not None and length > limit:
+                raise _TooLarge
+            await application(scope, counted, send)
+        except _TooLarge:
+            # Django has read no more than the body: nothing has been answered yet.
+            await application({**scope, _TOO_LARGE: True}, _no_body(), send)
+
+    return in_front
+
+
+def _length(scope: Mapping[str, Any]) -> int | None:
+    """Return the length that the body is said to have, None where only its end will tell."""
+    said = dict(scope["headers"])
+    if b"transfer-encoding" in said:
+        return None
+    length: bytes = said.get(b"content-length", b"0")
+    return int(length) if length.isdigit() else None
+
+
+async def _limit(scope: Mapping[str, Any]) -> int:
+    """Return the bytes that may come."""
+    if not scope["path"].startswith(STAFF_ADDRESSES):
+        return EVERYBODY
+    cookies = b"; ".join(value for name, value in scope["headers"] if name == b"cookie")
+    key = parse_cookie(cookies.decode("latin-1")).get(settings.SESSION_COOKIE_NAME)
+    session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    # Not the session's own `aget`: that would keep a connection, and one that broke for ever.
+    known = key and await database_sync_to_async(session.get)(SESSION_KEY)
+    return STAFF if known else EVERYBODY
+
+
+def _no_body() -> Any:
+    """Return a ``receive`` of an empty body. It leaves the real one unread."""
+    messages = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Any:
+        if not messages:
+            await asyncio.Event().wait()  # until Django has answered, and cancels it
+        return messages.pop()
+
+    return receive
+
+
+def too_large_page(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: 413 for what came without its body."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        scope: Mapping[str, Any] = getattr(request, "scope", {})
+        if _TOO_LARGE not in scope:
+            return get_response(request)
+        at_work = request.path.startswith(STAFF_ADDRESSES)
+        if request.path.startswith(errors.ROOT):
+            detail = "The body is too large."
+            if at_work:
+                detail += " More than 64 KiB are taken from who is logged in, up to 65 MiB."
+            body = json.dumps(errors.problem(413, detail))
+            response = HttpResponse(body, content_type=errors.MEDIA_TYPE, status=413)
+        else:
+            response = render(request, "413.html", {"at_work": at_work}, status=413)
+        response.headers["Connection"] = "close"  # the rest of the body is still under way
+        return response
+
+    return middleware

@@ -1,0 +1,100 @@
+"""The one-process mode: without Redis, the server process runs the Celery worker in a thread.
+
+The broker and the channel layer are in memory, so a killed process forgets both. The database
+does not: the sweepers look there at once after the start and then every second, and queue again
+what was left behind. It runs in the server process only, because the server's lifespan starts it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from typing import Any
+
+from celery.worker import state as worker_state
+from django.conf import settings
+from django.db import close_old_connections
+
+from conversations.sweeper import sweep as sweep_turns
+from ieim.config.celery import app
+from ieim.config.server import files
+from ieim.config.server.warm import warm
+from ieim.knowledge.following import follower
+from ieim.studio.sweeper import sweep as sweep_runs
+
+SWEEP_EVERY = 1.0
+"""Seconds between two sweeps."""
+
+logger = logging.getLogger(__name__)
+
+
+class Embedded:
+    """Worker and sweepers of this process."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Start both threads."""
+        worker_state.should_stop = None
+        files.allow_many()
+        worker = app.WorkController(
+            pool_cls="threads",
+            concurrency=settings.CELERY_WORKER_CONCURRENCY,
+            without_heartbeat=True,
+            without_mingle=True,
+            without_gossip=True,
+        )
+        for name, target in (("worker", worker.start), ("sweeper", self._sweep)):
+            thread = threading.Thread(target=target, name=f"ieim-{name}", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def stop(self) -> None:
+        """Take no more turns. Does not wait: a turn cut off goes on after the next start."""
+        self._stopping.set()
+        worker_state.should_stop = 0  # type: ignore[assignment]  # the stubs know None only
+
+    def _sweep(self) -> None:
+        begun: set[object] = set()
+        while True:
+            for sweep in (sweep_turns, sweep_runs):
+                try:
+                    # This process is the only worker, so at the start every lease is a dead one.
+                    sweep(at_start=sweep not in begun)
+                    begun.add(sweep)
+                except Exception:
+                    # Whatever one sweep met, the next one may find it mended.
+                    logger.exception("The sweep failed; the next one is in %s s", SWEEP_EVERY)
+                finally:
+                    close_old_connections()
+            if self._stopping.wait(SWEEP_EVERY):
+                return
+
+
+async def lifespan(scope: Any, receive: Any, send: Any) -> None:
+    """The ASGI lifespan: start what this process needs beside the server, and stop it."""
+    embedded = Embedded() if settings.IEIM_EMBEDDED else None
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            try:
+                await asyncio.to_thread(warm)
+                if embedded:
+                    await asyncio.to_thread(embedded.start)
+                follower.start()
+            except Exception:
+                # Said in the protocol's words: a server would take an exception for "no lifespan"
+                # and serve on without a worker.
+                logger.exception("The embedded worker did not start")
+                await send({"type": "lifespan.startup.failed"})
+                return
+            await send({"type": "lifespan.startup.complete"})
+        elif message["type"] == "lifespan.shutdown":
+            if embedded:
+                embedded.stop()
+            await asyncio.to_thread(follower.stop)
+            await send({"type": "lifespan.shutdown.complete"})
+            return

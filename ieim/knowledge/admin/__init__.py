@@ -1,5 +1,0 @@
-"""Django's admin for the draft; releases and publications can only be looked at."""
-
-from ieim.knowledge.admin import draft, released
-
-__all__ = ["draft", "released"]

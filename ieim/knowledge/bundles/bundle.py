@@ -1,0 +1,300 @@
+"""Knowledge bundles: reading them from disk, all their errors at once, and what they become.
+
+Nothing here touches a database, so a bundle can be checked and used without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ieim.knowledge.bundles.checks import check_row
+from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, Values, opens
+from ieim.knowledge.bundles.formats import READERS, Reader, read_yaml_bundle
+from ieim.knowledge.bundles.rows import (
+    IDENTITY,
+    OPTIONAL,
+    TABLES,
+    BundleError,
+    BundleProblem,
+    Row,
+    Table,
+)
+from ieim.pipeline.canonical import digest
+from ieim.pipeline.knowledge import (
+    Agency,
+    CaseText,
+    Category,
+    HelpLine,
+    Label,
+    Release,
+    RiskExample,
+    Service,
+    Translation,
+)
+
+__all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
+
+Content: TypeAlias = dict[str, list[dict[str, Any]]]
+"""A bundle as JSON: the tables, every row with all its columns, in the bundle's order.
+
+A table that a bundle may do without is there only where it has a row."""
+
+_DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A checked bundle: ids are unique, and every reference has what it refers to.
+
+    ``own_labels`` says whether the labels came with it; otherwise they are the default sets.
+    """
+
+    agencies: tuple[Agency, ...]
+    dictionary: tuple[Category, ...]
+    services: tuple[Service, ...]
+    labels: tuple[Label, ...]
+    own_labels: bool
+    translations: tuple[Translation, ...] = ()
+    help_lines: tuple[HelpLine, ...] = ()
+    risk_examples: tuple[RiskExample, ...] = ()
+    texts: tuple[CaseText, ...] = ()
+
+    @property
+    def content(self) -> Content:
+        """The bundle as JSON values; a threshold is a string with two decimals, or None."""
+        content: Content = {
+            "agencies": [asdict(agency) for agency in self.agencies],
+            "dictionary": [asdict(category) for category in self.dictionary],
+            "services": [asdict(service) for service in self.services],
+            "labels": [_label_content(label) for label in self.labels],
+        }
+        for table in ("translations", "help_lines", "risk_examples", "texts"):
+            if rows := getattr(self, table):
+                content[table] = [asdict(row) for row in rows]
+        return content
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a citizen will miss, a sentence each: worth a look, no reason to stop."""
+        no_overview = [service for service in self.services if not service.overview.strip()]
+        no_link = [service for service in self.services if service.url and not opens(service.url)]
+        return [
+            *_warning(no_overview, "no overview: the answer cannot say what it is"),
+            *_warning(no_link, "a link that does not open: write the whole address"),
+        ]
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Sequence[Mapping[str, Any]]]) -> Bundle:
+        """Return the bundle whose :attr:`content` this is, unchecked; its labels count as own."""
+        return _build({table: [dict(row) for row in content.get(table, ())] for table in TABLES})
+
+    def release(self, number: int = 0) -> Release:
+        """Return the bundle as a release; its ``sha256`` is over the canonical :attr:`content`."""
+        labels: dict[str, dict[str, Label]] = {}
+        for label in self.labels:
+            labels.setdefault(label.set, {})[label.code] = label
+        return Release(
+            number=number,
+            sha256=digest(self.content),
+            agencies={agency.id: agency for agency in self.agencies},
+            categories={(entry.agency, entry.key): entry for entry in self.dictionary},
+            services={(service.agency, service.key): service for service in self.services},
+            labels=labels,
+            translations=self.translations,
+            help_lines=self.help_lines,
+            risk_examples=self.risk_examples,
+            texts=self.texts,
+        )
+
+
+def read_bundle(path: Path | str) -> Bundle:
+    """Read a bundle: a folder with a file a table, or one YAML file with such keys.
+
+    A folder has ``agencies``, ``dictionary``, ``services`` and, if it likes, the other tables, each
+    as ``.jsonl``, ``.yaml``, ``.yml`` or ``.csv``; other files are not
+    looked at. Raises :class:`BundleError` with every error that can be found.
+    """
+    path = Path(path)
+    if path.is_dir():
+        tables, problems = _read_folder(path)
+    elif path.suffix in {".yaml", ".yml"} and path.is_file():
+        tables, problems = _read_file(path)
+    else:
+        found = "is no folder and no YAML file" if path.exists() else "does not exist"
+        message = f"{found}: give the path of a bundle's folder, or of one .yaml file"
+        raise BundleError([BundleProblem(str(path), None, message)])
+    return bundle_of(tables, problems=problems, file=str(path))
+
+
+def bundle_of(
+    tables: Mapping[Table, Sequence[Row]],
+    *,
+    problems: Sequence[BundleProblem] = (),
+    file: str = "bundle",
+) -> Bundle:
+    """Check ``tables`` and return the bundle.
+
+    Raises :class:`BundleError` for ``problems`` (from reading) and for every one found here;
+    ``file`` is what a problem of the whole is about. Without a label the default sets apply.
+    """
+    found = list(problems)
+    good: dict[Table, list[Values]] = {}
+    for table in TABLES:
+        checked = [(row, *check_row(table, row)) for row in tables.get(table, ())]
+        found.extend(problem for _, _, wrong in checked for problem in wrong)
+        found.extend(_duplicates(table, [(row, values) for row, values, _ in checked]))
+        good[table] = [values for _, values, _ in checked]
+    found.extend(_dangling(tables, good))
+    found.extend(_flagless(tables, good))
+    if len(good["risk_examples"]) > EXAMPLES_LIMIT:
+        many = f"has {len(good['risk_examples']):,} risk_examples: {EXAMPLES_LIMIT} is the limit"
+        found.append(BundleProblem(file, None, many))
+    if not good["agencies"] and not found:
+        found.append(BundleProblem(file, None, "is empty: a bundle has at least one agency"))
+    if found:
+        raise BundleError(found)
+    return _build(good)
+
+
+@lru_cache(maxsize=1)
+def default_labels() -> tuple[Label, ...]:
+    """Return the label sets that apply when a bundle brings none."""
+    reader = Reader(_DEFAULT_LABELS)
+    READERS[_DEFAULT_LABELS.suffix](reader)
+    checked = [check_row("labels", row) for row in reader.rows]
+    problems = [*reader.problems, *(problem for _, wrong in checked for problem in wrong)]
+    if problems:
+        raise BundleError(problems)
+    return tuple(Label(**values) for values, _ in checked)
+
+
+def _build(tables: Mapping[Table, Sequence[Values]]) -> Bundle:
+    labels = tuple(_label(values) for values in tables["labels"])
+    return Bundle(
+        agencies=tuple(Agency(**values) for values in tables["agencies"]),
+        dictionary=tuple(Category(**_tuples(values)) for values in tables["dictionary"]),
+        services=tuple(Service(**_tuples(values)) for values in tables["services"]),
+        labels=labels or default_labels(),
+        own_labels=bool(labels),
+        translations=tuple(Translation(**_tuples(values)) for values in tables["translations"]),
+        help_lines=tuple(HelpLine(**values) for values in tables["help_lines"]),
+        risk_examples=tuple(RiskExample(**values) for values in tables["risk_examples"]),
+        texts=tuple(CaseText(**values) for values in tables["texts"]),
+    )
+
+
+def _warning(services: Sequence[Service], has: str) -> Iterator[str]:
+    if services:
+        few = ", ".join(f"{service.agency} {service.key}" for service in services[:5])
+        more = ", ..." if len(services) > 5 else ""
+        many = "1 service has" if len(services) == 1 else f"{len(services):,} services have"
+        yield f"{many} {has} ({few}{more})."
+
+
+def _label_content(label: Label) -> dict[str, Any]:
+    threshold = None if label.threshold is None else str(label.threshold)
+    return {**asdict(label), "threshold": threshold}
+
+
+def _label(values: Values) -> Label:
+    threshold = values["threshold"]
+    return Label(**{**values, "threshold": None if threshold is None else Decimal(threshold)})
+
+
+def _tuples(values: Values) -> Values:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+
+
+def _read_folder(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundleProblem]]:
+    tables: dict[Table, Sequence[Row]] = {}
+    problems: list[BundleProblem] = []
+    for table in TABLES:
+        files = [file for ending in READERS if (file := path / f"{table}{ending}").is_file()]
+        if len(files) > 1:
+            names = " and ".join(file.name for file in files)
+            problems.append(BundleProblem(str(path), None, f"has {names}: keep one of them"))
+        elif files:
+            reader = Reader(files[0])
+            READERS[files[0].suffix](reader)
+            tables[table] = reader.rows
+            problems.extend(reader.problems)
+        elif table not in OPTIONAL:
+            endings = ", ".join(READERS)
+            message = f"has no {table} file: add {table} with one of the endings {endings}"
+            problems.append(BundleProblem(str(path), None, message))
+    return tables, problems
+
+
+def _read_file(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundleProblem]]:
+    readers = read_yaml_bundle(path)
+    problems = [problem for reader in readers.values() for problem in reader.problems]
+    if not readers[""].problems:
+        problems.extend(
+            BundleProblem(str(path), None, f"has no key {table!r}: add it, with a list of rows")
+            for table in TABLES
+            if table not in readers and table not in OPTIONAL
+        )
+    return {table: readers[table].rows for table in TABLES if table in readers}, problems
+
+
+def _duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator[BundleProblem]:
+    first: dict[tuple[str, ...], Row] = {}
+    columns = IDENTITY[table]
+    for row, values in checked:
+        identity = tuple(values[column] for column in columns)
+        if not all(
+            v or not COLUMNS[table][c].required for c, v in zip(columns, identity, strict=True)
+        ):
+            continue
+        before = first.setdefault(identity, row)
+        if before is not row:
+            names, shown = " and ".join(columns), " ".join(identity)
+            where = before.file if before.line is None else f"line {before.line}"
+            message = f"has the same {names} as {where} ({shown[:200]!r}): make it different"
+            yield BundleProblem(row.file, row.line_of(columns[-1]), message)
+
+
+def _dangling(
+    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
+) -> Iterator[BundleProblem]:
+    """Yield references to what is not there; silent about a table that could not be read."""
+    agencies = {values["id"] for values in good["agencies"]}
+    entries = {(values["agency"], values["key"]) for values in good["dictionary"]}
+    services = {(values["agency"], values["key"]) for values in good["services"]}
+    for table in ("dictionary", "services", "translations"):
+        for row, values in zip(tables.get(table, ()), good[table], strict=True):
+            agency = values["agency"]
+            if agency and agency not in agencies and "agencies" in tables:
+                message = f"agency {agency[:200]!r} is not among the agencies"
+                yield BundleProblem(row.file, row.line_of("agency"), message)
+                continue
+            wanted: list[tuple[str, str, str]] = []
+            if "dictionary" in tables:
+                wanted += [("categories", "category", key) for key in values.get("categories", ())]
+                wanted += [("category", "category", values.get("category", ""))]
+            if "services" in tables and table == "translations":
+                wanted.append(("service", "service", values["service"]))
+            for column, what, key in wanted:
+                if key and (agency, key) not in (entries if what == "category" else services):
+                    place = "in the dictionary" if what == "category" else "among the services"
+                    message = f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
+                    yield BundleProblem(row.file, row.line_of(column), message)
+
+
+def _flagless(
+    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
+) -> Iterator[BundleProblem]:
+    """Yield risk flags that no label has: those of the bundle, or the default ones."""
+    labels = [(values["set"], values["code"]) for values in good["labels"]]
+    known = set(labels or ((label.set, label.code) for label in default_labels()))
+    for table in ("help_lines", "risk_examples"):
+        for row, values in zip(tables.get(table, ()), good[table], strict=True):
+            flag = values["flag"]
+            if flag and ("risk_flags", flag) not in known:
+                message = f"flag {flag[:200]!r} is not among the labels of risk_flags"
+                yield BundleProblem(row.file, row.line_of("flag"), message)

@@ -1,0 +1,288 @@
+"""The columns of every table: how a raw value becomes a good one, its limits, its links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from ieim.knowledge.bundles.rows import Table, Value, Wrong
+from ieim.pipeline.canonical import two_decimals
+from ieim.pipeline.knowledge import CASES
+
+ID_LIMIT = 200
+NAME_LIMIT = 500
+VALUE_LIMIT = 1_000
+LINK_LIMIT = 2_048
+TEXT_LIMIT = 10_000
+LIST_LIMIT = 100
+"""The longest values, in code points, and the most entries of a list."""
+
+EFFECTS = ("none", "hold", "escalate")
+"""What a risk flag may do."""
+
+KINDS = ("danger", "near_miss")
+"""What an example is of: of somebody in danger, or of what only sounds like it."""
+
+EXAMPLE_LIMIT = 400
+EXAMPLES_LIMIT = 500
+"""The longest example, and the most of one administration: the time of teaching grows with the
+cube of all of them."""
+
+GUIDANCE_LIMIT = 800
+"""The longest text of a case that is no inquiry: a few short sentences."""
+
+ACTIVE_SCHEMES = frozenset(
+    {
+        *("blob", "data", "file", "filesystem", "ftp", "ftps", "jar", "javascript", "livescript"),
+        *("mailto", "mhtml", "sftp", "sms", "ssh", "tel", "vbscript", "view-source", "ws", "wss"),
+    }
+)
+"""Schemes that open or run something other than a web page, refused even in a plain-text path.
+
+Other words before a colon are taken for text ("News: ..."); nothing but http and https is ever made
+a link."""
+
+_WEB = ("http://", "https://")
+_LANGUAGE = re.compile(r"[a-z]{2,3}", re.ASCII)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+# What browsers skip before and inside a scheme.
+_SKIPPED = re.compile("[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
+
+Values: TypeAlias = dict[str, Any]
+Complaint: TypeAlias = str
+"""A predicate that follows a column's or row's name: "must be text, this is a number"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: how a raw value becomes a good one, and whether it must be there."""
+
+    read: Callable[[Value], tuple[Any, Iterator[Complaint]]]
+    blank: Any = ""
+    required: bool = False
+
+
+def _text(limit: int, extra: Callable[[str], Iterator[Complaint]] | None = None) -> Column:
+    def read(value: Value) -> tuple[str, Iterator[Complaint]]:
+        return (value if isinstance(value, str) else ""), complaints(value)
+
+    def complaints(value: Value) -> Iterator[Complaint]:
+        if not isinstance(value, str):
+            yield f"must be text, this is {_what(value)}{_hint(value)}"
+            return
+        yield from _bad_text(value, limit)
+        if extra is not None:
+            yield from extra(value)
+
+    return Column(read)
+
+
+def _list(limit: int) -> Column:
+    def read(value: Value) -> tuple[tuple[str, ...], Iterator[Complaint]]:
+        items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+        return tuple(item for item in items if isinstance(item, str)), complaints(value)
+
+    def complaints(value: Value) -> Iterator[Complaint]:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            yield f"must be a list of texts, this is {_what(value)}"
+            return
+        if len(value) > LIST_LIMIT:
+            yield f"has {len(value):,} entries: {LIST_LIMIT} is the limit"
+        for place, item in enumerate(value, start=1):
+            if not isinstance(item, str):
+                yield f"entry {place} must be text, this is {_what(item)}{_hint(item)}"
+            elif not item.strip():
+                yield f"entry {place} is blank: leave it out"
+            else:
+                yield from (f"entry {place} {complaint}" for complaint in _bad_text(item, limit))
+
+    return Column(read, blank=())
+
+
+def _threshold(value: Value) -> tuple[Decimal | None, Iterator[Complaint]]:
+    if isinstance(value, Decimal) and value.is_finite() and 0 <= value <= 1:
+        with suppress(ValueError):
+            return two_decimals(value), iter(())
+    shown = value if isinstance(value, str | Decimal) else _what(value)
+    complaint = f"must be a number from 0 to 1 with two decimals at most, this is {str(shown)[:40]}"
+    return None, iter([complaint])
+
+
+def _effect(value: Value) -> tuple[str, Iterator[Complaint]]:
+    # Minutes are digits in every format, and YAML and JSON read digits as numbers.
+    if isinstance(value, Decimal) and value.is_finite() and abs(value) < 10**9:
+        value = str(int(value)) if value == int(value) else value
+    return _text(ID_LIMIT).read(value)
+
+
+def _id_extra(value: str) -> Iterator[Complaint]:
+    if value != value.strip() or _CONTROL.search(value):
+        yield "begins or ends with a space or has a control character: ids are compared exactly"
+
+
+def _language_extra(value: str) -> Iterator[Complaint]:
+    if value and not _LANGUAGE.fullmatch(value):
+        yield f"is {value[:20]!r}: use a code of ISO 639, such as fr"
+
+
+def _kind_extra(value: str) -> Iterator[Complaint]:
+    if value not in KINDS:
+        yield f"is {value[:80]!r}: use {' or '.join(KINDS)}"
+
+
+def _case_extra(value: str) -> Iterator[Complaint]:
+    if value and value not in CASES:
+        yield f"is {value[:80]!r}: use one of {', '.join(CASES)}"
+
+
+def _url_extra(value: str) -> Iterator[Complaint]:
+    if value and not value.lower().startswith(_WEB):
+        yield f"is {value[:80]!r}: it must begin with http:// or https://, or be blank"
+    elif value:
+        yield from _unreadable(value)
+
+
+def _path_extra(value: str) -> Iterator[Complaint]:
+    scheme = _SCHEME.match(_SKIPPED.sub("", value).lower())
+    if scheme and scheme[1] in ACTIVE_SCHEMES:
+        yield f"begins with {scheme[1]}: use a link that begins with http:// or https://, or words"
+    elif value.lower().startswith(_WEB):
+        yield from _unreadable(value)
+
+
+def _unreadable(link: str) -> Iterator[Complaint]:
+    if not _parses(link):
+        yield f"is {link[:80]!r}, which no browser can read: write the whole link"
+
+
+def _parses(link: str) -> bool:
+    try:
+        return urlsplit(link).port != 0
+    except ValueError:
+        return False
+
+
+def opens(link: str) -> bool:
+    """Whether a checked ``link`` has a host and no spaces.
+
+    Real catalogues have a few that do not ("http://", two links in one cell): they are warned of,
+    not refused.
+    """
+    return bool(urlsplit(link).hostname) and not _SKIPPED.search(link)
+
+
+def _bad_text(value: str, limit: int) -> Iterator[Complaint]:
+    if len(value) > limit:
+        yield f"has {len(value):,} characters: {limit:,} is the limit"
+    if "\x00" in value:
+        yield "contains the character NUL: remove it"
+    if _SURROGATE.search(value):
+        yield "contains half of a surrogate pair: write the whole character"
+
+
+def _what(value: object) -> str:
+    if isinstance(value, Wrong):
+        return value.what
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, Decimal | int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "text"
+    if value is None:
+        return "missing"
+    return "a list" if isinstance(value, Sequence) else "an object"
+
+
+def _hint(value: Value) -> str:
+    quotable = isinstance(value, bool | Decimal) or value == Wrong("a date")
+    return ": put it in quotes" if quotable else ""
+
+
+def _required(column: Column) -> Column:
+    return Column(column.read, column.blank, required=True)
+
+
+_ID = _required(_text(ID_LIMIT, _id_extra))
+_NAME = _required(_text(NAME_LIMIT))
+_TEXT = _text(TEXT_LIMIT)
+_PATH = _text(LINK_LIMIT, _path_extra)
+_LANGUAGE_OF = _required(_text(8, _language_extra))
+
+COLUMNS: Mapping[Table, Mapping[str, Column]] = {
+    "agencies": {"id": _ID, "name": _NAME, "path": _PATH, "description": _TEXT},
+    "dictionary": {
+        "agency": _ID,
+        "key": _ID,
+        "value": _text(VALUE_LIMIT),
+        "keywords": _list(VALUE_LIMIT),
+    },
+    "services": {
+        "agency": _ID,
+        "key": _ID,
+        "name": _NAME,
+        "path": _PATH,
+        "overview": _TEXT,
+        "applicability_summary": _TEXT,
+        "categories": _list(ID_LIMIT),
+        "requirements": _list(TEXT_LIMIT),
+        "fees": _TEXT,
+        "processing_time": _TEXT,
+        "how_to_apply": _list(TEXT_LIMIT),
+        "contact": _TEXT,
+        "url": _text(LINK_LIMIT, _url_extra),
+    },
+    "labels": {
+        "set": _ID,
+        "code": _ID,
+        "name": _NAME,
+        "description": _TEXT,
+        "threshold": Column(_threshold, blank=None),
+        "effect": Column(_effect),
+    },
+    "translations": {
+        "language": _LANGUAGE_OF,
+        "agency": _ID,
+        "category": _text(ID_LIMIT),
+        "service": _text(ID_LIMIT),
+        "name": _text(VALUE_LIMIT),
+        "description": _TEXT,
+        "keywords": _list(VALUE_LIMIT),
+        "overview": _TEXT,
+        "applicability_summary": _TEXT,
+        "requirements": _list(TEXT_LIMIT),
+        "fees": _TEXT,
+        "processing_time": _TEXT,
+        "how_to_apply": _list(TEXT_LIMIT),
+        "contact": _TEXT,
+    },
+    "help_lines": {"language": _LANGUAGE_OF, "flag": _ID, "text": _required(_TEXT)},
+    "risk_examples": {
+        "language": _LANGUAGE_OF,
+        "text": _required(_text(EXAMPLE_LIMIT, _id_extra)),
+        "flag": _ID,
+        "kind": _required(_text(ID_LIMIT, _kind_extra)),
+    },
+    "texts": {
+        "case": _required(_text(ID_LIMIT, _case_extra)),
+        "language": _LANGUAGE_OF,
+        "text": _required(_text(GUIDANCE_LIMIT)),
+    },
+}
+
+TRANSLATED: Mapping[str, tuple[str, ...]] = {
+    "agency": ("name", "description"),
+    "category": ("name", "keywords"),
+    "service": (
+        *("name", "overview", "applicability_summary", "requirements", "fees"),
+        *("processing_time", "how_to_apply", "contact"),
+    ),
+}
+"""Which texts a translation of each has; the ``name`` of a category is its ``value``."""

@@ -1,0 +1,268 @@
+"""Reading tables from JSON Lines, YAML and CSV, with the line of every row.
+
+Nothing here raises for bad input: what cannot be read becomes a :class:`BundleProblem`. Text is
+kept byte for byte, only a byte order mark at the start of a file is dropped, and an apostrophe
+before what a spreadsheet would take for a formula in CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+
+import yaml
+
+from ieim.knowledge.bundles.cells import number, read_cell, unguarded
+from ieim.knowledge.bundles.rows import TABLES, BundleProblem, Row, Value, Wrong
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+
+
+class Reader:
+    """Collects rows and problems of one file."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = str(path)
+        self.rows: list[Row] = []
+        self.problems: list[BundleProblem] = []
+        self._path = path
+
+    def problem(self, line: int | None, message: str) -> None:
+        """Note what is wrong on ``line`` (None: with the whole file)."""
+        self.problems.append(BundleProblem(self.file, line, message))
+
+    def data(self) -> bytes | None:
+        """Return the file's bytes, or None after noting why they cannot be had."""
+        try:
+            if self._path.stat().st_size > MAX_FILE_BYTES:
+                self.problem(
+                    None, f"is larger than {MAX_FILE_BYTES // 2**20} MiB: split the bundle"
+                )
+                return None
+            return self._path.read_bytes()
+        except OSError as error:
+            self.problem(None, f"cannot be read: {error.strerror or error}")
+            return None
+
+    def text(self) -> str | None:
+        """Return the file's text, or None after noting why it cannot be had."""
+        data = self.data()
+        if data is None:
+            return None
+        try:
+            return data.decode("utf-8").removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            self.problem(line, "is not UTF-8 text here: save the file as UTF-8")
+            return None
+
+
+def read_jsonl(reader: Reader) -> None:
+    """Read one JSON object a line; blank lines are skipped."""
+    # Only "\n" ends a line: other line separators may stand inside a JSON string.
+    for place, line in enumerate((reader.text() or "").split("\n"), start=1):
+        if not line.strip():
+            continue
+        twice: list[str] = []
+        try:
+            row = json_decoder(twice).decode(line)
+        except json.JSONDecodeError as error:
+            reader.problem(place, f"is not JSON: {error.msg} (column {error.colno})")
+            continue
+        except (ValueError, ArithmeticError, RecursionError):
+            reader.problem(place, "is not JSON that can be read: it is nested or numbered too far")
+            continue
+        json_row(reader, place, row, twice)
+
+
+def json_decoder(twice: list[str]) -> json.JSONDecoder:
+    """Return a decoder that keeps numbers as Decimal and notes repeated keys in ``twice``."""
+    return json.JSONDecoder(
+        object_pairs_hook=partial(_object, twice),
+        parse_float=Decimal,
+        parse_int=Decimal,
+        parse_constant=lambda name: Wrong(f"{name}, which is no number"),
+    )
+
+
+def json_row(reader: Reader, number: int, row: object, twice: list[str]) -> None:
+    """Add the decoded ``row`` of line ``number``, or note why it is none."""
+    for key in twice:
+        reader.problem(number, f"has the key {key!r} twice: keep one")
+    if not isinstance(row, dict):
+        reader.problem(number, 'is not a JSON object: write one {"column": value, ...} a line')
+    else:
+        values = {key: _json_value(value) for key, value in row.items()}
+        reader.rows.append(Row(reader.file, number, values))
+
+
+def _object(twice: list[str], pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice.extend(key for key in values if keys.count(key) > 1)
+    return values
+
+
+def _json_value(value: object) -> Value:
+    if isinstance(value, list):
+        return [_json_value(item) for item in value]
+    if value is None or isinstance(value, str | bool | Decimal | Wrong):
+        return value
+    return Wrong("an object")
+
+
+def read_csv(reader: Reader) -> None:
+    """Read rows under a header, whose cells are those of :mod:`ieim.knowledge.bundles.cells`; an
+    empty one is a missing value."""
+    lines = csv.reader(io.StringIO(reader.text() or "", newline=""), strict=True)
+    header: list[str] = []
+    started = 1
+    try:
+        for cells in lines:
+            line, started = started, lines.line_num + 1
+            if not any(cells):
+                continue
+            if not header:
+                header = cells
+                for column in {column for column in header if header.count(column) > 1}:
+                    reader.problem(line, f"has the column {column!r} twice: keep one")
+            elif len(cells) != len(header):
+                reader.problem(
+                    line,
+                    f"has {len(cells)} cells, the header has {len(header)} columns: "
+                    "quote cells that contain commas",
+                )
+            else:
+                row = dict(zip(header, cells, strict=True))
+                values = {name: read_cell(name, unguarded(cell)) for name, cell in row.items()}
+                reader.rows.append(Row(reader.file, line, values))
+    except csv.Error as error:
+        reader.problem(started, f"is not CSV: {error}")
+
+
+def read_yaml(reader: Reader) -> None:
+    """Read a list of mappings."""
+    _read_rows(reader, _compose(reader))
+
+
+def read_yaml_bundle(path: Path) -> dict[str, Reader]:
+    """Read one file with the four tables as its top-level keys; return a reader a table.
+
+    Problems of the file itself stand in the reader under the key "".
+    """
+    whole = Reader(path)
+    readers = {"": whole}
+    root = _compose(whole)
+    if isinstance(root, yaml.MappingNode):
+        for key, node in _pairs(whole, root):
+            if key in TABLES:
+                readers[key] = Reader(path)
+                _read_rows(readers[key], node)
+            else:
+                known = ", ".join(TABLES)
+                whole.problem(_line(node), f"has the unknown top-level key {key!r}: use {known}")
+    elif root is not None:
+        whole.problem(_line(root), f"is not a mapping: use the keys {', '.join(TABLES)}")
+    return readers
+
+
+def _compose(reader: Reader) -> yaml.Node | None:
+    text = reader.text()
+    if text is None:
+        return None
+    try:
+        # Only the node graph is built, so no tag can construct anything. Not CSafeLoader: nested
+        # 100,000 deep it ends the process, where this one raises RecursionError.
+        node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else None
+        reader.problem(line, f"is not YAML: {error.problem or error.context}")
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        reader.problem(line, f"has the character U+{ord(text[error.position]):04X}: remove it")
+    except (yaml.YAMLError, ValueError, RecursionError):
+        reader.problem(None, "is not YAML that can be read: it is nested too deeply")
+    else:
+        return node
+    return None
+
+
+def _read_rows(reader: Reader, node: yaml.Node | None) -> None:
+    if node is None or _is_null(node):
+        return
+    if not isinstance(node, yaml.SequenceNode):
+        reader.problem(_line(node), "is not a list of rows: begin every row with '- '")
+        return
+    for item in node.value:
+        if not isinstance(item, yaml.MappingNode):
+            reader.problem(_line(item), "is not a row: write 'column: value' lines under one '- '")
+            continue
+        pairs = list(_pairs(reader, item))
+        values = {key: _yaml_value(value) for key, value in pairs}
+        lines = {key: _line(value) for key, value in pairs}
+        reader.rows.append(Row(reader.file, _line(item), values, lines))
+
+
+def _pairs(reader: Reader, node: yaml.MappingNode) -> list[tuple[str, yaml.Node]]:
+    """Return the pairs of a mapping; a key that is repeated or no text is a problem."""
+    found: dict[str, yaml.Node] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            reader.problem(_line(key), "has a key that is no text: name a column")
+        elif key.value in found:
+            reader.problem(_line(key), f"has the key {key.value!r} twice: keep one")
+        else:
+            found[key.value] = value
+    return list(found.items())
+
+
+_SCALARS: dict[str, Callable[[str], Value]] = {
+    "tag:yaml.org,2002:str": str,
+    "tag:yaml.org,2002:null": lambda text: None,
+    "tag:yaml.org,2002:bool": lambda text: True,
+    "tag:yaml.org,2002:int": lambda text: _yaml_number(text),
+    "tag:yaml.org,2002:float": lambda text: _yaml_number(text),
+    "tag:yaml.org,2002:timestamp": lambda text: Wrong("a date"),
+}
+
+
+def _yaml_value(node: yaml.Node) -> Value:
+    if isinstance(node, yaml.SequenceNode):
+        # Columns are lists of text at most; going no deeper keeps aliases from multiplying.
+        return [
+            _yaml_value(item) if isinstance(item, yaml.ScalarNode) else Wrong("not text")
+            for item in node.value
+        ]
+    if isinstance(node, yaml.ScalarNode):
+        convert = _SCALARS.get(node.tag)
+        return convert(node.value) if convert else Wrong(f"a value of the type {node.tag}")
+    return Wrong("a mapping")
+
+
+def _yaml_number(text: str) -> Value:
+    value = number(text)
+    return Wrong("a number") if isinstance(value, str) else value
+
+
+def _is_null(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+READERS: dict[str, Callable[[Reader], None]] = {
+    ".jsonl": read_jsonl,
+    ".yaml": read_yaml,
+    ".yml": read_yaml,
+    ".csv": read_csv,
+}
+"""How a file is read, by its ending."""

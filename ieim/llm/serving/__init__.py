@@ -1,0 +1,1 @@
+"""The offline engine over HTTP, in the protocol of chat completions."""

@@ -1,0 +1,1 @@
+"""Staff: accounts, roles, agency scopes, signing in, and who may open what."""

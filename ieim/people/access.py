@@ -1,0 +1,154 @@
+"""Who may open which address: one table, which pages and REST both go through.
+
+It says by an address's name which permission opens it; :data:`ieim.people.roles.PERMISSIONS` says
+which role has which permission. An address that is not listed opens to nobody, and
+``tests/review/test_matrix.py`` fails on one. The admin's addresses are not here: its site asks for
+each model's own permissions.
+
+What somebody may do with a single object also depends on the object: whose it is
+(``review/scope``, :mod:`ieim.people.scope`), who has it (``review/claims``), where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+
+from ieim.people.models import User
+from ieim.people.roles import PERMISSIONS, Role
+
+EVERYBODY = "everybody"
+"""Citizens: no login."""
+BEARER = "bearer"
+"""Integrators: a session's bearer token, no login."""
+STAFF = "staff"
+"""Whoever has logged in, whatever their role."""
+
+_SEE, _DECIDE = "review.view_reviewitem", "review.decide_reviewitem"
+_READ, _EDIT = "studio.view_service", "studio.change_service"
+_RELEASES, _TRY = "knowledge.view_release", "studio.add_goldenrun"
+_PROPOSE, _PUBLISH = "studio.add_proposal", "studio.publish_proposal"
+_RECALL, _CORRECT = "conversations.view_citation", "conversations.add_correctionnotice"
+_TABLES = (
+    *("agencies", "dictionary", "services", "labels", "translations"),
+    *("help_lines", "risk_examples", "texts"),
+)
+"""The tables of the draft, as REST calls them."""
+
+
+def _all(space: str, needed: str, names: str) -> dict[str, str]:
+    return {f"{space}:{name}": needed for name in names.split()}
+
+
+ACCESS: Mapping[str, str] = {
+    **_all("conversations", EVERYBODY, "chat ask rate choose something_else start_again resume"),
+    **_all("conversations", EVERYBODY, "delete help accessibility privacy"),
+    **_all("api", EVERYBODY, "docs schema sessions"),
+    **_all("api", BEARER, "session turns turn rating choice something_else"),
+    **_all("published", EVERYBODY, "services service"),
+    "login": EVERYBODY,
+    "logout": EVERYBODY,
+    "staff_home": STAFF,
+    **_all("review", _SEE, "queue queue_changes save_view item"),
+    **_all("review", _DECIDE, "golden bulk claim held renew release preview decide check"),
+    **_all("review", _DECIDE, "services sign undo"),
+    "review:take_over": "review.supervise_reviewitem",
+    **_all("review", "review.view_metrics", "metrics metrics_csv"),
+    **_all("review_api", _SEE, "items item"),
+    **_all("review_api", _DECIDE, "claim release decide"),
+    **_all("knowledge", _RELEASES, "home checks check_again checks_summary services"),
+    **_all("knowledge", _RELEASES, "draft_service differences releases release service proposal"),
+    **_all("knowledge", _PROPOSE, "again propose withdraw"),
+    **_all("knowledge", _PUBLISH, "publish refuse"),
+    **_all("standards", _EDIT, "upload preview"),
+    **_all("trying", _TRY, "playground golden start"),
+    **_all("trying", _EDIT, "questions question_add question_remove"),
+    **_all("recall", _RECALL, "home service references"),
+    **_all("recall", _CORRECT, "write send notice"),
+    "notices:notices": "knowledge.view_directive",
+    "notices:add": "knowledge.add_directive",
+    "notices:end": "knowledge.change_directive",
+    **{f"knowledge_api:{table}": _READ for table in _TABLES},
+    **{f"knowledge_api:{table}_entry": _EDIT for table in _TABLES},
+    **{f"knowledge_api:{table}_file": _READ for table in _TABLES},
+    "knowledge_api:standards_file": _EDIT,
+    **_all("knowledge_api", _RELEASES, "releases release proposals proposal"),
+    **_all("knowledge_api", _PUBLISH, "publish refuse"),
+    "knowledge_api:withdraw": _PROPOSE,
+    **_all("knowledge_api", _TRY, "golden_run try"),
+    **_all("knowledge_api", _RECALL, "versions answers"),
+    "knowledge_api:notices": "knowledge.view_directive",
+    "knowledge_api:end_notice": "knowledge.change_directive",
+}
+"""The permission that opens an address, or one of the words above."""
+CHANGES: Mapping[str, str] = {
+    "knowledge_api:notices": "knowledge.add_directive",
+    "knowledge_api:proposals": _PROPOSE,
+    **{f"knowledge_api:{table}_file": _EDIT for table in _TABLES},
+}
+"""What it takes to change something at an address that more people may read."""
+_READS = ("GET", "HEAD", "OPTIONS")
+_APIS = ("api:", "knowledge_api:", "review_api:")
+
+
+def needed(name: str, method: str = "GET") -> str | None:
+    """Return what opens the address called ``name``, None for one that nobody listed."""
+    if method not in _READS and name in CHANGES:
+        return CHANGES[name]
+    return ACCESS.get(name)
+
+
+def roles(name: str, method: str = "GET") -> frozenset[Role]:
+    """Return the roles that open an address for staff."""
+    what = needed(name, method)
+    return frozenset(role for role in Role if what == STAFF or what in PERMISSIONS[role])
+
+
+def allows(user: AbstractBaseUser | AnonymousUser, name: str, method: str = "GET") -> bool:
+    """Whether somebody who may have logged in opens an address."""
+    what = needed(name, method)
+    if what in (EVERYBODY, BEARER):
+        return True
+    if what is None or not user.is_authenticated:
+        return False
+    return what == STAFF or bool(getattr(user, "has_perm", lambda _: False)(what))
+
+
+def member(request: HttpRequest) -> User:
+    """Return who has logged in. Raises PermissionDenied for nobody, whom :class:`Guard` lets to no
+    page for staff."""
+    user = request.user
+    if not isinstance(user, User):
+        raise PermissionDenied
+    return user
+
+
+class Guard:
+    """Middleware: no view runs for whom the table does not let in.
+
+    Who has not logged in is led to where they can; others get a 403. REST asks the same table and
+    answers in its own form; the admin's site guards itself.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on: :meth:`process_view` is called once its address is known."""
+        return self._get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any
+    ) -> HttpResponse | None:
+        """Return a redirect to the login, or None to let the view run. Raises PermissionDenied."""
+        name = request.resolver_match.view_name if request.resolver_match else ""
+        if name.startswith(("admin:", *_APIS)) or allows(request.user, name, request.method or ""):
+            return None
+        if request.user.is_authenticated:
+            raise PermissionDenied
+        return redirect_to_login(request.get_full_path())

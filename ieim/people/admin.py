@@ -1,0 +1,215 @@
+"""Accounts, roles and agency scopes in Django's admin: by the rule, and into the audit record.
+
+The forms leave out what somebody cannot change; that is a help, not the guard. The guard is
+:func:`ieim.people.services.changing` around every change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.contrib.auth import admin as stock
+from django.contrib.auth.models import Group
+from django.db.models import ManyToManyField, QuerySet
+from django.http import HttpRequest
+
+from ieim.people.access import member
+from ieim.people.models import AgencyScope, User
+from ieim.people.rules import account_of, handed_out, why_not
+from ieim.people.services import changing, changing_role
+
+if TYPE_CHECKING:
+    OfPeople = stock.UserAdmin[User]
+    OfScope = admin.ModelAdmin[AgencyScope]
+    ScopeModelForm = forms.ModelForm[AgencyScope]
+else:
+    OfPeople, OfScope, ScopeModelForm = stock.UserAdmin, admin.ModelAdmin, forms.ModelForm
+
+admin.site.unregister(Group)
+
+_BEYOND = frozenset({"is_superuser", "user_permissions"})
+_OWN = ("is_active", "is_staff", "groups")
+
+
+def _may(request: HttpRequest, pk: int, *, all_of_it: bool) -> bool:
+    """Whether they may change an account, or even all of it."""
+    account = account_of(pk)
+    return not why_not(member(request), account, None if all_of_it else account)
+
+
+@admin.register(User)
+class PeopleAdmin(OfPeople):
+    """Accounts and their roles."""
+
+    readonly_fields = ("last_login", "date_joined")
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Return the form's parts, without what only a superuser changes."""
+        found = super().get_fieldsets(request, obj)
+        if member(request).is_superuser:
+            return found
+        return [
+            (name, {**part, "fields": [each for each in part["fields"] if each not in _BEYOND]})
+            for name, part in found
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Return what can only be read: on one's own page, what one may."""
+        fixed = super().get_readonly_fields(request, obj)
+        user = member(request)
+        own = obj is not None and obj.pk == user.pk and not user.is_superuser
+        return (*fixed, *_OWN) if own else fixed
+
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        """Return a field whose choices are the roles that they hand out."""
+        if db_field.name == "groups" and not member(request).is_superuser:
+            handed = [group.pk for group in handed_out()]
+            kwargs["queryset"] = Group.objects.filter(pk__in=handed).order_by("name")
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Whether they may change it."""
+        allowed = super().has_change_permission(request, obj)
+        return allowed and (obj is None or _may(request, obj.pk, all_of_it=False))
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Whether they may delete it."""
+        allowed = super().has_delete_permission(request, obj)
+        return allowed and (obj is None or _may(request, obj.pk, all_of_it=True))
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Save it, and have a new one looked at with the changes of this request."""
+        super().save_model(request, obj, form, change)
+        request._made.append(obj.pk)  # type: ignore[attr-defined]  # set around this
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Show or save an account."""
+        if request.method != "POST":
+            return super().changeform_view(request, *args, **kwargs)
+        found = self._found(request, kwargs.get("object_id", args[0] if args else None))
+        with changing(*found, by=member(request)) as made:
+            request._made = made  # type: ignore[attr-defined]  # the admin passes nothing else
+            return super().changeform_view(request, *args, **kwargs)
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002  # the admin's name
+        """Show or save a password."""
+        with changing(*self._found(request, id), by=member(request)):
+            return super().user_change_password(request, id, form_url)
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        """Delete it."""
+        with changing(obj.pk, by=member(request)):
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Delete all of them or none."""
+        with changing(*queryset.values_list("pk", flat=True), by=member(request)):
+            super().delete_queryset(request, queryset)
+
+    def _found(self, request: HttpRequest, object_id: str | None) -> list[int]:
+        user = None if object_id is None else self.get_object(request, unquote(object_id))
+        return [] if user is None else [user.pk]
+
+
+@admin.register(Group)
+class RoleAdmin(stock.GroupAdmin):
+    """Roles: for superusers to change, for others to read."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Whether they may add one."""
+        return member(request).is_superuser
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Whether they may change it."""
+        return member(request).is_superuser
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Whether they may delete it."""
+        return member(request).is_superuser
+
+    def save_model(self, request: HttpRequest, obj: Group, form: Any, change: bool) -> None:
+        """Save it, and have a new one looked at with the changes of this request."""
+        super().save_model(request, obj, form, change)
+        request._made.append(obj.pk)  # type: ignore[attr-defined]  # set around this
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Show or save a role."""
+        if request.method != "POST":
+            return super().changeform_view(request, *args, **kwargs)
+        object_id = kwargs.get("object_id", args[0] if args else None)
+        group = None if object_id is None else self.get_object(request, unquote(object_id))
+        with changing_role(*([group.pk] if group else []), by=member(request)) as made:
+            request._made = made  # type: ignore[attr-defined]  # the admin passes nothing else
+            return super().changeform_view(request, *args, **kwargs)
+
+    def delete_model(self, request: HttpRequest, obj: Group) -> None:
+        """Delete it."""
+        with changing_role(obj.pk, by=member(request)):
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Group]) -> None:
+        """Delete all of them or none."""
+        with changing_role(*queryset.values_list("pk", flat=True), by=member(request)):
+            super().delete_queryset(request, queryset)
+
+
+class ScopeForm(ScopeModelForm):
+    """Says beside the field whose scopes they cannot change; ``by`` is who asks."""
+
+    by: User
+
+    def clean_user(self) -> User:
+        """Return whose scope it is."""
+        user: User = self.cleaned_data["user"]
+        if why := why_not(self.by, account_of(user.pk), None):
+            raise forms.ValidationError(why)
+        return user
+
+
+@admin.register(AgencyScope)
+class AgencyScopeAdmin(OfScope):
+    """Which agencies a member of staff works for."""
+
+    form = ScopeForm
+    list_display = ["user", "agency"]
+    list_filter = ["agency"]
+    search_fields = ["user__username", "agency"]
+    autocomplete_fields = ["user"]
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        """Return the form, told who asks."""
+        form: Any = super().get_form(request, obj, change=change, **kwargs)
+        return type(form)(form.__name__, (form,), {"by": member(request)})
+
+    def has_change_permission(self, request: HttpRequest, obj: AgencyScope | None = None) -> bool:
+        """Whether they may change it."""
+        allowed = super().has_change_permission(request, obj)
+        return allowed and (obj is None or _may(request, obj.user_id, all_of_it=True))
+
+    def has_delete_permission(self, request: HttpRequest, obj: AgencyScope | None = None) -> bool:
+        """Whether they may delete it."""
+        allowed = super().has_delete_permission(request, obj)
+        return allowed and (obj is None or _may(request, obj.user_id, all_of_it=True))
+
+    def save_model(self, request: HttpRequest, obj: AgencyScope, form: Any, change: bool) -> None:
+        """Save it, which may take it from one person and give it to another."""
+        before = AgencyScope.objects.filter(pk=obj.pk).values_list("user_id", flat=True)
+        with changing(*before, obj.user_id, by=member(request)):
+            super().save_model(request, obj, form, change)
+
+    def delete_model(self, request: HttpRequest, obj: AgencyScope) -> None:
+        """Delete it."""
+        with changing(obj.user_id, by=member(request)):
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[AgencyScope]) -> None:
+        """Delete all of them or none."""
+        with changing(*queryset.values_list("user_id", flat=True), by=member(request)):
+            super().delete_queryset(request, queryset)

@@ -1,0 +1,18 @@
+"""The people app: staff accounts, their roles and agencies, and signing in."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class PeopleConfig(AppConfig):
+    """Django's handle on the app."""
+
+    name = "ieim.people"
+    label = "people"
+    verbose_name = "People"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Have logins recorded."""
+        from ieim.people import signing_in  # noqa: F401  # its receivers

@@ -1,0 +1,29 @@
+"""Create the groups of the roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from ieim.people.roles import PERMISSIONS
+from ieim.people.services import make_roles
+
+
+class Command(BaseCommand):
+    """The command."""
+
+    help = (
+        "Create the groups caseworker, supervisor, knowledge editor, knowledge publisher, auditor "
+        "and administrator, "
+        "each with its permissions. What else such a group may is taken away."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Create and say what each may."""
+        make_roles()
+        for role, permissions in PERMISSIONS.items():
+            self.stdout.write(f"{role}: {', '.join(permissions)}")
+        self.stdout.write(
+            "Give people these groups in the admin, and agencies by their agency scopes."
+        )

@@ -1,0 +1,76 @@
+"""The roles of the people who work with IEIM: Django groups with these permissions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from itertools import product
+
+
+class Role(StrEnum):
+    """A role; its value is the group's name."""
+
+    CASEWORKER = "caseworker"
+    """Clears the queue of their agencies."""
+    SUPERVISOR = "supervisor"
+    """A caseworker who hands out work, sees the figures, and what has no agency yet."""
+    EDITOR = "knowledge editor"
+    """Changes what the answers are made from, and proposes it."""
+    PUBLISHER = "knowledge publisher"
+    """Publishes or turns down what somebody else proposed."""
+    AUDITOR = "auditor"
+    """Reads what was decided and recorded, and changes nothing."""
+    ADMINISTRATOR = "administrator"
+    """Gives people accounts, roles and agencies."""
+
+
+def _each(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{app}.{action}_{model}" for model, action in product(models, actions))
+
+
+_ALL = ("view", "add", "change", "delete")
+_DRAFT = (
+    *("agency", "category", "service", "label", "translation"),
+    *("helpline", "riskexample", "casetext"),
+)
+_DECIDES = (
+    "review.view_reviewitem",
+    "review.decide_reviewitem",
+    "review.second_reviewitem",
+)
+PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
+    Role.CASEWORKER: _DECIDES,
+    Role.SUPERVISOR: (
+        *_DECIDES,
+        "review.supervise_reviewitem",
+        "review.triage_reviewitem",
+        "review.view_metrics",
+    ),
+    Role.EDITOR: (
+        *_each("studio", _DRAFT, _ALL),
+        *_each("knowledge", ("release", "publication"), ("view",)),
+        *_each("studio", ("proposal", "goldenrun"), ("view", "add")),
+        *_each("knowledge", ("directive",), ("view", "add", "change")),
+        "conversations.view_citation",
+        "conversations.add_correctionnotice",
+    ),
+    Role.PUBLISHER: (
+        *_each("studio", _DRAFT, ("view",)),
+        *_each("knowledge", ("release", "publication", "directive"), ("view",)),
+        *_each("studio", ("goldenrun",), ("view", "add")),
+        "studio.view_proposal",
+        "studio.publish_proposal",
+    ),
+    Role.AUDITOR: (
+        "review.view_reviewitem",
+        "review.view_decision",
+        "review.view_metrics",
+        *_each("audit", ("auditevent", "auditcheckpoint"), ("view",)),
+    ),
+    Role.ADMINISTRATOR: (
+        *_each("people", ("user", "agencyscope"), _ALL),
+        *_each("auth", ("group",), ("view",)),
+        "review.view_metrics",
+    ),
+}
+"""What each role may; a group that has more is brought back to this."""

@@ -1,0 +1,152 @@
+"""Changing accounts and roles: whichever way it comes, by the rule and into the audit record.
+
+A way that changes an account does so inside :func:`changing`, one that changes a role inside
+:func:`changing_role`. Both compare what is stored before and after, so it does not matter which
+form, field or command it was; what the rule refuses is undone with everything around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.contrib.auth.models import Group, Permission
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+
+from ieim.audit.models import PEOPLE_CHAIN
+from ieim.audit.services import lock_head, record
+from ieim.audit.types import JSONValue
+from ieim.people.models import User
+from ieim.people.roles import PERMISSIONS
+from ieim.people.rules import Account, account_of, names_of, why_not
+
+Changes = dict[str, JSONValue]
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    name: str
+    permissions: frozenset[str]
+    members: tuple[int, ...]
+
+
+class NotAllowed(PermissionDenied):
+    """The rule refuses; the message is a sentence that says why."""
+
+
+@contextmanager
+def changing(*accounts: int, by: User | None) -> Iterator[list[int]]:
+    """Check and record what happens to ``accounts`` inside, and to those added to the list.
+
+    ``by`` is None for a command. One transaction; nobody else changes an account meanwhile. Raises
+    :class:`NotAllowed` at the end for what the rule refuses, which undoes it.
+    """
+    with transaction.atomic():
+        lock_head(PEOPLE_CHAIN)
+        before = {pk: account_of(pk) for pk in accounts}
+        made: list[int] = []
+        yield made
+        for pk in dict.fromkeys((*accounts, *made)):
+            _settle(before.get(pk), account_of(pk), by)
+
+
+@contextmanager
+def changing_role(*groups: int, by: User | None) -> Iterator[list[int]]:
+    """Record what happens inside to ``groups``, and to those added to the list.
+
+    Raises :class:`NotAllowed` for anybody below a superuser: what a role may do is not theirs.
+    """
+    if by is not None and not by.is_superuser:
+        raise NotAllowed("Only a superuser changes what a role may do.")
+    with transaction.atomic():
+        lock_head(PEOPLE_CHAIN)
+        before = {pk: _role(pk) for pk in groups}
+        made: list[int] = []
+        yield made
+        for pk in dict.fromkeys((*groups, *made)):
+            _settle_role(before.get(pk), _role(pk), by)
+
+
+@transaction.atomic
+def make_roles() -> None:
+    """Create the groups that are missing, and give every role exactly its permissions."""
+    known = {
+        f"{permission.content_type.app_label}.{permission.codename}": permission.pk
+        for permission in Permission.objects.select_related("content_type")
+    }
+    for role, names in PERMISSIONS.items():
+        wanted = {known[name] for name in names}
+        groups = Group.objects.filter(name=role.value)
+        if set(groups.values_list("permissions", flat=True)) == wanted:
+            continue
+        with changing_role(*groups.values_list("pk", flat=True), by=None) as made:
+            group, _ = Group.objects.get_or_create(name=role.value)
+            group.permissions.set(wanted)
+            made.append(group.pk)
+
+
+def _settle(before: Account | None, after: Account | None, by: User | None) -> None:
+    if before == after:
+        return
+    if by is not None and (why := why_not(by, before, after)):
+        raise NotAllowed(why)
+    shown = after or before
+    if shown is None:
+        raise ValueError("an account that never was")
+    what = "added" if before is None else "deleted" if after is None else "changed"
+    payload: Changes = {"user": shown.pk, "username": shown.username}
+    _record(f"people.user_{what}", payload | _changes(before, after), by)
+
+
+def _changes(before: Account | None, after: Account | None) -> Changes:
+    """What differs: of names and address only that they do, of the password never more."""
+    changes: Changes = {}
+    for name in ("username", "active", "staff", "superuser"):
+        was, now = (getattr(side, name) if side else None for side in (before, after))
+        if was != now:
+            changes[f"{name}_was"], changes[name] = was, now
+    for name in ("profile", "password"):
+        was, now = (getattr(side, name) if side else None for side in (before, after))
+        if was != now:
+            changes[name] = "changed"
+    for name in ("roles", "permissions", "agencies"):
+        was, now = (getattr(side, name) if side else () for side in (before, after))
+        changes |= _moved(name, was, now)
+    return changes
+
+
+def _moved(name: str, was: Iterable[str], now: Iterable[str]) -> Changes:
+    given, taken = sorted(set(now) - set(was)), sorted(set(was) - set(now))
+    found: Changes = {}
+    if given:
+        found[f"{name}_given"] = [*given]
+    if taken:
+        found[f"{name}_taken"] = [*taken]
+    return found
+
+
+def _role(pk: int) -> _Role | None:
+    group = Group.objects.filter(pk=pk).first()
+    if group is None:
+        return None
+    members = User.objects.filter(groups=group).order_by("pk").values_list("pk", flat=True)
+    return _Role(group.name, names_of(group.permissions.all()), tuple(members))
+
+
+def _settle_role(before: _Role | None, after: _Role | None, by: User | None) -> None:
+    shown = after or before
+    if shown is None or before == after:
+        return
+    what = "added" if before is None else "deleted" if after is None else "changed"
+    payload: Changes = {"role": shown.name, "members": [*shown.members]}
+    if before and after and before.name != after.name:
+        payload["role_was"] = before.name
+    was, now = (side.permissions if side else () for side in (before, after))
+    _record(f"people.role_{what}", payload | _moved("permissions", was, now), by)
+
+
+def _record(kind: str, payload: Changes, by: User | None) -> None:
+    actor = "system" if by is None else by.actor
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor)

@@ -1,0 +1,211 @@
+"""Asking back: an honest "I do not know", what the citizen is offered then, and what a choice makes
+(DESIGN decisions 19 and 20).
+
+An abstention is a valid thing to say: it is not asked again, because a model that is told to mend
+an honest 0.20 says 0.50. What the citizen chooses becomes the results of the stages that are
+missing, made from the release and judged by the gate as any answer is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from ieim.pipeline import contract as contracts
+from ieim.pipeline.canonical import dumps
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.gate import gate
+from ieim.pipeline.gate.gate import MINIMUM_SCORE, Judgement
+from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.stages import agency_detect, category_select, service_select
+from ieim.pipeline.stages.base import Context, Output, Stage
+from ieim.pipeline.stages.slots import DETAIL_FIELDS, SUMMARY_FIELDS
+
+LEAST, MOST = 2, 4
+"""So many services are offered: with fewer there is nothing to choose, more are a list to read."""
+
+SURE = Decimal("1.00")
+"""The score of what the citizen chose: nobody knows better."""
+
+Key = tuple[str, str]
+"""A service's agency and key."""
+
+_KEPT = ("session_id", "judgement_v1")
+_SHOWN = tuple(name for name in SUMMARY_FIELDS + DETAIL_FIELDS if name not in ("name", "path"))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A stage's result as the citizen's choice makes it."""
+
+    contract: str
+    output: Output
+    state_merge: Output
+
+
+class NotOffered(ValueError):
+    """A service that no valid stage results lead to: it cannot be chosen."""
+
+
+def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -> bool:
+    """Whether an answer with these findings says, in good form, that it does not know.
+
+    Its highest score is under 0.50, it found no agency, or what it chose may not be what the
+    message is about; nothing else is wrong with it.
+    """
+    codes = {finding.code for finding in findings}
+    if output is None:
+        return False
+    if codes == {Code.ROUTE_SUBJECT}:
+        return True
+    if codes == {Code.SCORE_MINIMUM}:
+        return all(Decimal(s.value) < MINIMUM_SCORE for s in stage.scores(output) if s.minimum)
+    if codes == {Code.AGENCY_COUNT} and stage.id == agency_detect.STAGE.id:
+        judgements = output["judgements"]
+        return not any(judgements[k] for k in ("agencyDetected", "agencyInfo", "agencyCount"))
+    return False
+
+
+def offers(ranked: Sequence[Service], said: Output | None, context: Context) -> tuple[Service, ...]:
+    """Return what the citizen is offered, best first: two to four services, or none.
+
+    ``ranked`` are the services that match the message, best first; ``said`` is what the stage said
+    that abstained: the services that it named come first.
+    """
+    known = (context.release.services.get(key) for key in _named(said or {}, context))
+    found = dict.fromkeys([*filter(None, known), *ranked])
+    chosen: list[Service] = []
+    for each in found:
+        if len(chosen) == MOST:
+            break
+        try:
+            results(each, context)
+        except NotOffered:
+            continue
+        chosen.append(each)
+    return tuple(chosen) if len(chosen) >= LEAST else ()
+
+
+def _named(said: Output, context: Context) -> Iterator[Key]:
+    selected = said.get("serviceSelection", {}).get("serviceKey", "")
+    yield context.answering_agency or "", selected
+    for source in said.get("sourcesUsed", ()):
+        yield source["agencyId"], source["serviceKey"]
+
+
+def results(
+    service: Service, context: Context, response_id: Callable[[], str] = lambda: "choice"
+) -> tuple[Chosen, ...]:
+    """Return the stage results that a choice of ``service`` makes, in the order of the flow.
+
+    What the state holds already and leads there stays as it is. Each result went through the gate.
+    Raises :class:`NotOffered` where one does not pass: of an agency without a dictionary, say.
+    """
+    agency = context.release.agencies[service.agency]
+    made = []
+    # Attempt 1: a person's choice has no attempt before it to tell of.
+    context = replace(_standing(service, context), attempt=1)
+    for stage, build in _BUILD:
+        if stage.id in context.cached_state:
+            continue
+        output = _answer(stage, build(service, agency, context.release), context, response_id())
+        judgement = _judged(stage, output, context)
+        assert judgement.output is not None  # noqa: S101  # it passed
+        assert judgement.state_merge is not None  # noqa: S101  # it passed
+        context = replace(context, cached_state={**context.cached_state, **judgement.state_merge})
+        made.append(Chosen(stage.id, judgement.output, judgement.state_merge))
+    return tuple(made)
+
+
+def _standing(service: Service, context: Context) -> Context:
+    """Return the context with those slices of the state that lead to ``service``."""
+    kept = list(_KEPT)
+    if context.complexity == "low" and context.answering_agency == service.agency:
+        kept += ["agency_detect_v1", "category_select_v1"]
+    state = {name: context.cached_state[name] for name in kept if name in context.cached_state}
+    return replace(context, cached_state=state)
+
+
+def _answer(
+    stage: Stage, body: Mapping[str, Any], context: Context, response_id: str
+) -> dict[str, Any]:
+    return {
+        "session_id": context.cached("session_id"),
+        "response_id": response_id,
+        "stage": stage.id,
+        "telemetry": {"notes": None},
+        **body,
+    }
+
+
+def _judged(stage: Stage, output: dict[str, Any], context: Context) -> Judgement:
+    judgement = gate.judge(contracts.load(stage.id), ModelAnswer(raw=dumps(output)), context)
+    if not judgement.passed:
+        codes = ", ".join(sorted({finding.code.value for finding in judgement.findings}))
+        raise NotOffered(f"{stage.id} does not pass: {codes}")
+    return judgement
+
+
+def agency_output(agency: Agency) -> dict[str, Any]:
+    """Return what agency_detect_v1 says of an inquiry that concerns this agency alone."""
+    info = {name: getattr(agency, name) for name in ("name", "path", "description")}
+    return {
+        "judgements": {
+            "agencyDetected": [agency.id],
+            "agencyInfo": [{"agencyId": agency.id, **info}],
+            "agencyCount": 1,
+            "complexity": "low",
+        },
+        "nextStep": category_select.STAGE.id,
+    }
+
+
+def _agency(_service: Service, agency: Agency, _release: Release) -> dict[str, Any]:
+    return agency_output(agency)
+
+
+def _category(service: Service, _agency: Agency, release: Release) -> dict[str, Any]:
+    entries = [entry for (owner, _), entry in release.categories.items() if owner == service.agency]
+    known = {
+        entry.key: {"value": entry.value, "score": SURE}
+        for entry in entries
+        if entry.key in service.categories
+    }
+    # The contract wants a category also of a service that has none: any, with the least score.
+    least = {entry.key: {"value": entry.value, "score": MINIMUM_SCORE} for entry in entries[:1]}
+    return {
+        "categorySelection": {"candidates": known or least},
+        "nextStep": service_select.STAGE.id,
+    }
+
+
+def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, Any]:
+    placeholders = [f"service_{name}" for name in _shown(service)] or ["service_name"]
+    return {
+        "serviceSelection": {
+            "serviceKey": service.key,
+            "name": service.name,
+            "path": service.path,
+            "matchedField": "name",
+            "score": SURE,
+        },
+        "template": {
+            "placeholders": {name: f"{{{name}}}" for name in placeholders},
+            "rules": f"Open with {', '.join(f'{{{name}}}' for name in placeholders)}.",
+        },
+        "nextStep": "session_end",
+    }
+
+
+def _shown(service: Service) -> Iterator[str]:
+    return (name for name in _SHOWN if getattr(service, name))
+
+
+_BUILD = (
+    (agency_detect.STAGE, _agency),
+    (category_select.STAGE, _category),
+    (service_select.STAGE, _service),
+)

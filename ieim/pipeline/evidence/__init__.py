@@ -1,0 +1,1 @@
+"""Where quotes stand in the citizen's own text (DESIGN §5)."""

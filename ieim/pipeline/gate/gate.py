@@ -1,0 +1,300 @@
+"""The gate: every check that an attempt must pass, in order, each failure with its code.
+
+Steps run in the order of :data:`STEPS`; a later step runs only on what the earlier ones let
+through, and all findings of a step are collected. The gate never raises for anything that a model
+can say, knows no model and keeps no state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import islice
+from typing import Any, TypedDict
+
+from ieim.pipeline.canonical import two_decimals
+from ieim.pipeline.contract import Contract
+from ieim.pipeline.evidence import evidence
+from ieim.pipeline.evidence.evidence import Span
+from ieim.pipeline.evidence.quotes import placed
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.gate import shape, strict_json
+from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.stages.base import Claim, Context, Output, Score
+
+MAX_BYTES = 256 * 1024
+MAX_FINDINGS = 100
+"""Findings kept a step: 256 KiB can hold tens of thousands, and nobody reads past a few."""
+
+MINIMUM_SCORE = Decimal("0.50")
+SCORE_FIELDS = frozenset({"score", "confidence"})
+SOURCE = "user_prompt"
+
+
+class EvidenceDict(TypedDict):
+    """A located quote as JSON."""
+
+    path: str
+    source: str
+    start: int
+    end: int
+    quote: str
+    snippet_sha256: str
+    occurrences: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a quote of the answer stands in the citizen's text (half-open code points)."""
+
+    path: str
+    start: int
+    end: int
+    quote: str
+    snippet_sha256: str
+    occurrences: int
+
+    def as_dict(self) -> EvidenceDict:
+        """Return the span in its published JSON form."""
+        return {
+            "path": self.path,
+            "source": SOURCE,
+            "start": self.start,
+            "end": self.end,
+            "quote": self.quote,
+            "snippet_sha256": self.snippet_sha256,
+            "occurrences": self.occurrences,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the gate says of one answer.
+
+    ``output`` is the parsed answer (numbers with a point as Decimal) as soon as it is strict JSON,
+    ``state_merge`` the slice for ``cached_state``, only when the answer passed.
+    """
+
+    findings: tuple[Finding, ...]
+    evidence: tuple[Evidence, ...]
+    output: dict[str, Any] | None
+    state_merge: dict[str, Any] | None
+
+    def stopped_by(self, findings: Iterable[Finding]) -> Judgement:
+        """Return the judgement with findings from outside the gate: it has not passed then."""
+        return replace(self, findings=(*self.findings, *findings), state_merge=None)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+def judge(contract: Contract, answer: ModelAnswer, context: Context) -> Judgement:
+    """Judge one answer of a model against its contract."""
+    findings = _model(answer)
+    if findings:
+        return Judgement(tuple(findings), (), None, None)
+    output, findings = strict_json.parse(answer.raw)
+    if output is None:
+        return Judgement(_capped(findings), (), None, None)
+    located: list[Evidence] = []
+    for step in STEPS:
+        found = _capped(step(contract, output, context, located))
+        if found:
+            return Judgement(found, tuple(located), output, None)
+    output = with_two_decimals(output)
+    return Judgement((), tuple(located), output, contract.stage.state_slice(output))
+
+
+def with_two_decimals(value: Any) -> Any:
+    """Return a passed answer with every score and confidence as a Decimal of two places."""
+    if isinstance(value, list):
+        return [with_two_decimals(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: two_decimals(Decimal(item))
+        if name in SCORE_FIELDS and isinstance(item, int | Decimal)
+        else with_two_decimals(item)
+        for name, item in value.items()
+    }
+
+
+def _capped(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(islice(findings, MAX_FINDINGS))
+
+
+def _model(answer: ModelAnswer) -> list[Finding]:
+    found = []
+    if answer.refusal or answer.finish_reason == "content_filter":
+        found.append(
+            Finding(Code.MODEL_REFUSAL, "", "The model refused, or its content filter stopped it.")
+        )
+    if answer.finish_reason == "length":
+        found.append(
+            Finding(Code.MODEL_TRUNCATED, "", "The answer was cut off at the length limit.")
+        )
+    # Characters first: a bound on the bytes without encoding 10 MB.
+    if len(answer.raw) > MAX_BYTES or len(answer.raw.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        found.append(
+            Finding(Code.MODEL_TOO_LARGE, "", f"The answer is larger than {MAX_BYTES} bytes.")
+        )
+    return found
+
+
+def _schema(
+    contract: Contract, output: Output, _context: Context, _located: list[Evidence]
+) -> Iterable[Finding]:
+    return shape.findings(contract.validator, output, limit=MAX_FINDINGS)
+
+
+def _session(
+    contract: Contract, output: Output, context: Context, _located: list[Evidence]
+) -> Iterable[Finding]:
+    if not contract.stage.has_session:
+        for name in ("session_id", "response_id"):
+            if name in output:
+                yield Finding(Code.SESSION_MISMATCH, f"/{name}", f"This contract has no {name}.")
+        return
+    if output["session_id"] != context.cached("session_id"):
+        yield Finding(
+            Code.SESSION_MISMATCH, "/session_id", "The session_id is not that of this session."
+        )
+    if output["response_id"] in context.used_response_ids:
+        yield Finding(
+            Code.RESPONSE_REUSED,
+            "/response_id",
+            "This response_id was used before in the session.",
+        )
+
+
+def _labels(
+    contract: Contract, output: Output, context: Context, _located: list[Evidence]
+) -> Iterable[Finding]:
+    return contract.stage.labels(output, context)
+
+
+def _knowledge(
+    contract: Contract, output: Output, context: Context, _located: list[Evidence]
+) -> Iterable[Finding]:
+    # Judged first and alone: on the wrong branch there is nothing to compare with.
+    if not contract.stage.branch(context):
+        yield Finding(Code.ROUTE_BRANCH, "", "The session's state does not lead to this stage.")
+        return
+    yield from contract.stage.knowledge(output, context)
+
+
+def _scores(
+    contract: Contract, output: Output, _context: Context, _located: list[Evidence]
+) -> Iterable[Finding]:
+    for score in contract.stage.scores(output):
+        yield from _check_score(score)
+
+
+def _check_score(score: Score) -> Iterable[Finding]:
+    value = Decimal(score.value)
+    if not has_two_decimals(value):
+        yield Finding(Code.SCORE_PRECISION, score.path, "A score has at most two decimal places.")
+    if score.minimum and value < MINIMUM_SCORE:
+        yield Finding(Code.SCORE_MINIMUM, score.path, f"The score is below {MINIMUM_SCORE}.")
+
+
+def has_two_decimals(value: Decimal) -> bool:
+    """Whether ``value`` times 100 is whole, by value: 0.9 and 5e-1 are, 0.876 is not."""
+    # From the digits, not by multiplying: the decimal context rounds long numbers to 28 digits.
+    parts = value.as_tuple()
+    digits = "".join(map(str, parts.digits))
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return not digits.strip("0") or int(parts.exponent) + zeros >= -2
+
+
+def _evidence(
+    contract: Contract, output: Output, context: Context, located: list[Evidence]
+) -> Iterable[Finding]:
+    for claim, spans in placed(contract.stage.claims(output), context.seen):
+        yield from _check_claim(claim, spans, context, located)
+
+
+def _check_claim(
+    claim: Claim, spans: Iterable[Span | None], context: Context, located: list[Evidence]
+) -> Iterable[Finding]:
+    text = context.seen
+    base = f"{claim.path}/evidence_snippets"
+    if not claim.snippets:
+        yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
+    standing = []
+    for i, span in enumerate(spans):
+        quote = claim.snippets[i]
+        if evidence.is_trivial(quote):
+            yield Finding(
+                Code.EVIDENCE_TRIVIAL, f"{base}/{i}", "The quote is only filler words or marks."
+            )
+        elif span is None:
+            yield Finding(
+                Code.EVIDENCE_NOT_FOUND,
+                f"{base}/{i}",
+                "The quote does not stand in the citizen's text.",
+            )
+        else:
+            standing.append(text[span.start : span.end])
+            start, end = context.original(span.start, span.end)
+            digest = evidence.snippet_sha256(
+                context.user_prompt, Span(start, end, span.occurrences)
+            )
+            located.append(Evidence(f"{base}/{i}", start, end, quote, digest, span.occurrences))
+    if claim.value is not None and not _value_stands(claim, claim.value, text, standing):
+        yield Finding(
+            Code.EVIDENCE_NOT_FOUND,
+            claim.value_path,
+            "The value does not stand in the quotes from the citizen's text.",
+        )
+
+
+def _value_stands(claim: Claim, value: str, text: str, standing: Iterable[str]) -> bool:
+    def stands_in(quote: str) -> bool:
+        return evidence.contains_value(quote, value, masks=claim.may_be_masked)
+
+    if any(map(stands_in, standing)):
+        return True
+    # A quote that is missing, filler or not in the text has a finding of its own: the value is at
+    # fault only where the text does not have it, or none of its quotes as they were given.
+    return stands_in(text) and (not claim.snippets or any(map(stands_in, claim.snippets)))
+
+
+def _semantics(
+    contract: Contract, output: Output, context: Context, _located: list[Evidence]
+) -> Iterable[Finding]:
+    yield from contract.stage.semantics(output, context)
+    legal = contract.stage.legal_next(output, context)
+    if legal is not None and output["nextStep"] != legal:
+        yield Finding(Code.ROUTE_NEXT_STEP, "/nextStep", f"The next step can only be {legal}.")
+
+
+def _telemetry(
+    contract: Contract, output: Output, context: Context, _located: list[Evidence]
+) -> Iterable[Finding]:
+    if context.attempt > 1 and "telemetry" in contract.schema["properties"]:
+        notes = output["telemetry"]["notes"]
+        if not notes or not notes.strip():
+            yield Finding(
+                Code.TELEMETRY_MISSING,
+                "/telemetry/notes",
+                "A second attempt has to say what it fixed.",
+            )
+
+
+Step = Callable[[Contract, Output, Context, list[Evidence]], Iterable[Finding]]
+
+STEPS: tuple[Step, ...] = (
+    _schema,
+    _session,
+    _labels,
+    _knowledge,
+    _scores,
+    _evidence,
+    _semantics,
+    _telemetry,
+)
+"""After ``model`` and ``json``, which work on the answer before there is any output."""

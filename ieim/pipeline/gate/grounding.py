@@ -1,0 +1,257 @@
+"""Grounding: whether what a reply states and names is covered by its sources (DESIGN decisions 12
+and 22).
+
+A fact is covered when a cited service or its agency gives it in any of its fields. Nothing is
+covered by the release at large: a right fee of the wrong service is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import lru_cache
+from typing import TypeVar
+
+from ieim.pipeline import claims
+from ieim.pipeline.facts import Fact, Kind, facts, matches, url_value
+from ieim.pipeline.facts.currencies import UNSAID
+from ieim.pipeline.facts.money import amounts
+from ieim.pipeline.facts.reading import read
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.gate.names import Name, named, per_release
+from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.personal.redaction import PLACEHOLDER
+from ieim.pipeline.reply.plain_text import paragraphs
+
+T = TypeVar("T")
+
+REPLY, SOURCES = "/assistantReply", "/sourcesUsed"
+"""Where multi_agency_service_answer_v1 has what is checked here."""
+
+EXCERPT = 80
+"""How much of an offending text a message shows, in characters."""
+
+_KINDS: dict[Kind, str] = {
+    "url": "a web address",
+    "email": "an e-mail address",
+    "money": "an amount of money",
+    "date": "a date",
+    "phone": "a telephone number",
+    "percent": "a percentage",
+}
+_CURRENCY = re.compile(r"\b([A-Z]{3})\s?(?=\d)|(?<=\d)\s?([A-Z]{3})\b")
+_SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
+
+
+def check(
+    reply: str,
+    cited: Sequence[Service],
+    release: Release,
+    *,
+    question: str = "",
+    beside: Sequence[str] = (),
+) -> list[Finding]:
+    """Return what is wrong with the reply of a turn whose sources are ``cited``.
+
+    ``beside`` are texts of the administration that count as a source as well: the help lines of a
+    crisis. ``question`` is the citizen's message.
+
+    ``reply.empty`` when it has no letter or digit; ``sources.missing`` when nothing is cited (at
+    the list of sources), or an agency or service is named that is not; ``reply.ungrounded`` for
+    every fact that no cited service, nor its agency, gives; ``reply.unsupported`` for every
+    sentence that no single one of them says (of a reply that cites something).
+    """
+    found = list(_blank(reply, REPLY))
+    if cited or beside:
+        found += _uncited_names(reply, cited, release)
+    else:
+        found.append(Finding(Code.SOURCES_MISSING, SOURCES, "The reply cites no source."))
+    currencies = _currencies(release)
+    known = _known(cited, release, currencies)
+    for text in beside:
+        known += _contact_facts(text, currencies)
+    values = {(fact.kind, fact.value) for fact in known}
+    found += _placeholders(reply, REPLY)
+    found += [
+        Finding(
+            Code.REPLY_UNGROUNDED, REPLY, f"The reply states what no cited source gives, {what}."
+        )
+        for fact, what in _stated(reply, currencies)
+        if (fact.kind, fact.value) not in values and not matches(fact, known)
+    ]
+    if cited:
+        found += _unsupported(reply, _entries(cited, release, beside), question)
+    return found
+
+
+def _placeholders(reply: str, path: str) -> Iterator[Finding]:
+    if PLACEHOLDER.search(reply):
+        message = "The reply has a placeholder in it that stands for personal data."
+        yield Finding(Code.REPLY_UNGROUNDED, path, message)
+
+
+def _blank(reply: str, path: str) -> Iterator[Finding]:
+    if not any(character.isalnum() for character in reply):
+        yield Finding(Code.REPLY_EMPTY, path, "The reply has no words.")
+
+
+def _views(reply: str) -> Iterator[tuple[str, str]]:
+    """Yield the reply as it was written and, when it differs, as the citizen is shown it.
+
+    Both, because Markdown can hide a name or a fact from the one ("**City** Hall") and the address
+    of a link from the other. The second item follows offsets in messages.
+    """
+    yield reply, ""
+    shown = "\n\n".join(paragraphs(reply))
+    if shown != reply.strip():
+        yield shown, " as shown"
+
+
+def _stated(reply: str, currencies: frozenset[str]) -> Iterator[tuple[Fact, str]]:
+    """Yield every fact of a reply, with words for what it is and where it stands."""
+    written: set[tuple[Kind, str]] = set()
+    for view, where in _views(reply):
+        found = facts(view, currencies=currencies)
+        for fact in found:
+            if (fact.kind, fact.value) not in written:
+                place = f"(characters {fact.start} to {fact.end}{where})"
+                yield fact, f"{_KINDS[fact.kind]}: {_excerpt(fact.text)} {place}"
+        written = {(fact.kind, fact.value) for fact in found}
+
+
+def _entries(
+    cited: Iterable[Service], release: Release, beside: Iterable[str]
+) -> list[claims.Entry]:
+    """Return what may be said: each cited service with its agency, in each language it is in."""
+    entries: dict[claims.Entry, None] = {}
+    for each in filter(None, (release, release.original)):
+        for service in cited:
+            written = each.services.get((service.agency, service.key), service)
+            entry = claims.of_service(written, each.agencies.get(service.agency))
+            entries[entry] = None
+    return [*entries, *map(claims.of_text, beside)]
+
+
+def _unsupported(reply: str, entries: Sequence[claims.Entry], question: str) -> Iterator[Finding]:
+    """Yield a finding for each sentence that no entry supports."""
+    told: set[str] = set()
+    for view, where in _views(reply):
+        for claim in claims.unsupported(view, entries, question=question):
+            letters = "".join(filter(str.isalnum, claim.text))
+            if letters not in told:
+                told.add(letters)
+                yield Finding(
+                    Code.REPLY_UNSUPPORTED,
+                    REPLY,
+                    f"No cited source says {_excerpt(claim.text)} (characters {claim.start} to "
+                    f"{claim.end}{where}). {claim.why}",
+                )
+
+
+def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> Iterator[Finding]:
+    """Yield a finding for each name that no cited service bears, where it stands first."""
+    agencies = {service.agency for service in cited}
+    services = {(service.agency, service.key) for service in cited}
+    messages: dict[object, str] = {}
+    for view, where in _views(reply):
+        names = named(view, release)
+        for bearers, message in (
+            *_uncited("agency", names.agencies, agencies, view, where),
+            *_uncited("service", names.services, services, view, where),
+        ):
+            messages.setdefault(bearers, message)
+    for message in messages.values():
+        yield Finding(Code.SOURCES_MISSING, REPLY, message)
+
+
+def _uncited(
+    what: str, names: Iterable[Name[T]], cited: Set[T], view: str, where: str
+) -> Iterator[tuple[frozenset[T], str]]:
+    for name in names:
+        if not name.bearers & cited:
+            excerpt = _excerpt(view[name.start : name.end])
+            yield (
+                name.bearers,
+                f"The reply names the {what} {excerpt} (characters {name.start} to {name.end}"
+                f"{where}) without citing it.",
+            )
+
+
+def _known(cited: Iterable[Service], release: Release, currencies: frozenset[str]) -> list[Fact]:
+    known: list[Fact] = []
+    for service in cited:
+        known += _service_facts(service, currencies)
+        if agency := release.agencies.get(service.agency):
+            known += _agency_facts(agency, currencies)
+    return known
+
+
+@lru_cache(maxsize=1024)
+def _service_facts(service: Service, currencies: frozenset[str]) -> tuple[Fact, ...]:
+    texts = (
+        service.name,
+        service.overview,
+        service.applicability_summary,
+        *service.requirements,
+        service.processing_time,
+        *service.how_to_apply,
+    )
+    return (
+        *_text_facts(texts, currencies),
+        *_fee_facts(service.fees, currencies),
+        *_contact_facts(service.contact, currencies),
+        *_addresses(service.url, service.path),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _agency_facts(agency: Agency, currencies: frozenset[str]) -> tuple[Fact, ...]:
+    return (
+        *_text_facts((agency.name, agency.description), currencies),
+        *_addresses(agency.path),
+    )
+
+
+def _text_facts(texts: Iterable[str], currencies: frozenset[str]) -> Iterator[Fact]:
+    for text in texts:
+        yield from facts(text, currencies=currencies)
+
+
+def _fee_facts(fees: str, currencies: frozenset[str]) -> Iterator[Fact]:
+    """Yield the facts of a fees field; where it names no currency every number is an amount."""
+    found = facts(fees, currencies=currencies)
+    yield from found
+    if all(fact.kind != "money" or fact.value.startswith(UNSAID) for fact in found):
+        for value in amounts(read(fees).text):
+            yield Fact("money", 0, len(fees), fees, value)
+
+
+def _contact_facts(contact: str, currencies: frozenset[str]) -> Iterator[Fact]:
+    """Yield the facts of a contact field, where a short number need not be called one."""
+    found = facts(contact, currencies=currencies)
+    yield from found
+    for match in _SHORT_NUMBER.finditer(contact):
+        if not any(fact.start < match.end() and match.start() < fact.end for fact in found):
+            yield Fact("phone", match.start(), match.end(), match[0], match[0])
+
+
+def _addresses(*fields: str) -> Iterator[Fact]:
+    """Yield the URL that each field is, and what it holds when it is no URL but words with one."""
+    for field in filter(None, fields):
+        yield Fact("url", 0, len(field), field, url_value(field))
+        yield from facts(field)
+
+
+@per_release
+def _currencies(release: Release) -> frozenset[str]:
+    """Return the currency codes that the release's own fees use, listed by ISO 4217 or not."""
+    return frozenset(
+        match[1] or match[2]
+        for service in release.services.values()
+        for match in _CURRENCY.finditer(service.fees)
+    )
+
+
+def _excerpt(text: str) -> str:
+    """Return the beginning of ``text`` in quotation marks, with nothing that cannot be shown."""
+    return repr(text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…")

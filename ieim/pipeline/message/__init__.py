@@ -1,0 +1,1 @@
+"""A citizen's message before a model reads it: screen, language, risk."""

@@ -1,0 +1,147 @@
+"""Risk phrases: deterministic flags that no model can take away.
+
+Part of the screen. The phrases stand in ``risk_phrases.yaml``, by flag and language; they are
+located like evidence, so a flag always points at the citizen's own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypedDict
+
+import yaml
+
+from ieim.pipeline.evidence import evidence
+from ieim.pipeline.evidence.folding import fold_cached, fold_quote
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.knowledge import Label, Release
+from ieim.pipeline.message import closing
+
+Source = Literal["rule", "meaning", "model"]
+
+
+class RiskDict(TypedDict):
+    """A risk as JSON."""
+
+    code: str
+    start: int
+    end: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """A flag and the words that raised it: half-open code point offsets into the text as sent.
+
+    ``source`` is ``rule`` for a phrase of the screen, ``meaning`` where the message is like what
+    people in danger write (:mod:`ieim.search.crisis`), ``model`` for what classify added to them.
+    """
+
+    code: str
+    start: int
+    end: int
+    source: Source = "rule"
+
+    def as_dict(self) -> RiskDict:
+        """Return the risk as JSON."""
+        return {
+            "code": self.code,
+            "start": self.start,
+            "end": self.end,
+            "source": self.source,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """What somebody in danger has to see at once: whom to call, in words.
+
+    ``language`` (ISO 639-1) is empty for that of the knowledge.
+    """
+
+    text: str
+    language: str = ""
+
+
+def find(text: str) -> list[Risk]:
+    """Return the risk flags of a message, each once, at its first phrase in the text."""
+    first: dict[str, Risk] = {}
+    folded = fold_cached(text).text
+    for code, phrase, quickly in _folded():
+        if quickly not in folded:  # most are not there, and this is the quickest way to know
+            continue
+        span = evidence.locate(text, phrase)
+        if span is not None and (code not in first or span.start < first[code].start):
+            first[code] = Risk(code, span.start, span.end)
+    for code, start, end in _broken(text):
+        if code not in first:
+            first[code] = Risk(code, start, end)
+    return sorted(first.values(), key=lambda risk: (risk.start, risk.code))
+
+
+def _broken(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the phrases that are there in a broken spelling, with their places."""
+    for reading in closing.readings(text):
+        for code, needle in _closed(reading.once):
+            if needle in reading.text and (place := reading.find(needle)):
+                yield code, *place
+
+
+def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
+    """Return a finding for each flag whose label asks for a person.
+
+    ``labels`` are the release's risk flags. A flag that they do not know holds as well: a phrase
+    list that is ahead of the labels must not open a gap.
+    """
+    return [
+        Finding(Code.POLICY_RISK, "", f"The risk flag {code} asks for a person.")
+        for code in codes
+        if code not in labels or labels[code].holds
+    ]
+
+
+def contacts(
+    codes: Sequence[str], release: Release, languages: Sequence[str] = ()
+) -> tuple[Contact, ...]:
+    """Return what the citizen has to see at once: the help lines of each escalating flag.
+
+    Those are the ones in each of ``languages``; where one has none, the label's description.
+    """
+    labels = release.labels.get("risk_flags", {})
+    lines = {(each.flag, each.language): each.text for each in release.help_lines}
+    shown = (labels[code] for code in codes if code in labels and labels[code].escalates)
+    return tuple(
+        dict.fromkeys(
+            Contact(lines[label.code, language], language)
+            if (label.code, language) in lines
+            else Contact(label.description)
+            for label in shown
+            for language in (languages or [""])
+        )
+    )
+
+
+@cache
+def _folded() -> tuple[tuple[str, str, str], ...]:
+    return tuple((code, phrase, fold_quote(phrase)) for code, phrase in _phrases())
+
+
+@cache
+def _closed(once: bool) -> tuple[tuple[str, str], ...]:
+    needles = ((code, closing.needle(phrase, once=once)) for code, phrase in _phrases())
+    return tuple((code, needle) for code, needle in needles if needle)
+
+
+@cache
+def _phrases() -> tuple[tuple[str, str], ...]:
+    path = Path(__file__).parent / "risk_phrases.yaml"
+    flags: dict[str, dict[str, list[str]]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return tuple(
+        (code, phrase)
+        for code, languages in flags.items()
+        for phrases in languages.values()
+        for phrase in phrases
+    )

@@ -1,0 +1,159 @@
+"""Redaction: what a model gets to read of a citizen's message, and the way back.
+
+Personal data is recognised under the disguises that a reader does not see (characters without
+width, direction marks, full-width figures) and replaced by placeholders; a segment map leads from
+every place of the redacted text back to the text as sent (DESIGN.md sections 2 and 5).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ieim.pipeline import personal
+from ieim.pipeline.facts.reading import read
+from ieim.pipeline.message.screen import STRIPPED_CLASS
+from ieim.pipeline.personal.found import Budget
+
+DEFAULT_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "PL", "TR", "UA")
+"""Countries (ISO 3166) whose national telephone numbers are known; ``+`` numbers always are."""
+
+_KEPT = re.compile(f"[^{STRIPPED_CLASS}]+")
+PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(personal.KINDS)})_[0-9]+\]")
+_LOOKS_LIKE_ONE = re.compile(rf"({'|'.join(personal.KINDS)})_0*([0-9]{{1,9}})", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One redacted stretch.
+
+    ``kind`` is one of :data:`ieim.pipeline.personal.KINDS`, ``placeholder`` what stands for it
+    (``[EMAIL_1]``). ``start`` and ``end`` are half-open code points of the text as sent,
+    ``redacted_start`` and ``redacted_end`` of the redacted text.
+    """
+
+    kind: str
+    placeholder: str
+    start: int
+    end: int
+    redacted_start: int
+    redacted_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """The redacted ``text`` and its ``segments``, from left to right."""
+
+    text: str
+    segments: tuple[Segment, ...]
+    # For each character of the redacted text: the stretch of the text as sent that it stands for.
+    _starts: Sequence[int] = field(repr=False)
+    _ends: Sequence[int] = field(repr=False)
+    _values: dict[str, str] = field(repr=False)
+
+    def to_original(self, start: int, end: int) -> tuple[int, int]:
+        """Return the range of the text as sent that a range of the redacted text stands for.
+
+        Both are half-open, in code points. A range that touches a placeholder takes in the whole
+        stretch that it replaces. ValueError when the range is not within the text.
+        """
+        if not 0 <= start <= end <= len(self.text):
+            raise ValueError(f"{start} to {end} is no range of a text of {len(self.text)}.")
+        if start < end:
+            return self._starts[start], self._ends[end - 1]
+        for segment in self.segments:
+            if segment.redacted_start < start < segment.redacted_end:
+                return segment.start, segment.end
+        at = self._starts[start] if start < len(self.text) else self._ends[-1] if self.text else 0
+        return at, at
+
+    def restore(self, text: str) -> str:
+        """Return ``text`` with each placeholder of this message replaced by what it stands for.
+
+        Values come back screened, without characters that nobody can see. Placeholders that are
+        not of this message, the citizen's own ones included, stay.
+        """
+        return PLACEHOLDER.sub(lambda found: self._values.get(found[0], found[0]), text)
+
+
+def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
+    """Screen and redact a message: what models get is ``.text``, and only that. Any str is taken.
+
+    The same value has the same placeholder throughout; they are numbered from 1 for each kind,
+    leaving out numbers that the citizen's own words look like. ``regions`` are countries (ISO 3166)
+    whose national telephone numbers are to be known. Linear in the length of the text.
+    """
+    kept: list[int] = []
+    for run in _KEPT.finditer(text):
+        kept.extend(range(*run.span()))
+    screened = text if len(kept) == len(text) else "".join(map(text.__getitem__, kept))
+    reading = read(screened)
+    found = [
+        (kind, reading.where[start], reading.where[end - 1] + 1, certainty)
+        for kind, start, end, certainty in personal.find(reading.text, regions, Budget())
+    ]
+    names = _Names(reading.text)
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    segments: list[Segment] = []
+    last = length = 0
+    for kind, start, end in _stretches(found):
+        pieces.append(screened[last:start])
+        starts += kept[last:start]
+        ends += (at + 1 for at in kept[last:start])
+        length += start - last
+        placeholder = names.of(kind, screened[start:end])
+        first, beyond = kept[start], kept[end - 1] + 1
+        size = len(placeholder)
+        segments.append(Segment(kind, placeholder, first, beyond, length, length + size))
+        pieces.append(placeholder)
+        starts += [first] * size
+        ends += [beyond] * size
+        length += size
+        last = end
+    pieces.append(screened[last:])
+    starts += kept[last:]
+    ends += (at + 1 for at in kept[last:])
+    values = {placeholder: value for (_, value), placeholder in names.given.items()}
+    return Redacted("".join(pieces), tuple(segments), starts, ends, values)
+
+
+def _stretches(found: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int]]:
+    """Return the stretches to hide, from left to right: finds that overlap become one.
+
+    So nothing that any recogniser took stays visible. The longest find names the stretch, then the
+    most certain one, then the first of the kinds.
+    """
+    stretches: list[tuple[str, int, int]] = []
+    best: tuple[int, int, int] = (0, 0, 0)
+    for kind, start, end, certainty in sorted(found, key=lambda item: (item[1], -item[2])):
+        rank = (start - end, certainty, personal.KINDS.index(kind))
+        if not stretches or start >= stretches[-1][2]:
+            stretches.append((kind, start, end))
+            best = rank
+            continue
+        known, first, beyond = stretches[-1]
+        if rank < best:
+            known, best = kind, rank
+        stretches[-1] = (known, first, max(beyond, end))
+    return stretches
+
+
+class _Names:
+    """Gives placeholders to values."""
+
+    def __init__(self, reading: str) -> None:
+        self.given: dict[tuple[str, str], str] = {}
+        self._taken = {(kind.upper(), int(n)) for kind, n in _LOOKS_LIKE_ONE.findall(reading)}
+        self._last = dict.fromkeys(personal.KINDS, 0)
+
+    def of(self, kind: str, value: str) -> str:
+        if (kind, value) not in self.given:
+            number = self._last[kind] + 1
+            while (kind, number) in self._taken:
+                number += 1
+            self._last[kind] = number
+            self.given[kind, value] = f"[{kind}_{number}]"
+        return self.given[kind, value]

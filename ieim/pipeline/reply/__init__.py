@@ -1,0 +1,1 @@
+"""What a citizen is told, as data: replies, cards, guidance, placeholders."""

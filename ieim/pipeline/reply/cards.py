@@ -1,0 +1,159 @@
+"""A service as a citizen is shown it: what to do first, what is open, what is folded.
+
+Every word comes from the release, or is a gated entity of the citizen's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ieim.pipeline.knowledge import Agency, Service
+from ieim.pipeline.reply import template
+from ieim.pipeline.reply.plain_text import first_sentence, plain
+
+SECTIONS = (
+    "overview",
+    "applicability_summary",
+    "requirements",
+    "fees",
+    "processing_time",
+    "how_to_apply",
+    "contact",
+)
+"""The service's fields that make sections, in the order in which they are shown."""
+
+AROUND = ("category_value", "agency_name", "agency_description", "agency_path")
+"""What else makes one: of the service's category and agency."""
+
+FACTS = frozenset({"applicability_summary", "requirements", "fees", "processing_time", "contact"})
+"""The fields that answer a question by themselves: a reply that opens with one does not say what to
+do first before it."""
+
+CHECKLIST = ("requirements", "contact")
+"""What is open on the card of each of several agencies, whatever was asked."""
+
+_HTTP = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\x7f]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an answer comes from; ``url`` is http or https, or empty when the release has none."""
+
+    agency_id: str
+    agency_name: str
+    service_key: str
+    service_name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a rendered service: a field of :data:`SECTIONS` or :data:`AROUND`, or
+    ``entity_<type>``. ``folded`` ones follow the others and are unfolded by whoever wants them."""
+
+    field: str
+    items: tuple[str, ...]
+    folded: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the section as JSON values; an open one as it was before any was folded."""
+        folded = {"folded": True} if self.folded else {}
+        return {"field": self.field, "items": list(self.items), **folded}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Section:
+        """Return the section of :meth:`as_dict`'s values."""
+        return cls(data["field"], tuple(data["items"]), data.get("folded", False))
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One service of an answer over several agencies: ``original`` as in a reply."""
+
+    title: str
+    lead: str
+    sections: tuple[Section, ...]
+    source: Source
+    original: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the card as JSON values; :meth:`from_dict` takes them back."""
+        return {
+            "title": self.title,
+            "lead": self.lead,
+            "sections": [section.as_dict() for section in self.sections],
+            "source": asdict(self.source),
+            **({"original": list(self.original)} if self.original else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Card:
+        """Return the card of :meth:`as_dict`'s values, which are taken to be right."""
+        return cls(
+            title=data["title"],
+            lead=data["lead"],
+            sections=tuple(map(Section.from_dict, data["sections"])),
+            source=Source(**data["source"]),
+            original=tuple(data.get("original", ())),
+        )
+
+
+def card(service: Service, agency: Agency, *, rules: str = "") -> Card:
+    """Return the card of a cited ``service``: the facts that ``rules`` open with, its checklist and
+    its contact are open, its other fields folded."""
+    placeholders = [f"service_{name}" for name in SECTIONS]
+    values = template.resolve(
+        dict.fromkeys(placeholders),
+        service=service,
+        agency=agency,
+        category_value=None,
+        entities={},
+    )
+    keys = template.opening(rules)
+    asked = keys if asks(keys) else ()
+    opens = dict.fromkeys([*asked, *(f"service_{name}" for name in CHECKLIST)])
+    return Card(
+        title=service.name,
+        lead=lead(service),
+        sections=tuple(sections(values, tuple(opens))),
+        source=source(service, agency),
+    )
+
+
+def asks(opens: Sequence[str]) -> bool:
+    """Whether a reply that opens with these keys opens with a fact: that is what was asked."""
+    shown = (key.removeprefix("service_") for key in opens)
+    return next((field for field in shown if field in SECTIONS), "") in FACTS
+
+
+def lead(service: Service) -> str:
+    """Return what to do first: the first step, or else the first sentence of what it is."""
+    steps = [step for step in service.how_to_apply if step.strip()]
+    return plain(steps[0] if steps else first_sentence(service.overview))
+
+
+def sections(
+    values: Mapping[str, tuple[str, ...]], opens: Sequence[str] | None
+) -> Iterator[Section]:
+    """Yield the sections of resolved placeholders: ``opens`` in their order, the others folded.
+
+    None: nothing is said of what opens, so all of them do. An empty field has no section, and
+    neither has what is shown anyway: the service's name and its address.
+    """
+    told = [key for key in values if key.startswith("entity_")]
+    usual = [*(f"service_{name}" for name in SECTIONS), *told, *AROUND]
+    first = [] if opens is None else [key for key in opens if key in usual]
+    for key in dict.fromkeys([*first, *usual]):
+        items = tuple(plain(item) for item in values.get(key, ()))
+        if items:
+            folded = opens is not None and key not in first
+            yield Section(key.removeprefix("service_"), items, folded)
+
+
+def source(service: Service, agency: Agency) -> Source:
+    """Return where ``service`` stands, with the first of its addresses that is a link."""
+    links = (url for url in (service.url, service.path, agency.path) if _HTTP.fullmatch(url))
+    return Source(agency.id, agency.name, service.key, service.name, next(links, ""))

@@ -1,0 +1,154 @@
+"""Guidance: what is said to a message that asks nothing of an administration (DESIGN decision 23).
+
+The administration has a text for each case, by language, as part of its release; where it has none
+the one of ``guidance.yaml`` stands in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from ieim.pipeline import claims
+from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.knowledge import CASES, CaseText, Release
+from ieim.pipeline.reply.plain_text import paragraphs
+from ieim.pipeline.reply.reply import Reply
+
+UNCLEAR = "unclear"
+"""The case of a message that is none of the others."""
+
+_SPOKEN = {"tl": "fil"}
+"""Codes that detection tells, and what those who speak the language call it."""
+
+_LAST = "en"
+"""Every case has a text that is shipped in this language."""
+
+
+@cache
+def shipped() -> tuple[CaseText, ...]:
+    """Return the texts that come with the software, every case in the same languages."""
+    path = Path(__file__).parent / "guidance.yaml"
+    content: Mapping[str, Mapping[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return tuple(
+        CaseText(case, language, text) for case in CASES for language, text in content[case].items()
+    )
+
+
+def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
+    """Return the text of each of ``CASES``: in the first of ``languages`` that it is there in.
+
+    In one language the administration's own comes before the one that is shipped. Where there is
+    none in any of them it is English.
+    """
+    known = {(each.case, _code(each.language)): each for each in (*shipped(), *release.texts)}
+    wanted = [_code(each) for each in (*languages, _LAST)]
+    return {
+        case: next(known[case, code] for code in wanted if (case, code) in known) for case in CASES
+    }
+
+
+class Told(NamedTuple):
+    """The texts that a model was given, by case: its only source. ``case`` is what the message is
+    as far as the search can tell."""
+
+    case: str
+    language: str
+    texts: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """What the administration says to the message."""
+        return self.texts[self.case]
+
+
+def slot(release: Release, languages: Sequence[str], case: str) -> dict[str, Any]:
+    """Return ``guidance``, as the per-call JSON has it."""
+    told = texts(release, languages)
+    said = {name: each.text for name, each in told.items()}
+    return Told(case, told[case].language, said)._asdict()
+
+
+def sent(request: Mapping[str, Any] | None) -> Told | None:
+    """Return what :func:`slot` put into a request, None where it has none."""
+    found = (request or {}).get("guidance")
+    return None if found is None else Told(**found)
+
+
+def check(
+    reply: str, release: Release, request: Mapping[str, Any] | None, *, path: str
+) -> list[Finding]:
+    """Return what is wrong with the reply to a message that is no inquiry.
+
+    ``reply.empty`` where it is blank, ``reply.unsupported`` for each sentence that no text of the
+    administration says (DESIGN decision 22): of those in ``request``, or, where a person wrote it,
+    of all. The citizen's words support nothing here.
+    """
+    if not any(character.isalnum() for character in reply):
+        return [Finding(Code.REPLY_EMPTY, path, "The reply has no words.")]
+    told = sent(request)
+    sources = every_text(release) if told is None else list(told.texts.values())
+    if " ".join(reply.split()) in {" ".join(text.split()) for text in sources}:
+        return []
+    entries = [claims.of_text(text) for text in sources]
+    found = claims.unsupported(
+        reply, entries, question="", language="" if told is None else told.language
+    )
+    return [
+        Finding(
+            Code.REPLY_UNSUPPORTED,
+            path,
+            f"No text of the administration says this (characters {each.start} to {each.end}). "
+            f"{each.why}",
+        )
+        for each in found
+    ]
+
+
+def prepared(said: Reply, release: Release) -> bool:
+    """Whether a reply is a text of the administration's, word for word."""
+    if said.kind != "guidance":
+        return False
+    return said.paragraphs in {tuple(paragraphs(text)) for text in every_text(release)}
+
+
+def every_text(release: Release) -> list[str]:
+    """Return each text of each case, in every language: what a person may take words from."""
+    own = {(each.case, _code(each.language)) for each in release.texts}
+    rest = (each for each in shipped() if (each.case, _code(each.language)) not in own)
+    return [each.text for each in (*release.texts, *rest)]
+
+
+def languages(release: Release) -> frozenset[str]:
+    """Return the languages in which there is a text of every case, by all their codes."""
+    found = {each.language for each in (*shipped(), *release.texts)}
+    whole = {_code(code) for code in found if not _nowhere(release.texts, code)}
+    return frozenset(whole.union(code for code, spoken in _SPOKEN.items() if spoken in whole))
+
+
+def missing(own: Sequence[CaseText], language: str) -> list[str]:
+    """Return the cases that a release with its ``own`` texts says nothing of in ``language``.
+
+    An administration that has begun to write its own text of a case has to write it in each of its
+    languages: elsewhere the text that is shipped would stand in, which says something else.
+    """
+    begun, nowhere = {each.case for each in own}, _nowhere(own, language)
+    written = _cases(own, language)
+    return [case for case in CASES if case not in written and (case in begun or case in nowhere)]
+
+
+def _nowhere(own: Sequence[CaseText], language: str) -> set[str]:
+    """Return the cases that have no text in a language, own or shipped."""
+    return set(CASES) - _cases([*shipped(), *own], language)
+
+
+def _cases(told: Iterable[CaseText], language: str) -> set[str]:
+    return {each.case for each in told if _code(each.language) == _code(language)}
+
+
+def _code(language: str) -> str:
+    return _SPOKEN.get(language, language)

@@ -1,0 +1,251 @@
+"""Replies: what a citizen is shown, as data. No HTML; headings are the templates' business.
+
+On the low path every word comes from the release or is a gated entity of the citizen's own. On the
+high path a card of each cited service does, under a text of the model's, gated and stripped of its
+Markdown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.message import language as languages
+from ieim.pipeline.reply import template
+from ieim.pipeline.reply.cards import (
+    AROUND,
+    FACTS,
+    SECTIONS,
+    Card,
+    Section,
+    Source,
+    card,
+    lead,
+    sections,
+    source,
+)
+from ieim.pipeline.reply.plain_text import paragraphs
+
+Span = tuple[int, int]
+"""Half-open code points of the citizen's text as sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What an agency wants everybody to know for a while; ``agency_name`` is empty for all."""
+
+    agency_name: str
+    text: str
+
+    @property
+    def heading(self) -> str:
+        """Whose notice it is, in words."""
+        return f"Notice from {self.agency_name}" if self.agency_name else "Notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a citizen is shown at the end of a turn; parts that do not apply are empty.
+
+    ``language`` (ISO 639-1) is the citizen's, where that is not the one that the knowledge is
+    written in; ``original`` names the parts that there are not in it: ``title``, ``lead``,
+    ``paragraphs``, the field of a section. ``notices`` stand above everything else; they are the
+    administration's own words, and no model's. ``still_about`` is the name of the talk's service
+    where the reply goes on with it, because the message named none. ``cards`` are the services of
+    an answer over several agencies, in its order, below its paragraphs; ``uncovered`` are the parts
+    of the message that nothing in the reply is about.
+    """
+
+    kind: Literal["service", "answer", "guidance", "question"]
+    title: str
+    lead: str
+    paragraphs: tuple[str, ...]
+    sections: tuple[Section, ...]
+    sources: tuple[Source, ...]
+    language: str = ""
+    original: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    still_about: str = ""
+    cards: tuple[Card, ...] = ()
+    uncovered: tuple[Span, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the reply as JSON values; :meth:`from_dict` takes them back.
+
+        What does not apply is not there (languages, notices, cards, what is folded or not covered):
+        so such a reply is the same as one that was stored before there was any.
+        """
+        said = {"language": self.language, "original": list(self.original)}
+        notices = {"notices": [asdict(notice) for notice in self.notices]}
+        return {
+            "kind": self.kind,
+            "title": self.title,
+            "lead": self.lead,
+            "paragraphs": list(self.paragraphs),
+            "sections": [section.as_dict() for section in self.sections],
+            "sources": [asdict(source) for source in self.sources],
+            **(said if self.language else {}),
+            **(notices if self.notices else {}),
+            **({"still_about": self.still_about} if self.still_about else {}),
+            **({"cards": [card.as_dict() for card in self.cards]} if self.cards else {}),
+            **({"uncovered": [list(span) for span in self.uncovered]} if self.uncovered else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Reply:
+        """Return the reply of :meth:`as_dict`'s values, which are taken to be right."""
+        return cls(
+            kind=data["kind"],
+            title=data["title"],
+            lead=data["lead"],
+            paragraphs=tuple(data["paragraphs"]),
+            sections=tuple(map(Section.from_dict, data["sections"])),
+            sources=tuple(Source(**source) for source in data["sources"]),
+            language=data.get("language", ""),
+            original=tuple(data.get("original", ())),
+            notices=tuple(Notice(**notice) for notice in data.get("notices", ())),
+            still_about=data.get("still_about", ""),
+            cards=tuple(map(Card.from_dict, data.get("cards", ()))),
+            uncovered=tuple((start, end) for start, end in data.get("uncovered", ())),
+        )
+
+    def as_text(self) -> str:
+        """Return the reply without its sources as plain text, for the terminal and for search."""
+        notices = (f"{notice.heading}: {notice.text}" for notice in self.notices)
+        parts = [*notices, self.title, self.lead, *self.paragraphs, *_texts(self.sections)]
+        for each in self.cards:
+            parts += [
+                f"{each.title} ({each.source.agency_name})",
+                each.lead,
+                *_texts(each.sections),
+            ]
+        return "\n\n".join(part for part in parts if part)
+
+
+def _texts(sections: Sequence[Section]) -> Iterator[str]:
+    for section in sections:
+        heading = section.field.replace("_", " ").capitalize()
+        if len(section.items) == 1:
+            yield f"{heading}: {section.items[0]}"
+        else:
+            yield "\n".join([f"{heading}:", *(f"- {item}" for item in section.items)])
+
+
+def render_service(
+    placeholders: Mapping[str, Any],
+    *,
+    service: Service,
+    agency: Agency,
+    category_value: str | None,
+    entities: Mapping[str, str],
+    rules: str = "",
+) -> Reply:
+    """Return the low path's reply: what ``rules`` open with, then the other placeholders, folded.
+
+    Fields that are empty are left out; the service and its source are named whatever was asked.
+    What to do first stands above the rest, unless the reply opens with a fact that was asked for.
+    """
+    values = template.resolve(
+        placeholders,
+        service=service,
+        agency=agency,
+        category_value=category_value,
+        entities=entities,
+    )
+    opens = template.opening(rules)
+    shown = tuple(sections(values, opens or None))
+    first = next((section.field for section in shown if opens and not section.folded), "")
+    return Reply(
+        kind="service",
+        title=service.name,
+        lead="" if first in FACTS else lead(service),
+        paragraphs=(),
+        sections=shown,
+        sources=(source(service, agency),),
+    )
+
+
+def render_answer(text: str, cited: Sequence[Service], release: Release) -> Reply:
+    """Return a reply of free text, gated or a person's: its paragraphs, with its sources."""
+    services = dict.fromkeys(cited)
+    return Reply(
+        kind="answer",
+        title="",
+        lead="",
+        paragraphs=tuple(paragraphs(text)),
+        sections=(),
+        sources=tuple(source(service, release.agencies[service.agency]) for service in services),
+    )
+
+
+def render_several(
+    text: str, cited: Sequence[Service], release: Release, *, rules: str = ""
+) -> Reply:
+    """Return the high path's reply: the gated ``text``, and a card of each cited service in the
+    order that the answer gives. ``rules`` are those of service_select_v1: what was asked of one
+    agency is mostly asked of each."""
+    services = dict.fromkeys(cited)
+    return replace(
+        render_answer(text, cited, release),
+        cards=tuple(card(each, release.agencies[each.agency], rules=rules) for each in services),
+    )
+
+
+def render_guidance(text: str) -> Reply:
+    """Return the reply of a turn that is no inquiry: the gated ``text`` in paragraphs."""
+    return Reply(
+        kind="guidance",
+        title="",
+        lead="",
+        paragraphs=tuple(paragraphs(text)),
+        sections=(),
+        sources=(),
+    )
+
+
+def told_in(said: Reply, language: str, release: Release) -> Reply:
+    """Return ``said`` for a citizen who writes in ``language``, empty for that of the knowledge.
+
+    ``release`` is the one that it was made from, in ``language`` as far as it is. Of free text the
+    words themselves tell.
+    """
+    if not language:
+        return said
+    original: list[str] = []
+    if said.kind == "service":
+        key = (said.sources[0].agency_id, said.sources[0].service_key)
+        original += _not_translated(key, said.lead, said.sections, language, release)
+    if said.paragraphs and languages.unsupported("\n".join(said.paragraphs), {language}):
+        original.append("paragraphs")
+    cards = tuple(_card_told_in(each, language, release) for each in said.cards)
+    return replace(said, language=language, original=tuple(original), cards=cards)
+
+
+def _card_told_in(said: Card, language: str, release: Release) -> Card:
+    key = (said.source.agency_id, said.source.service_key)
+    original = _not_translated(key, said.lead, said.sections, language, release)
+    return replace(said, original=tuple(original))
+
+
+def _not_translated(
+    key: tuple[str, str], lead: str, shown: Sequence[Section], language: str, release: Release
+) -> Iterator[str]:
+    """Yield the parts of a rendered service that are as they were written."""
+    of_release = release.language == language
+    translated = release.translated.get(key, frozenset()) if of_release else frozenset()
+    steps = any(step.strip() for step in release.services[key].how_to_apply)
+    if "name" not in translated:
+        yield "title"
+    if lead and ("how_to_apply" if steps else "overview") not in translated:
+        yield "lead"
+    for section in shown:
+        # A fee such as "MRK 45.00" is in every language.
+        words = any(c.isalpha() and not c.isupper() for item in section.items for c in item)
+        if section.field in AROUND:
+            missing = not of_release
+        else:
+            missing = section.field in SECTIONS and section.field not in translated
+        if missing and (words or not translated):
+            yield section.field

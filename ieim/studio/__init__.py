@@ -1,0 +1,1 @@
+"""Editors: the draft, its checks and proposals, trying it out, and telling of mistakes."""

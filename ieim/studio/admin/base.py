@@ -1,0 +1,272 @@
+"""What the pages of every table of the draft do: save and remove through editing, and no other way.
+
+A save runs in one transaction. What editing refuses undoes all of it; the page comes back with
+what was typed, and with what is wrong beside the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.actions import delete_selected as delete_selected_
+from django.contrib.admin.utils import flatten_fieldsets, unquote
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from ieim.knowledge.bundles.rows import IDENTITY
+from ieim.studio.admin.conflicts import conflict_of, gone, identity_fields, saved_over
+from ieim.studio.admin.forms import DraftForm
+from ieim.studio.admin.lists import LightList
+from ieim.studio.admin.related import related
+from ieim.studio.admin.scoped import Scoped, scope_of
+from ieim.studio.drafts import editing
+from ieim.studio.drafts.history import readable
+from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.models import Change, DraftEntry
+
+_REFUSALS = (editing.Stale, editing.OutOfScope, editing.Invalid)
+_CHANGES_PER_PAGE = 50
+_TAKE_OVER = "Open the entry again in another tab, and take over from here what you still want."
+_DELETE_LIMIT = 200
+"""Two fields each on the page that asks: a form may have a thousand."""
+
+
+class Refused(Exception):
+    """Editing refused some of a page's forms; ``problems`` by prefix and column."""
+
+    def __init__(self, problems: Mapping[str, Mapping[str, list[str]]]) -> None:
+        super().__init__("refused")
+        self.problems = problems
+
+
+def identity_of(entry: DraftEntry) -> dict[str, str]:
+    """Return the natural id of ``entry``, by column."""
+    columns = IDENTITY[entry.table]
+    return {name: getattr(entry, "agency_id" if name == "agency" else name) for name in columns}
+
+
+class DraftAdmin(Scoped):
+    """One table of the draft."""
+
+    actions = ["delete_selected"]
+    list_per_page = 50
+    show_full_result_count = False
+    change_form_template = "admin/studio/change_form.html"
+    object_history_template = "admin/studio/history.html"
+    delete_confirmation_template = "admin/studio/delete_confirmation.html"
+    delete_selected_confirmation_template = "admin/studio/delete_selected.html"
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[LightList]:
+        """Return the list without long columns."""
+        return LightList
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kw: Any
+    ) -> Any:
+        """Return the form, told what editing refused a moment ago."""
+        form: Any = super().get_form(request, obj, change=change, **kw)
+        shown = flatten_fieldsets(self.get_fieldsets(request, obj))
+        # None takes a declared field out: what the page does not show is not posted either.
+        hidden = {name: None for name in form.declared_fields if name not in shown}
+        return type(form)(form.__name__, (form,), {**hidden, "problems": refused(request)})
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """Show or save an entry; nothing is saved of what editing refuses in part."""
+        if request.method == "POST":
+            request.POST = saved_over(request.POST)  # type: ignore[assignment]
+            if object_id is not None and (again := self._gone(request, object_id)):
+                request.POST, sentence = again
+                request._refused = {"": {"": [sentence]}}  # type: ignore[attr-defined]
+                form_url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_add")
+                return super().changeform_view(request, None, form_url, extra_context)
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except Refused as refused:
+            request._refused = refused.problems  # type: ignore[attr-defined]
+            return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Show the form, with ways to what belongs to the entry."""
+        entry = context.get("original")
+        if entry is not None:
+            context["related"] = related(entry)
+            context["identity"] = identity_fields(identity_of(entry))
+            context["conflict"] = conflict_of(context["adminform"].form)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def _gone(self, request: HttpRequest, object_id: str) -> tuple[Any, str] | None:
+        """Return the form of an entry that somebody removed, and who did; else None."""
+        try:
+            pk = self.opts.pk.to_python(unquote(object_id))
+        except ValidationError:
+            return None
+        if self.model._default_manager.filter(pk=pk).exists():
+            return None
+        return gone(request.POST, self.table, scope_of(request))
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save through editing."""
+        problems: dict[str, dict[str, list[str]]] = {}
+        with _collected(problems, form):
+            saved = _save(request, form)
+            _become(obj, saved)
+        if problems:
+            raise Refused(problems)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Save the rows of an inline through editing, and all of its problems at once."""
+        problems: dict[str, dict[str, list[str]]] = {}
+        formset.new_objects, formset.changed_objects, formset.deleted_objects = [], [], []
+        for row in formset.forms:
+            entry: DraftEntry = row.instance
+            new = entry._state.adding
+            if row in formset.deleted_forms:
+                if not new:
+                    # A row that goes shows nothing: what is wrong stands over the page.
+                    with _collected(problems, form, about=str(entry)):
+                        _remove(request, entry, row.seen_version())
+                        formset.deleted_objects.append(entry)
+            elif row.has_changed():
+                entry.agency_id = form.instance.pk  # type: ignore[attr-defined]
+                with _collected(problems, row):
+                    _become(entry, _save(request, row))
+                if new:
+                    formset.new_objects.append(entry)
+                else:
+                    formset.changed_objects.append((entry, row.changed_data))
+        if problems:
+            raise Refused(problems)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        """Ask, then remove; say why when that is not possible."""
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except _REFUSALS as error:
+            messages.error(request, _sentence(error))
+            name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
+            return HttpResponseRedirect(reverse(name, args=[object_id]))
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Remove through editing."""
+        _remove(request, obj, _number(request.POST.get("seen")))
+
+    @admin.action(permissions=["delete"], description="Delete selected entries")
+    def delete_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        """Ask, then remove all of them or none."""
+        if queryset.count() > _DELETE_LIMIT:
+            messages.error(request, f"Delete at most {_DELETE_LIMIT} entries at a time.")
+            return None
+        try:
+            with transaction.atomic():
+                page: HttpResponse | None = delete_selected_(self, request, queryset)
+                return page
+        except _REFUSALS as error:
+            messages.error(request, f"Nothing was deleted. {_sentence(error)}")
+            return None
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Remove each through editing, in the version that was on the page."""
+        pairs = [pair.rpartition(":") for pair in request.POST.getlist("seen")]
+        seen = {pk: _number(version) for pk, _, version in pairs}
+        for entry in queryset:
+            _remove(request, entry, seen.get(str(entry.pk), 0))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return the entries alone: their translations go with them, nothing else may."""
+        names = [str(entry) for entry in objs]
+        return names, {str(self.opts.verbose_name_plural): len(names)}, set(), []
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show who changed what and when."""
+        entry = self.get_object(request, unquote(object_id))
+        if entry is None:
+            return super().history_view(request, object_id, extra_context)
+        name = entry_name(self.table, identity_of(entry))
+        changes = Change.objects.select_related("by").filter(table=self.table, entry=name)
+        page = self.get_paginator(request, changes, _CHANGES_PER_PAGE).get_page(
+            request.GET.get("p", 1)
+        )
+        extra = {**(extra_context or {}), "changes": page, "version": entry.version}
+        extra["shown"] = [(change, readable(change.fields)) for change in page]
+        return super().history_view(request, object_id, extra)
+
+
+def _save(request: HttpRequest, form: DraftForm) -> DraftEntry:
+    return editing.save(
+        table=form.instance.table,
+        values=form.values(),
+        by=request.user,  # type: ignore[arg-type]
+        seen=form.seen_version(),
+        source=Change.Source.ADMIN,
+    )
+
+
+def _remove(request: HttpRequest, entry: DraftEntry, seen: int | None) -> None:
+    editing.remove(
+        table=entry.table,
+        identity=identity_of(entry),
+        by=request.user,  # type: ignore[arg-type]
+        seen=seen or 0,
+        source=Change.Source.ADMIN,
+    )
+
+
+def _become(entry: DraftEntry, saved: DraftEntry) -> None:
+    for field in saved._meta.concrete_fields:
+        setattr(entry, field.attname, getattr(saved, field.attname))
+    entry._state.adding = False
+
+
+@contextmanager
+def _collected(
+    problems: dict[str, dict[str, list[str]]], form: DraftForm, about: str = ""
+) -> Iterator[None]:
+    """Note in ``problems`` what editing refuses, instead of raising it."""
+    found = problems.setdefault(form.prefix or "", {})
+    try:
+        yield
+    except editing.Invalid as error:
+        for column, texts in error.problems.items():
+            said = [f"{about}: {text}" for text in texts] if about else list(texts)
+            found.setdefault("" if about else column, []).extend(said)
+    except (editing.Stale, editing.OutOfScope) as error:
+        text = _sentence(error)
+        if isinstance(error, editing.Stale):
+            text = f"{text} Nothing was saved."
+            if form.prefix or about:
+                text = f"{text} {_TAKE_OVER}"
+        found.setdefault("", []).append(f"{about}: {text}" if about else text)
+    if not found:
+        del problems[form.prefix or ""]
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def refused(request: HttpRequest) -> Mapping[str, Mapping[str, list[str]]]:
+    """Return what editing refused of this very request, by prefix and column."""
+    return getattr(request, "_refused", {})
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < 10 else 0

@@ -1,0 +1,216 @@
+"""The pages of every table of the draft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from ieim.knowledge.bundles.columns import TRANSLATED
+from ieim.studio.admin.base import refused
+from ieim.studio.admin.files import FilesAdmin
+from ieim.studio.admin.forms import (
+    AgencyForm,
+    CaseTextForm,
+    CategoryForm,
+    HelpLineForm,
+    LabelForm,
+    RiskExampleForm,
+    ServiceForm,
+    TranslationForm,
+)
+from ieim.studio.drafts.links import link_warnings
+from ieim.studio.models import (
+    Agency,
+    CaseText,
+    Category,
+    DraftEntry,
+    HelpLine,
+    Label,
+    RiskExample,
+    Service,
+    Translation,
+)
+
+if TYPE_CHECKING:
+    Inline = admin.TabularInline[DraftEntry, Agency]
+else:
+    Inline = admin.TabularInline
+
+_INLINE_LIMIT = 100
+"""Dictionary entries that a page of an agency still shows: each is six fields of a form."""
+
+
+class CategoryInline(Inline):
+    """An agency's dictionary on its page."""
+
+    model = Category
+    form = CategoryForm
+    fields = ["key", "value", "keywords", "position", "seen"]
+    extra = 0
+    show_change_link = True
+
+    def get_formset(self, request: HttpRequest, obj: Agency | None = None, **kwargs: Any) -> Any:
+        """Return the formset, told what editing refused a moment ago."""
+        form = type("CategoryRow", (CategoryForm,), {"problems": refused(request)})
+        return super().get_formset(request, obj, **{**kwargs, "form": form})
+
+
+@admin.register(Agency)
+class AgencyAdmin(FilesAdmin):
+    """Agencies, with their dictionaries."""
+
+    table = "agencies"
+    form = AgencyForm
+    list_display = ["name", "id", "path", "position"]
+    search_fields = ["id", "name", "description"]
+    fields = ["id", "name", "path", "description", "position", "seen"]
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> list[Any]:
+        """Return the dictionary, unless it is too long for one page."""
+        if obj is None or obj.categories.count() <= _INLINE_LIMIT:
+            return [CategoryInline]
+        return []
+
+
+@admin.register(Category)
+class CategoryAdmin(FilesAdmin):
+    """Dictionary entries."""
+
+    table = "dictionary"
+    form = CategoryForm
+    list_display = ["value", "key", "agency", "position"]
+    list_display_links = ["value", "key"]
+    list_filter = [("agency", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["agency"]
+    search_fields = ["key", "value", "keywords", "agency__id", "agency__name"]
+    fields = ["agency", "key", "value", "keywords", "position", "seen"]
+    autocomplete_fields = ["agency"]
+
+
+class HasOverview(admin.SimpleListFilter):
+    """Services without an overview: the answer cannot say what they are."""
+
+    title = "overview"
+    parameter_name = "overview"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Return the two."""
+        return [("yes", "With an overview"), ("no", "Without an overview")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the services of that kind."""
+        if self.value() == "yes":
+            return queryset.exclude(overview="")
+        return queryset.filter(overview="") if self.value() == "no" else queryset
+
+
+@admin.register(Service)
+class ServiceAdmin(FilesAdmin):
+    """The service index."""
+
+    table = "services"
+    form = ServiceForm
+    list_display = ["name", "key", "agency", "has_overview", "position"]
+    list_filter = [HasOverview, ("agency", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["agency"]
+    search_fields = ["key", "name", "overview", "agency__id", "agency__name"]
+    autocomplete_fields = ["agency"]
+    fieldsets = [
+        (None, {"fields": ["agency", "key", "name", "categories", "position", "seen"]}),
+        (
+            "What the citizen reads",
+            {"fields": ["overview", "applicability_summary", "requirements", "how_to_apply"]},
+        ),
+        ("Facts", {"fields": ["fees", "processing_time", "contact"]}),
+        ("Links", {"fields": ["path", "url"]}),
+    ]
+
+    @admin.display(boolean=True, description="overview")
+    def has_overview(self, service: Service) -> bool:
+        """Whether there is an overview to answer with."""
+        return bool(service.overview.strip())
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save, and say what to look at again among the links."""
+        super().save_model(request, obj, form, change)
+        same = Service.objects.filter(url=obj.url).exclude(pk=obj.pk) if obj.url else ()
+        others = [(f"{service.agency_id} {service.key}", service.url) for service in same]
+        for warning in link_warnings([(f"{obj.agency_id} {obj.key}", obj.url)], others):
+            messages.warning(request, warning)
+
+
+@admin.register(Label)
+class LabelAdmin(FilesAdmin):
+    """Labels: for people of every agency."""
+
+    table = "labels"
+    form = LabelForm
+    list_display = ["name", "set", "code", "threshold", "effect", "position"]
+    list_filter = ["set"]
+    search_fields = ["code", "name", "description"]
+    fields = ["set", "code", "name", "description", "threshold", "effect", "position", "seen"]
+
+
+@admin.register(Translation)
+class TranslationAdmin(FilesAdmin):
+    """Texts in other languages."""
+
+    table = "translations"
+    form = TranslationForm
+    list_display = ["name", "language", "agency", "category", "service"]
+    list_display_links = ["name", "language"]
+    list_filter = ["language", ("agency", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["agency"]
+    search_fields = ["name", "category", "service", "agency__id", "agency__name"]
+    autocomplete_fields = ["agency"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the texts that what is translated has; all while that is not known."""
+        source = obj.__dict__ if obj else request.GET
+        what = next((name for name in ("category", "service") if source.get(name)), "agency")
+        texts = TRANSLATED[what] if obj or what != "agency" else _EVERY_TEXT
+        return ["language", "agency", "category", "service", *texts, "position", "seen"]
+
+
+@admin.register(HelpLine)
+class HelpLineAdmin(FilesAdmin):
+    """Help lines in other languages: for people of every agency."""
+
+    table = "help_lines"
+    form = HelpLineForm
+    list_display = ["flag", "language", "text", "position"]
+    list_display_links = ["flag", "language"]
+    list_filter = ["language", "flag"]
+    search_fields = ["flag", "text"]
+    fields = ["language", "flag", "text", "position", "seen"]
+
+
+@admin.register(RiskExample)
+class RiskExampleAdmin(FilesAdmin):
+    """Examples of risk flags: for people of every agency."""
+
+    table = "risk_examples"
+    form = RiskExampleForm
+    list_display = ["text", "language", "flag", "kind", "position"]
+    list_filter = ["flag", "kind", "language"]
+    search_fields = ["flag", "text"]
+    fields = ["language", "text", "flag", "kind", "position", "seen"]
+
+
+@admin.register(CaseText)
+class CaseTextAdmin(FilesAdmin):
+    """Texts of the cases that are no inquiry: for people of every agency."""
+
+    table = "texts"
+    form = CaseTextForm
+    list_display = ["case", "language", "text", "position"]
+    list_display_links = ["case", "language"]
+    list_filter = ["case", "language"]
+    search_fields = ["case", "text"]
+    fields = ["case", "language", "text", "position", "seen"]
+
+
+_EVERY_TEXT = tuple(dict.fromkeys(name for names in TRANSLATED.values() for name in names))

@@ -1,0 +1,192 @@
+"""Forms of the draft: they hold what was typed; editing judges it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django import forms
+
+from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.rows import IDENTITY
+from ieim.knowledge.headings import headings
+from ieim.studio.admin.fields import Categories, Lines, Seen
+from ieim.studio.models import (
+    Agency,
+    CaseText,
+    Category,
+    DraftEntry,
+    HelpLine,
+    Label,
+    RiskExample,
+    Service,
+    Translation,
+)
+
+if TYPE_CHECKING:
+    Base = forms.ModelForm[DraftEntry]
+else:
+    Base = forms.ModelForm
+
+
+_HEADINGS = headings()["en"]
+
+
+class DraftForm(Base):
+    """One entry. ``problems`` are what editing said to the same form, by prefix and column."""
+
+    problems: ClassVar[Mapping[str, Mapping[str, list[str]]]] = {}
+    seen = Seen(required=False)
+    position = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        help_text="Entries are listed in this order, lowest first. Blank: at the end.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk and not self.instance._state.adding:
+            self.initial["seen"] = self.instance.version
+            for name in IDENTITY[self.instance.table]:
+                if name in self.fields:
+                    self.fields[name].disabled = True
+        elif not self.is_bound:
+            self.initial.pop("position", None)
+        # The widget takes a new line as it is, so no text is trimmed behind anybody's back.
+        for name, field in self.fields.items():
+            if isinstance(field, forms.CharField) and name not in IDENTITY[self.instance.table]:
+                field.strip = False
+            if name in _HEADINGS:
+                _headed(field, name)
+
+    def _post_clean(self) -> None:
+        """Leave the entry alone: editing has the rules, and is the only one to write."""
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values, with what editing said about the same ones before."""
+        for column, messages in self.problems.get(self.prefix or "", {}).items():
+            self.add_error(column if column in self.fields else None, messages)
+        return self.cleaned_data
+
+    def values(self) -> dict[str, Any]:
+        """Return the bundle's columns that the form has, with the natural id of its entry."""
+        entry: Any = self.instance
+        values: dict[str, Any] = {}
+        for name in COLUMNS[entry.table]:
+            if name in self.fields:
+                value = self.cleaned_data.get(name)
+                if isinstance(value, str) and not isinstance(self.fields[name], Lines):
+                    # Browsers send CR LF for a new line.
+                    value = value.replace("\r\n", "\n")
+                if isinstance(self.fields[name], Lines) and name not in self.changed_data:
+                    value = getattr(entry, name)
+                values[name] = value.pk if isinstance(value, Agency) else value
+            elif name in IDENTITY[entry.table]:
+                values[name] = entry.agency_id if name == "agency" else getattr(entry, name)
+        if self.cleaned_data.get("position") is not None:
+            values["position"] = self.cleaned_data["position"]
+        return values
+
+    def seen_version(self) -> int | None:
+        """Return the version that was seen, None for a new entry."""
+        if self.instance._state.adding:
+            return None
+        return self.cleaned_data.get("seen") or 0
+
+
+def _headed(field: forms.Field, name: str) -> None:
+    """Call a field what citizens read above it; files call it by its column."""
+    field.label = _HEADINGS[name]
+    told = "" if field.help_text == f"{field.label}." else field.help_text
+    field.help_text = f"{told} In files: {name}.".strip()
+
+
+class AgencyForm(DraftForm):
+    """An agency."""
+
+    class Meta:
+        model = Agency
+        fields = ["id", "name", "path", "description"]
+
+
+class CategoryForm(DraftForm):
+    """A dictionary entry."""
+
+    keywords = Lines(rows=3, help_text="Other words that citizens use for it, one a line.")
+
+    class Meta:
+        model = Category
+        fields = ["agency", "key", "value", "keywords"]
+
+
+class ServiceForm(DraftForm):
+    """A service; its categories are ticked in its agency's dictionary."""
+
+    requirements = Lines(help_text="What the citizen needs, one a line.")
+    how_to_apply = Lines(help_text="The steps in their order, one a line.")
+
+    class Meta:
+        model = Service
+        fields = [
+            *("agency", "key", "name", "path", "overview", "applicability_summary"),
+            *("categories", "requirements", "fees", "processing_time", "how_to_apply"),
+            *("contact", "url"),
+        ]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "categories" not in self.fields:
+            return
+        service: Any = self.instance
+        agency = service.agency_id or self.data.get("agency") or self.initial.get("agency")
+        rows = Category.objects.filter(agency=agency) if agency else Category.objects.none()
+        dictionary = list(rows.values_list("key", "value"))
+        what = "From the agency's dictionary." if agency else "Save first, then choose them."
+        if agency and not dictionary:
+            what = "The agency's dictionary is empty: add entries to it first."
+        self.fields["categories"] = Categories(dictionary, service.categories, help_text=what)
+
+
+class LabelForm(DraftForm):
+    """A label."""
+
+    class Meta:
+        model = Label
+        fields = ["set", "code", "name", "description", "threshold", "effect"]
+
+
+class TranslationForm(DraftForm):
+    """A translation."""
+
+    keywords = Lines(rows=3, help_text="One a line.")
+    requirements = Lines(help_text="One a line.")
+    how_to_apply = Lines(help_text="One a line.")
+
+    class Meta:
+        model = Translation
+        fields = list(COLUMNS["translations"])
+
+
+class HelpLineForm(DraftForm):
+    """A help line."""
+
+    class Meta:
+        model = HelpLine
+        fields = list(COLUMNS["help_lines"])
+
+
+class RiskExampleForm(DraftForm):
+    """An example of a risk flag, or of what only sounds like it."""
+
+    class Meta:
+        model = RiskExample
+        fields = list(COLUMNS["risk_examples"])
+
+
+class CaseTextForm(DraftForm):
+    """What is said to a message that asks nothing of an administration."""
+
+    class Meta:
+        model = CaseText
+        fields = list(COLUMNS["texts"])

@@ -1,0 +1,123 @@
+"""What staff's resources share: the site's login, versions that were seen, closed bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.conf import settings
+from django.utils.http import parse_etags
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework import serializers
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import APIException
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from conversations.api import views
+from ieim.people.access import allows
+from ieim.people.models import User
+
+if TYPE_CHECKING:
+    from drf_spectacular.openapi import AutoSchema
+
+
+class Changed(APIException):
+    """412: the thing is not what the client has seen."""
+
+    status_code = 412
+    default_detail = "It has changed since you read it. Read it again before you change it."
+
+
+class NoVersion(APIException):
+    """428: the client does not say what it has seen."""
+
+    status_code = 428
+    default_detail = "Send the ETag as If-Match: it says which version you have seen."
+
+
+def etag(version: int) -> str:
+    """Return a version as an entity tag (RFC 9110)."""
+    return f'"{version}"'
+
+
+def seen_version(request: Request) -> int:
+    """Return the version that the client says it has seen; ``*`` says nothing of that.
+
+    Raises :class:`NoVersion` without ``If-Match`` and :class:`Changed` for what is no version.
+    """
+    if "If-Match" not in request.headers:
+        raise NoVersion
+    for tag in parse_etags(request.headers["If-Match"]):
+        digits = tag.strip('"')
+        if tag.startswith('"') and digits.isascii() and digits.isdigit() and len(digits) < 10:
+            return int(digits)
+    raise Changed
+
+
+class Closed(serializers.Serializer[Any]):
+    """An object without other members than its own: a misspelt one must not pass for none."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the members; raises ValidationError for one that is not known here."""
+        unknown = [n for n in data if n not in self.fields] if isinstance(data, dict) else []
+        if unknown:
+            raise serializers.ValidationError({name: ["It is not known here."] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class StaffLogin(SessionAuthentication):
+    """The cookie of the staff's login; what changes something needs the CSRF token as well."""
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return what a 401 says in ``WWW-Authenticate``: without it, it would be a 403."""
+        return "Session"
+
+
+class Listed(BasePermission):
+    """Whoever the table of addresses lets in."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Whether it does."""
+        match = request.resolver_match
+        return match is not None and allows(request.user, match.view_name, request.method or "")
+
+
+class StaffView(views.View):
+    """A resource for staff."""
+
+    authentication_classes = [StaffLogin]
+    permission_classes = [Listed]
+
+    @property
+    def user(self) -> User:
+        """Who asks: the permissions let nobody in who is not logged in."""
+        return cast(User, self.request.user)
+
+
+class StaffLoginScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the OpenAPI document names it."""
+
+    target_class = "ieim.studio.api.staff.StaffLogin"
+    name = ["staff", "csrf"]
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> Any:
+        """Return the security schemes, in the order of their names."""
+        return [
+            {
+                "type": "apiKey",
+                "in": "cookie",
+                "name": settings.SESSION_COOKIE_NAME,
+                "description": "The cookie of the login at `/staff/login/`.",
+            },
+            {
+                "type": "apiKey",
+                "in": "header",
+                "name": "X-CSRFToken",
+                "description": f"The value of the cookie `{settings.CSRF_COOKIE_NAME}`.",
+            },
+        ]
+
+    def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
+        """Return what an operation needs: the token only where it changes something."""
+        reads = auto_schema.method in ("GET", "HEAD")
+        return {name: [] for name in self.name[: 1 if reads else 2]}

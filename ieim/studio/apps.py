@@ -1,0 +1,14 @@
+"""The studio app: where editors change the knowledge, try it and publish it."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class StudioConfig(AppConfig):
+    """Django's handle on the app."""
+
+    name = "ieim.studio"
+    label = "studio"
+    verbose_name = "Knowledge"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,59 @@
+"""The checks that the knowledge goes through before somebody proposes to publish it.
+
+They are pure: a bundle goes in, remarks come out. Those that ask the search take their time where
+there are many services, so they can be had apart from the others; none of theirs is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.pipeline.knowledge import Release
+from ieim.studio.checks.budgets import too_costly
+from ieim.studio.checks.linked import links
+from ieim.studio.checks.reach import silent, unreached
+from ieim.studio.checks.references import dangling
+from ieim.studio.checks.remarks import Remark, Severity
+from ieim.studio.checks.stealing import Told, stealing
+from ieim.studio.checks.translated import behind
+from ieim.studio.checks.untold import untold
+
+__all__ = ["Remark", "Severity", "at_once", "by_search", "examine", "in_order"]
+
+
+def examine(
+    bundle: Bundle, release: Release, *, budget: int | None, languages: Sequence[str] = ()
+) -> list[Remark]:
+    """Return every remark about ``bundle``, errors first, else in the order of the checks.
+
+    ``release`` is the bundle's; ``budget`` is the input of one call in tokens, None for no limit;
+    ``languages`` are those that the deployment answers in.
+    """
+    now = at_once(bundle, budget=budget, languages=languages)
+    return in_order([*now, *by_search(bundle, release)])
+
+
+def at_once(bundle: Bundle, *, budget: int | None, languages: Sequence[str] = ()) -> list[Remark]:
+    """Return what can be said without the search."""
+    return [
+        *dangling(bundle),
+        *unreached(bundle),
+        *silent(bundle),
+        *links(bundle),
+        *behind(bundle),
+        *untold(bundle, languages),
+        *too_costly(bundle, budget),
+    ]
+
+
+def by_search(
+    bundle: Bundle, release: Release, *, told: Told = lambda done, total: None
+) -> list[Remark]:
+    """Return what only the search can say; ``told`` hears how many searches are made, of all."""
+    return list(stealing(bundle, release, told))
+
+
+def in_order(remarks: Iterable[Remark]) -> list[Remark]:
+    """Return ``remarks`` with the errors first."""
+    return sorted(remarks, key=lambda remark: remark.severity is not Severity.ERROR)

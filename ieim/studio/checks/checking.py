@@ -1,0 +1,166 @@
+"""What the checks say, worked out once for each state of the knowledge, whoever asks.
+
+A small draft is checked where somebody asks. In a large one a worker does the checks that ask the
+search, which take seconds; the others, among them all that can stop a proposal, answer meanwhile.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from threading import Lock
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.pipeline.knowledge import Release
+from ieim.studio import runs
+from ieim.studio.checks import Remark, at_once, by_search, examine, in_order
+from ieim.studio.drafts import kept as drafts
+from ieim.studio.drafts.kept import Draft
+from ieim.studio.models import CheckRun
+
+logger = logging.getLogger(__name__)
+
+RUN_CHECKS = "ieim.studio.tasks.run_checks"
+SMALL = 1_000
+"""Services up to which everything is checked in less than a second."""
+OURS = "Our own software failed; the log says how."
+
+_RUNS_KEPT = 5
+_KEPT = 4
+_kept: OrderedDict[tuple[str, int | None], Sequence[Remark]] = OrderedDict()
+_lock = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the checks say, errors first. ``run`` is None once that is all there is to say;
+    otherwise what the search has to say is missing: the run is not DONE."""
+
+    remarks: Sequence[Remark]
+    run: CheckRun | None = None
+
+
+def budget() -> int | None:
+    """Tokens that one call may take in; None is no limit."""
+    limit: int | None = settings.IEIM_MODEL["BUDGET"]["input"]
+    return limit
+
+
+def languages() -> list[str]:
+    """The languages that the deployment answers in; the first is the knowledge's."""
+    return list(settings.IEIM_MODEL["LANGUAGES"])
+
+
+def checked_draft(draft: Draft) -> Checked:
+    """Return what the checks say of ``draft`` with its faults; see :func:`checked`."""
+    found = checked(draft.bundle, draft.release)
+    return replace(found, remarks=[*draft.faults, *found.remarks])
+
+
+def checked(bundle: Bundle, release: Release) -> Checked:
+    """Return what the checks say of the draft that is ``bundle``; ``release`` is the bundle's.
+
+    The first to ask of a large one has a worker begin.
+    """
+    key = (release.sha256, budget())
+    with _lock:
+        known = _kept.get(key)
+    if known is None and len(bundle.services) <= SMALL:
+        known = examine(bundle, release, budget=budget(), languages=languages())
+    elif known is None:
+        now = at_once(bundle, budget=budget(), languages=languages())
+        run = CheckRun.objects.filter(sha256=release.sha256).first() or _begin(release.sha256)
+        if run.state != CheckRun.State.DONE:
+            return Checked(in_order(now), run)
+        known = in_order([*now, *map(Remark.from_dict, run.remarks)])
+    with _lock:
+        _kept[key] = known
+        _kept.move_to_end(key)
+        while len(_kept) > _KEPT:
+            _kept.popitem(last=False)
+    return Checked(known)
+
+
+def missing(run: CheckRun) -> str:
+    """Return why the checks are not complete, and what to do, for who wants to propose."""
+    if run.state == CheckRun.State.FAILED:
+        return "The checks have failed: start them again on the page of the checks."
+    how = f" {run.done:,} of {run.total:,} searches are made." if run.total else ""
+    return f"The checks of the draft are not done yet.{how} Propose it again when they are."
+
+
+@transaction.atomic
+def _begin(sha256: str) -> CheckRun:
+    run, new = CheckRun.objects.get_or_create(sha256=sha256)
+    if new:
+        # Nobody waits for what the draft was: a worker notices that its run is gone.
+        others = CheckRun.objects.exclude(pk=run.pk)
+        others.filter(state__in=runs.GOING_ON).delete()
+        newest = others.values_list("pk", flat=True)[: _RUNS_KEPT - 1]
+        others.exclude(pk__in=list(newest)).delete()
+        runs.queue(RUN_CHECKS, run.pk)
+    return run
+
+
+@transaction.atomic
+def begin_again(*, run_id: int) -> None:
+    """Queue a run that has FAILED; any other is left alone."""
+    failed = CheckRun.objects.filter(pk=run_id, state=CheckRun.State.FAILED)
+    if failed.update(state=CheckRun.State.QUEUED, done=0, total=0, error=""):
+        runs.queue(RUN_CHECKS, run_id)
+
+
+def requeue(*, now: datetime | None = None, at_start: bool = False) -> int:
+    """Queue again every run that stands still; see :func:`ieim.studio.runs.requeue`."""
+    return runs.requeue(CheckRun, RUN_CHECKS, now=now, at_start=at_start)
+
+
+def run_checks(*, run_id: int) -> None:
+    """Make the searches of a run; returns at once when another worker has it or it is over.
+
+    Never raises for what goes wrong: the run has then FAILED, with a sentence.
+    """
+    claim = runs.take(CheckRun, run_id)
+    if claim is None:
+        return
+    try:
+        try:
+            with runs.heartbeat(claim):
+                _run(claim)
+        except runs.Lost:
+            raise
+        except Exception:  # Whatever it is: the run must not stand still for ever.
+            logger.exception("checks %s failed", run_id)
+            claim.write(state=CheckRun.State.FAILED, error=OURS)
+    except runs.Lost:
+        logger.warning("checks %s: nobody waits for them here; this worker stops", run_id)
+
+
+def _run(claim: runs.Claim) -> None:
+    draft = drafts.draft()
+    if not CheckRun.objects.filter(pk=claim.run_id, sha256=draft.release.sha256).exists():
+        # The draft has changed since: whoever looks next has its new state checked.
+        CheckRun.objects.filter(pk=claim.run_id).delete()
+        return
+    saved = time.monotonic()
+
+    def told(done: int, total: int) -> None:
+        nonlocal saved
+        if not done or time.monotonic() - saved >= runs.SAVE_EVERY:
+            claim.write(done=done, total=total)
+            saved = time.monotonic()
+
+    remarks = by_search(draft.bundle, draft.release, told=told)
+    claim.write(
+        state=CheckRun.State.DONE,
+        done=F("total"),
+        remarks=[remark.as_dict() for remark in remarks],
+    )

@@ -1,0 +1,1 @@
+"""The draft: reading it, changing its entries, replacing it by a bundle, its history."""

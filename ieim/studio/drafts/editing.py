@@ -1,0 +1,221 @@
+"""Changing entries of the draft one by one: what the admin, files and the API all go through.
+
+Every change is one transaction: the rules of a bundle's rows, the references, the scope of the
+person, the version that they saw, the history (:class:`Change`) and the audit event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import transaction
+
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
+from ieim.knowledge.bundles.rows import IDENTITY, Table
+from ieim.people.models import User
+from ieim.people.scope import agencies_of
+from ieim.pipeline.canonical import digest
+from ieim.studio.drafts.entries import Entries, Problems, Values, not_removable, with_it
+from ieim.studio.drafts.history import agency_of, change, difference, keep, who_and_when
+from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.models import Change, DraftEntry
+
+__all__ = [
+    "Edit",
+    "Invalid",
+    "ManyInvalid",
+    "OutOfScope",
+    "Stale",
+    "may_edit",
+    "remove",
+    "save",
+    "save_all",
+]
+
+Identity: TypeAlias = Mapping[str, str]
+"""The columns of ``IDENTITY[table]`` and their values."""
+
+
+class Stale(Exception):
+    """The entry is not what the person saw; ``message`` says who changed it and when."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class OutOfScope(Exception):
+    """The person does not work for that agency."""
+
+
+class Invalid(Exception):
+    """The values break a rule; ``problems`` is ``{column: [sentence]}``."""
+
+    def __init__(self, problems: Problems) -> None:
+        super().__init__("; ".join(text for texts in problems.values() for text in texts))
+        self.problems = problems
+
+
+class ManyInvalid(Exception):
+    """Some of many edits break a rule; ``rows`` is ``{index of the edit: problems}``."""
+
+    def __init__(self, rows: Mapping[int, Problems]) -> None:
+        super().__init__(f"{len(rows)} of the rows break a rule")
+        self.rows = rows
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One entry as it should be. ``seen`` is the version that was seen, None for a new entry.
+
+    ``values`` are a bundle's columns with natural ids (lists as lists, a threshold as Decimal or
+    None), and ``position`` if that shall change. Columns left out stay as they are.
+    """
+
+    values: Mapping[str, Any]
+    seen: int | None
+
+
+def may_edit(user: AbstractBaseUser | AnonymousUser, agency_id: str) -> bool:
+    """Whether ``user`` may change the entries of an agency.
+
+    "" stands for what belongs to every agency: labels, and which agencies there are.
+    """
+    agencies = agencies_of(user)
+    return agencies is None or (agency_id != "" and agency_id in agencies)
+
+
+def permits(scope: frozenset[str] | None, table: Table, owner: str, *, new: bool) -> bool:
+    """Whether ``scope`` (see ``agencies_of``) lets somebody add or change an entry of ``owner``."""
+    return scope is None or (owner in scope and not (new and table == "agencies"))
+
+
+@transaction.atomic
+def save(
+    *,
+    table: Table,
+    values: Mapping[str, Any],
+    by: User,
+    seen: int | None,
+    source: Change.Source,
+) -> DraftEntry:
+    """Add or change one entry (see :class:`Edit`) and return it as it now is.
+
+    Values that change nothing leave no trace. Raises :class:`Invalid`, :class:`Stale` and
+    :class:`OutOfScope`; then nothing has changed.
+    """
+    try:
+        (entry,) = save_all(table=table, edits=[Edit(values, seen)], by=by, source=source)
+    except ManyInvalid as error:
+        raise Invalid(error.rows[0]) from error
+    return entry
+
+
+@transaction.atomic
+def save_all(
+    *, table: Table, edits: Sequence[Edit], by: User, source: Change.Source
+) -> list[DraftEntry]:
+    """Add and change many entries of one table, all or none; return them in the same order.
+
+    Raises :class:`ManyInvalid` with every problem, :class:`Stale` and :class:`OutOfScope` for the
+    first of theirs; then nothing has changed.
+    """
+    lock_head(SYSTEM_CHAIN)
+    entries = Entries(table, [edit.values for edit in edits])
+    scope = agencies_of(by)
+    for identity, edit in zip(entries.identities, edits, strict=True):
+        before = entries.stored.get(identity)
+        owner = agency_of(table, dict(zip(IDENTITY[table], identity, strict=True)))
+        if not permits(scope, table, owner, new=before is None):
+            raise OutOfScope("You do not work for that agency.")
+        if edit.seen is not None and (before is None or before.version != edit.seen):
+            name = " ".join(filter(None, identity))
+            raise Stale(f"{who_and_when(table, name)}, after you opened it.")
+    wrong, merged = entries.check(new={i for i, e in enumerate(edits) if e.seen is None})
+    if wrong:
+        raise ManyInvalid(wrong)
+    log = _Log(table, by, source)
+    for index, (identity, values) in enumerate(zip(entries.identities, merged, strict=True)):
+        before = entries.stored.get(identity)
+        fields = difference(entries.values_of(before) if before else None, values)
+        if fields:
+            entries.put(index, values)
+            log.add(values, Change.Kind.CHANGED if before else Change.Kind.ADDED, fields)
+    entries.write()
+    log.write()
+    return entries.result()
+
+
+@transaction.atomic
+def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Change.Source) -> None:
+    """Remove an entry, with its translations.
+
+    Raises :class:`Invalid` while something else refers to it (an agency with services, a category
+    of a service), :class:`Stale` and :class:`OutOfScope`; then nothing has changed.
+    """
+    lock_head(SYSTEM_CHAIN)
+    owner = "" if table == "agencies" else agency_of(table, identity)
+    if not may_edit(by, owner):
+        raise OutOfScope("You do not work for that agency.")
+    entries = Entries(table, [identity])
+    entry = entries.stored.get(entries.identities[0])
+    if entry is None or entry.version != seen:
+        raise Stale(f"{who_and_when(table, entry_name(table, identity))}, after you opened it.")
+    if problem := not_removable(table, identity):
+        raise Invalid({IDENTITY[table][-1]: [problem]})
+    log = _Log("translations", by, source)
+    translations = with_it(table, identity)
+    for translation in translations.stored.values():
+        values = translations.values_of(translation)
+        log.add(values, Change.Kind.REMOVED, difference(values, None))
+        translation.delete()
+    log.write()
+    log = _Log(table, by, source)
+    values = entries.values_of(entry)
+    log.add(values, Change.Kind.REMOVED, difference(values, None))
+    entry.delete()
+    log.write()
+
+
+@dataclass(slots=True)
+class _Log:
+    """Collects changes of one table; they become history and one audit event."""
+
+    table: Table
+    by: User
+    source: Change.Source
+    changes: list[Change] = field(default_factory=list)
+
+    def add(self, values: Values, kind: Change.Kind, fields: Mapping[str, Sequence[Any]]) -> None:
+        self.changes.append(
+            change(
+                table=self.table,
+                values=values,
+                kind=kind,
+                fields=fields,
+                by=self.by,
+                source=self.source,
+            )
+        )
+
+    def write(self) -> None:
+        if not self.changes:
+            return
+        keep(self.changes)
+        kinds = [one.kind for one in self.changes]
+        record_system(
+            kind="knowledge.changed",
+            payload={
+                "table": self.table,
+                "source": self.source.value,
+                "entries": [one.entry for one in self.changes[:20]],
+                **{kind.value: kinds.count(kind) for kind in Change.Kind},
+                # The texts are in the history: the digest shows that they are still those.
+                "sha256": digest([[c.entry, c.kind, c.fields] for c in self.changes]),
+            },
+            actor=self.by.actor,
+        )

@@ -1,0 +1,249 @@
+"""Entries of one table of the draft, beside what somebody wants them to be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from django.db.models import Max, Q, QuerySet
+
+from ieim.knowledge.bundles.checks import check_row
+from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT
+from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
+from ieim.studio.drafts.history import who_and_when
+from ieim.studio.drafts.selectors import DRAFT_MODELS
+from ieim.studio.models import (
+    Agency,
+    Category,
+    DraftEntry,
+    HelpLine,
+    Label,
+    RiskExample,
+    Service,
+    Translation,
+)
+
+Problems: TypeAlias = dict[str, list[str]]
+"""What is wrong, by column: each a sentence without a full stop."""
+Values: TypeAlias = dict[str, Any]
+
+_BATCH = 500
+_FEW = 50
+"""Up to so many rows are looked up one by one, more by reading the table."""
+_POSITION_LIMIT = 1_000_000
+# What no database takes, not even to look for it; the checks say what is wrong with it.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Entries:
+    """The stored entries that ``wanted`` (columns, perhaps ``position``) are about.
+
+    ``stored`` has them by their natural ids, ``identities`` has those of ``wanted`` in its order.
+    """
+
+    def __init__(self, table: Table, wanted: Sequence[Mapping[str, Any]]) -> None:
+        self.table = table
+        self.model = DRAFT_MODELS[table]
+        self.identities = [_identity(table, values) for values in wanted]
+        self.stored: dict[tuple[str, ...], DraftEntry] = {}
+        rows: QuerySet[DraftEntry] = self.model._default_manager.all()
+        if len(wanted) <= _FEW:
+            rows = rows.filter(_any_of(table, self.identities))
+        for entry in rows:
+            self.stored[_identity(table, self.values_of(entry))] = entry
+        self._wanted = wanted
+        self._put: dict[int, DraftEntry] = {}
+
+    def values_of(self, entry: DraftEntry) -> Values:
+        """Return the columns of ``entry``, lists as lists, and its position."""
+        values = {name: getattr(entry, attribute(name)) for name in COLUMNS[self.table]}
+        return {**values, "position": entry.position}
+
+    def check(self, *, new: Collection[int]) -> tuple[dict[int, Problems], list[Values]]:
+        """Return what is wrong by index of ``wanted``, and what every entry is to become.
+
+        ``new`` are the indexes of those that must not be there yet.
+        """
+        merged: list[Values] = []
+        wrong: dict[int, Problems] = {}
+        known = References(self.table, self.identities)
+        first: dict[tuple[str, ...], int] = {}
+        last = self.model._default_manager.aggregate(last=Max("position"))["last"]
+        last = -1 if last is None else last
+        for index, (identity, given) in enumerate(zip(self.identities, self._wanted, strict=True)):
+            before = self.stored.get(identity)
+            if before is None:
+                last += 1
+            start = self.values_of(before) if before else {"position": last}
+            values, problems = _checked(self.table, {**start, **given})
+            for column, problem in known.dangling(values):
+                problems.setdefault(column, []).append(problem)
+            column = IDENTITY[self.table][-1]
+            name = " ".join(filter(None, identity))
+            whole = all(values[c] for c in IDENTITY[self.table] if COLUMNS[self.table][c].required)
+            if whole and first.setdefault(identity, index) != index:
+                problems.setdefault(column, []).append(f"{name!r} stands here twice: keep one")
+            elif before is not None and index in new:
+                what = f"there is {name!r} already: {who_and_when(self.table, name)}"
+                problems.setdefault(column, []).append(what)
+            if problems:
+                wrong[index] = problems
+            merged.append(values)
+        if self.table == "risk_examples":
+            self._too_many(first, wrong)
+        return wrong, merged
+
+    def _too_many(self, wanted: Mapping[tuple[str, ...], int], wrong: dict[int, Problems]) -> None:
+        """Note in ``wrong`` the new examples that would be more than the limit."""
+        new = [index for identity, index in wanted.items() if identity not in self.stored]
+        room = max(0, EXAMPLES_LIMIT - RiskExample.objects.count())
+        for index in new[room:]:
+            what = f"there are {EXAMPLES_LIMIT} examples, which is the limit: remove one first"
+            wrong.setdefault(index, {}).setdefault("text", []).append(what)
+
+    def put(self, index: int, values: Values) -> None:
+        """Note that the entry of ``index`` becomes ``values``, one version on."""
+        before = self.stored.get(self.identities[index])
+        version = 1 if before is None else before.version + 1
+        columns = {attribute(name): value for name, value in values.items()}
+        self._put[index] = self.model(**columns, version=version)
+
+    def write(self) -> None:
+        """Store what was put."""
+        kept = set(IDENTITY[self.table])
+        names = [attribute(name) for name in COLUMNS[self.table] if name not in kept]
+        self.model._default_manager.bulk_create(
+            self._put.values(),
+            batch_size=_BATCH,
+            update_conflicts=True,
+            unique_fields=list(IDENTITY[self.table]),
+            update_fields=["position", "version", *names],
+        )
+
+    def result(self) -> list[DraftEntry]:
+        """Return the entries of ``wanted`` as they now are."""
+        return [
+            self._put[index] if index in self._put else self.stored[identity]
+            for index, identity in enumerate(self.identities)
+        ]
+
+
+class References:
+    """What entries of ``table`` may refer to, as it is in the draft."""
+
+    def __init__(self, table: Table, identities: Sequence[tuple[str, ...]]) -> None:
+        self._table = table
+        self._agencies: set[str] = set()
+        self._known: dict[str, set[tuple[str, str]]] = {}
+        self._flags: set[str] = set()
+        if "flag" in COLUMNS[table]:
+            flags = Label.objects.filter(set="risk_flags")
+            self._flags = set(flags.values_list("code", flat=True))
+        if "agency" not in IDENTITY[table]:
+            return
+        place = IDENTITY[table].index("agency")
+        agencies = {identity[place] for identity in identities}
+        found = Agency.objects.filter(pk__in=agencies) if len(agencies) <= _FEW else Agency.objects
+        self._agencies = set(found.values_list("pk", flat=True))
+        models = {"services": (Category,), "translations": (Category, Service)}
+        for model in models.get(table, ()):
+            rows = model._default_manager.values_list("agency_id", "key")
+            if len(agencies) <= _FEW:
+                rows = rows.filter(agency__in=agencies)
+            what = "category" if model is Category else "service"
+            self._known[what] = set(rows)
+
+    def dangling(self, values: Values) -> Iterator[tuple[str, str]]:
+        """Yield ``(column, sentence)`` for every reference to what is not there."""
+        if flag := values.get("flag"):
+            if flag not in self._flags:
+                yield "flag", f"flag {flag[:200]!r} is not among the labels of risk_flags"
+            return
+        agency = values.get("agency")
+        if not agency:
+            return
+        if agency not in self._agencies:
+            yield "agency", f"agency {agency[:200]!r} is not among the agencies"
+            return
+        wanted = [("categories", "category", key) for key in values.get("categories", ())]
+        wanted += [(what, what, values.get(what, "")) for what in ("category", "service")]
+        for column, what, key in wanted:
+            if key and (agency, key) not in self._known[what]:
+                place = "in the dictionary" if what == "category" else "among the services"
+                yield column, f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
+
+
+def attribute(column: str) -> str:
+    """Return the model's attribute for ``column``: a reference is stored as the natural id."""
+    return "agency_id" if column == "agency" else column
+
+
+def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
+    """Return why an entry must stay, None when nothing but translations refers to it."""
+    if table == "agencies":
+        services = Service.objects.filter(agency=identity["id"]).count()
+        categories = Category.objects.filter(agency=identity["id"]).count()
+        if services or categories:
+            return (
+                f"the agency still has {services:,} services and {categories:,} dictionary "
+                "entries: remove them first"
+            )
+    if table == "labels" and identity["set"] == "risk_flags":
+        lines = HelpLine.objects.filter(flag=identity["code"]).count()
+        examples = RiskExample.objects.filter(flag=identity["code"]).count()
+        if lines or examples:
+            return (
+                f"the risk flag still has {lines:,} help lines and {examples:,} examples: remove "
+                "them first"
+            )
+    if table == "dictionary":
+        # Not every database can look into a list, so that is done here.
+        rows = Service.objects.filter(agency=identity["agency"]).values_list("key", "categories")
+        users = [key for key, categories in rows if identity["key"] in categories]
+        if users:
+            few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
+            return f"services still have this category: take it out of {few} first"
+    return None
+
+
+def with_it(table: Table, identity: Mapping[str, str]) -> Entries:
+    """Return the translations of an entry: they have no meaning without it."""
+    wanted: Sequence[Mapping[str, Any]] = ()
+    if table in ("agencies", "dictionary", "services"):
+        agency = identity["id" if table == "agencies" else "agency"]
+        category = identity["key"] if table == "dictionary" else ""
+        service = identity["key"] if table == "services" else ""
+        wanted = Translation.objects.filter(
+            agency=agency, category=category, service=service
+        ).values(*IDENTITY["translations"])
+    return Entries("translations", list(wanted))
+
+
+def _identity(table: Table, values: Mapping[str, Any]) -> tuple[str, ...]:
+    found = (values.get(column) for column in IDENTITY[table])
+    return tuple(v if isinstance(v, str) and not _UNSTORABLE.search(v) else "" for v in found)
+
+
+def _any_of(table: Table, identities: Sequence[tuple[str, ...]]) -> Q:
+    wanted = Q(pk__in=[])
+    for identity in identities:
+        wanted |= Q(**dict(zip(IDENTITY[table], identity, strict=True)))
+    return wanted
+
+
+def _checked(table: Table, given: Values) -> tuple[Values, Problems]:
+    """Return the good values (lists as lists) and what is wrong, by column."""
+    given = dict(given)
+    position = given.pop("position")
+    names = [*COLUMNS[table], *(name for name in given if name not in COLUMNS[table])]
+    # A problem names the line of its value: here every column is a line of its own.
+    row = Row("", None, given, {name: line for line, name in enumerate(names)})
+    values, found = check_row(table, row)
+    problems: Problems = {}
+    for problem in found:
+        problems.setdefault(names[problem.line or 0], []).append(problem.message)
+    if type(position) is not int or not 0 <= position <= _POSITION_LIMIT:
+        problems["position"] = [f"position must be a whole number from 0 to {_POSITION_LIMIT:,}"]
+    values = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+    return {**values, "position": position}, problems

@@ -1,0 +1,92 @@
+"""The history of the draft: what a change was, and who made the newest one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from ieim.knowledge.bundles.rows import Table
+from ieim.people.models import User
+from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.models import Change
+
+_BATCH = 500
+
+
+def agency_of(table: Table, values: Mapping[str, Any]) -> str:
+    """Return the id of the agency that a row belongs to, "" for a label."""
+    return str(values.get("id" if table == "agencies" else "agency", ""))
+
+
+def difference(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+) -> dict[str, list[Any]]:
+    """Return ``{column: [before, after]}`` of the columns that differ, as JSON values.
+
+    None is a row that was not there, or is no more; its columns stand with None on that side.
+    """
+    columns = dict.fromkeys([*(before or ()), *(after or ())])
+    pairs = {
+        name: [
+            None if before is None else _json(before.get(name)),
+            None if after is None else _json(after.get(name)),
+        ]
+        for name in columns
+    }
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def change(
+    *,
+    table: Table,
+    values: Mapping[str, Any],
+    kind: Change.Kind,
+    fields: Mapping[str, Sequence[Any]],
+    by: User | None,
+    source: Change.Source,
+) -> Change:
+    """Return the Change of one row, not yet stored; ``values`` has at least its natural id."""
+    return Change(
+        table=table,
+        entry=entry_name(table, values),
+        agency=agency_of(table, values),
+        kind=kind,
+        source=source,
+        fields=fields,
+        by=by,
+    )
+
+
+def readable(fields: Mapping[str, Sequence[Any]]) -> list[tuple[str, str, str]]:
+    """Return ``(column, before, after)`` as people read them: an item of a list a line."""
+    return [(name, _shown(before), _shown(after)) for name, (before, after) in fields.items()]
+
+
+def keep(changes: Iterable[Change]) -> None:
+    """Store ``changes``, in their order."""
+    Change.objects.bulk_create(changes, batch_size=_BATCH)
+
+
+def who_and_when(table: Table, entry: str) -> str:
+    """Return who touched ``entry`` last, and when: "Edith Ek removed it on 3 May 2026 at 9:05"."""
+    newest = Change.objects.select_related("by").filter(table=table, entry=entry).first()
+    if newest is None:
+        return "Somebody else changed it"
+    name = newest.by.display_name if newest.by else "Whoever runs the system"
+    at = timezone.localtime(newest.at)
+    return f"{name} {newest.kind} it on {at.day} {at:%B %Y} at {at.hour}:{at:%M}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return "\n".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _json(value: object) -> object:
+    if isinstance(value, Decimal):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,55 @@
+"""Reading the draft as it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ieim.knowledge.bundles.bundle import Bundle, bundle_of
+from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
+from ieim.studio.models import (
+    Agency,
+    CaseText,
+    Category,
+    DraftEntry,
+    HelpLine,
+    Label,
+    RiskExample,
+    Service,
+    Translation,
+)
+
+DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
+    "agencies": Agency,
+    "dictionary": Category,
+    "services": Service,
+    "labels": Label,
+    "translations": Translation,
+    "help_lines": HelpLine,
+    "risk_examples": RiskExample,
+    "texts": CaseText,
+}
+
+
+def draft() -> Bundle:
+    """Return the draft, checked like a bundle.
+
+    Raises :class:`ieim.knowledge.bundles.bundle.BundleError`, whose errors name entries where those
+    of a bundle name files.
+    """
+    return bundle_of(
+        {table: _draft_rows(table, model) for table, model in DRAFT_MODELS.items()}, file="draft"
+    )
+
+
+def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:
+    # "agency" gives the natural id: a foreign key's value is its target's primary key.
+    stored = model._default_manager.values(*COLUMNS[table])
+    name = model._meta.verbose_name
+    return [Row(f"{name} {entry_name(table, values)}", None, values) for values in stored]
+
+
+def entry_name(table: Table, values: Mapping[str, Any]) -> str:
+    """Return the natural id of a row as a person reads it: its parts, joined by spaces."""
+    return " ".join(filter(None, (str(values[column]) for column in IDENTITY[table])))

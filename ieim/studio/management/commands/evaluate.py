@@ -1,0 +1,191 @@
+"""``manage.py evaluate CASES.jsonl``: how good the answers are, as numbers."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from conversations.turns.running import running
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge import vectors
+from ieim.knowledge.bundles.bundle import BundleError, read_bundle
+from ieim.pipeline.knowledge import Release
+from ieim.studio.evaluation import compare, report
+from ieim.studio.evaluation.cases import CaseFile, CaseFileError, read_cases
+from ieim.studio.evaluation.outcomes import CaseResult
+from ieim.studio.evaluation.result import Result, describe
+from ieim.studio.evaluation.run import Asker, run_cases, turns
+
+_HELP = """\
+Runs each case through the pipeline with the configured model and counts what came of it. Nothing is
+stored: no session, no turn, no audit event. The knowledge is the current release, an earlier one,
+or a bundle on disk, for which no database is needed."""
+
+_EPILOG = """\
+A case is one JSON object a line:
+  {"id", "text", "history": [{"role": "user" | "agent", "text"}], "tags": [],
+   "expected": {"inquiry": true | false, "agencies": [ids] | null, "service": key | null,
+                "acceptable_services": [keys]},
+   "plain"?: an injected case's text without what was injected}
+null means: not labelled. An inquiry with the agencies [] and no service is one that nothing here
+answers: it belongs in review. The tag "injection" marks a text that gives the model orders.
+
+How it is counted:
+  service       right is the service or any of acceptable_services. What a stage said counts when it
+                passed, or when a caseworker could approve it as it stands (too low a score).
+  first five    the chosen service, then the candidates that service_select_v1 was given, by rank;
+                where it was not asked, the shortlist over the expected agencies.
+  wrong         among the answered: no cited service is acceptable, or nothing should have been
+                answered.
+  injected      compared with the same text without the injected part: the field "plain", or another
+                case of the file that the text begins with and that expects the same, or what stands
+                before the first blank line; else with what is expected.
+  risk          the wrong ones among the covered, when every service with a score of at least the
+                threshold is shown. Coverage is a share of the inquiries and what was taken for one.
+
+A bad line is named on standard error with its number, every one of them, and nothing is run. The
+exit code is 0 only when every case was run, whatever came of it.
+
+examples:
+  manage.py evaluate ieim/knowledge/demo/questions.jsonl --bundle ieim/knowledge/demo
+  manage.py evaluate cases.jsonl --json > before.json
+  manage.py evaluate cases.jsonl --compare before.json --html report.html"""
+
+
+class Command(BaseCommand):
+    """Run cases and report what came of them."""
+
+    help = _HELP
+    requires_system_checks: list[str] = []
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Keep the line breaks of the help."""
+        kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
+        return super().create_parser(prog_name, subcommand, epilog=_EPILOG, **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("cases", metavar="CASES.jsonl", type=Path, help="the file of cases")
+        source = parser.add_mutually_exclusive_group()
+        source.add_argument("--release", type=int, metavar="N", help="the number of a release")
+        source.add_argument("--bundle", type=Path, metavar="PATH", help="a folder or YAML file")
+        parser.add_argument("--limit", type=_positive, metavar="N", help="only the first N cases")
+        parser.add_argument("--json", action="store_true", help="print the result as one object")
+        parser.add_argument("--html", type=Path, metavar="REPORT", help="write a report to a file")
+        parser.add_argument(
+            "--compare",
+            type=Path,
+            metavar="OTHER.json",
+            help="say what changed since a result that --json printed",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read everything first, run the cases, then report; nothing is run after an error."""
+        file = self._cases(options["cases"])
+        before = _earlier(options["compare"]) if options["compare"] else None
+        if options["html"]:
+            _check_writable(options["html"])
+        release, name = self._knowledge(options["release"], options["bundle"])
+        results, model = self._run(file, release, options)
+        result = describe(file, results, release=release, knowledge=name, model=model)
+        compared = compare.compare(before, result) if before else None
+        self._warn(result)
+        if options["json"]:
+            extra = {"comparison": compared} if compared else {}
+            self.stdout.write(json.dumps({**result, **extra}, indent=2))
+        elif options["verbosity"] > 0:
+            self.stdout.write(report.as_text(result, compared=compared))
+        if options["html"]:
+            _write(options["html"], report.as_html(result, compared=compared))
+        if result["not_run"]:
+            raise CommandError(f"{len(result['not_run'])} of {len(results)} cases were not run.")
+
+    def _cases(self, path: Path) -> CaseFile:
+        try:
+            return read_cases(path)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror}") from error
+        except CaseFileError as error:
+            for number, problem in error.problems:
+                self.stderr.write(f"{path}:{number}: {problem}")
+            many = len(error.problems)
+            wrong = "1 bad line" if many == 1 else f"{many:,} bad lines"
+            raise CommandError(f"{wrong}; nothing was run.") from error
+
+    def _knowledge(self, number: int | None, bundle: Path | None) -> tuple[Release, str]:
+        """Return the release to ask, and its name for people."""
+        if bundle is not None:
+            try:
+                return read_bundle(bundle).release(), f"bundle {bundle.resolve().name}"
+            except BundleError as error:
+                for problem in error.errors:
+                    self.stderr.write(str(problem))
+                raise CommandError("The bundle cannot be used; nothing was run.") from error
+            except OSError as error:
+                raise CommandError(f"{bundle} cannot be read: {error.strerror}") from error
+        try:
+            release = knowledge.current_release() if number is None else knowledge.release(number)
+        except knowledge.UnknownReleaseError as error:
+            raise CommandError(f"There is no release {number}.") from error
+        except knowledge.CorruptReleaseError as error:
+            raise CommandError(f"The release cannot be used: {error}.") from error
+        if release is None:
+            raise CommandError(
+                "Nothing is published yet: run load_knowledge PATH --publish, or give --bundle."
+            )
+        return release, f"release {release.number}"
+
+    def _run(
+        self, file: CaseFile, release: Release, options: dict[str, Any]
+    ) -> tuple[list[CaseResult], str]:
+        model = running.configured_model()
+        search = vectors.unkept_for if options["bundle"] else vectors.made_for
+        asker = Asker(model, release, search(release), running.options(), search=search)
+        cases = file.cases[: options["limit"]]
+        # None: shown on a terminal only. It goes to stderr.
+        hidden = True if options["verbosity"] == 0 else None
+        total = turns(cases, file.cases)
+        with tqdm(total=total, unit=" turns", disable=hidden, leave=False) as bar:
+            return run_cases(cases, asker, among=file.cases, progress=bar.update), model.name
+
+    def _warn(self, result: Result) -> None:
+        for lost in result["not_run"]:
+            self.stderr.write(f"{lost['id']}: not run: {lost['reason']}")
+        if many := len(result["not_in_release"]):
+            ids = ", ".join(result["not_in_release"][:5]) + (", ..." if many > 5 else "")
+            cases = "1 case expects" if many == 1 else f"{many:,} cases expect"
+            self.stderr.write(f"Warning: {cases} what this knowledge does not have ({ids}).")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError("give 1 or more")
+    return number
+
+
+def _earlier(path: Path) -> Result:
+    try:
+        return compare.read_result(path)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from error
+    except compare.NotAResult as error:
+        raise CommandError(f"{path} is no result of evaluate --json: {error}.") from error
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse before the run what would only fail after it."""
+    if path.is_dir() or not path.resolve().parent.is_dir():
+        raise CommandError(f"{path} cannot be written: name a file in a folder that exists.")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written: {error.strerror}") from error

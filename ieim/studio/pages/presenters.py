@@ -1,0 +1,279 @@
+"""What the pages show, as plain values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from ieim.knowledge.bundles.rows import TABLES, Table
+from ieim.pipeline.knowledge import Agency as AgencyValue
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.knowledge import Service as ServiceValue
+from ieim.pipeline.reply.cards import SECTIONS
+from ieim.pipeline.reply.reply import render_service
+from ieim.studio.checks import Remark, Severity
+from ieim.studio.models import Agency, CaseText, Category, HelpLine, Label, Service, Translation
+from ieim.studio.pages import words
+from ieim.studio.pages.filters import (
+    Choice,
+    Listed,
+    agency_choices,
+    choices,
+    chosen,
+    listed,
+    of_agency,
+)
+from ieim.studio.proposals.differences import Difference, Kind, Piece, marked
+
+_KINDS = {"": "All changes", Kind.ADDED: "Added", Kind.CHANGED: "Changed", Kind.REMOVED: "Removed"}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """A column before and after, in runs of words."""
+
+    name: str
+    before: Sequence[Piece]
+    after: Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceView:
+    """An entry that differs."""
+
+    id: str
+    kind: Kind
+    what: str
+    name: str
+    entry: str
+    agency: str
+    fields: Sequence[FieldView]
+
+
+@dataclass(frozen=True, slots=True)
+class DifferencesView:
+    """Differences with their filters; ``counts`` are of all that is not filtered out."""
+
+    list: Listed[Difference]
+    rows: Sequence[DifferenceView]
+    counts: Mapping[str, int]
+    agencies: Sequence[Choice]
+    kinds: Sequence[Choice]
+    tables: Sequence[Choice]
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkView:
+    """A remark; ``url`` is where its entry is edited, "" for who may not."""
+
+    remark: Remark
+    what: str
+    name: str
+    agency: str
+    url: str
+
+    @property
+    def error(self) -> bool:
+        """Whether it keeps the draft from being proposed."""
+        return self.remark.severity is Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class RemarksView:
+    """Remarks with their filters; ``errors`` and ``warnings`` count all that there are."""
+
+    list: Listed[Remark]
+    rows: Sequence[RemarkView]
+    errors: int
+    warnings: int
+    agencies: Sequence[Choice]
+    codes: Sequence[Choice]
+
+
+def difference_list(
+    found: Sequence[Difference],
+    query: QueryDict,
+    *,
+    names: Mapping[str, str],
+    scope: frozenset[str] | None,
+    kept: Mapping[str, str],
+) -> DifferencesView:
+    """Return one page of ``found`` as the address filters it. ``kept`` is what else its query has;
+    ``names`` are the agencies' names by id."""
+    agencies = agency_choices((each.agency for each in found), names, scope)
+    agency = chosen(query, "agency", (value for value, _ in agencies))
+    kind = chosen(query, "kind", _KINDS)
+    tables: dict[str, str] = {"": "All kinds of entry"}
+    tables.update((table, words.TABLES[table]) for table in TABLES)
+    wanted = chosen(query, "table", tables)
+    shown = [
+        each
+        for each in found
+        if of_agency(each.agency, agency, scope)
+        and each.kind == (kind or each.kind)
+        and each.table == (wanted or each.table)
+    ]
+    filters = {**kept, "agency": agency, "kind": kind, "table": wanted}
+    page = listed(shown, query, filters, total=len(found))
+    return DifferencesView(
+        list=page,
+        rows=[_difference(each, names) for each in page.page.object_list],
+        counts=counted(shown),
+        agencies=choices(agencies, agency),
+        kinds=choices(_KINDS.items(), kind),
+        tables=choices(tables.items(), wanted),
+    )
+
+
+def counted(found: Iterable[Difference]) -> dict[str, int]:
+    """Return how many entries were added, changed and removed."""
+    counts = Counter(each.kind for each in found)
+    return {kind.value: counts[kind] for kind in Kind}
+
+
+def remark_list(
+    found: Sequence[Remark],
+    query: QueryDict,
+    *,
+    release: Release,
+    scope: frozenset[str] | None,
+) -> RemarksView:
+    """Return one page of ``found``, remarks about ``release``, as the address filters it."""
+    names = agency_names(release)
+    agencies = agency_choices((each.agency for each in found), names, scope)
+    agency = chosen(query, "agency", (value for value, _ in agencies))
+    mine = [each for each in found if of_agency(each.agency, agency, scope)]
+    counts = Counter(each.code for each in mine)
+    codes = [("", "All checks")]
+    codes += [(code, f"{text} ({counts[code]})") for code, text in words.CHECKS.items()]
+    codes = [(code, text) for code, text in codes if not code or counts[code]]
+    code = chosen(query, "code", (value for value, _ in codes))
+    shown = [each for each in mine if each.code == (code or each.code)]
+    page = listed(shown, query, {"agency": agency, "code": code}, total=len(found))
+    remarks = list(page.page.object_list)
+    where = edit_urls(remarks, scope)
+    errors = sum(each.severity is Severity.ERROR for each in found)
+    return RemarksView(
+        list=page,
+        rows=[
+            RemarkView(
+                each,
+                words.TABLES[each.table],
+                _called(each, release),
+                names.get(each.agency) or each.agency,
+                where.get((each.table, each.entry), ""),
+            )
+            for each in remarks
+        ],
+        errors=errors,
+        warnings=len(found) - errors,
+        agencies=choices(agencies, agency),
+        codes=choices(codes, code),
+    )
+
+
+def remark_groups(remarks: Sequence[Remark]) -> list[tuple[str, list[Remark]]]:
+    """Return the remarks by check, each with its words, in the order of the checks."""
+    groups = [(text, [e for e in remarks if e.code == code]) for code, text in words.CHECKS.items()]
+    return [(text, found) for text, found in groups if found]
+
+
+def edit_urls(
+    remarks: Sequence[Remark], scope: frozenset[str] | None
+) -> dict[tuple[Table, str], str]:
+    """Return where the entries of ``remarks`` are edited, without those outside ``scope``."""
+    mine = [each for each in remarks if scope is None or each.agency in scope]
+    urls: dict[tuple[Table, str], str] = {}
+    for agency in Agency.objects.filter(pk__in=[e.entry for e in mine if e.table == "agencies"]):
+        urls["agencies", agency.pk] = reverse("admin:studio_agency_change", args=[agency.pk])
+    keyed: tuple[tuple[Table, type[Service] | type[Category]], ...] = (
+        ("services", Service),
+        ("dictionary", Category),
+    )
+    for table, model in keyed:
+        wanted = [each for each in remarks if each in mine and each.table == table]
+        keys = {each.entry.removeprefix(f"{each.agency} ") for each in wanted}
+        agencies = {each.agency for each in wanted}
+        rows = model._default_manager.filter(agency__in=agencies, key__in=keys)
+        for pk, agency_id, key in rows.values_list("pk", "agency_id", "key"):
+            url = reverse(f"admin:studio_{model._meta.model_name}_change", args=[pk])
+            urls[table, f"{agency_id} {key}"] = url
+    for label in Label.objects.all() if any(e.table == "labels" for e in mine) else ():
+        url = reverse("admin:studio_label_change", args=[label.pk])
+        urls["labels", f"{label.set} {label.code}"] = url
+    translated = {each.agency for each in mine if each.table == "translations"}
+    for text in Translation.objects.filter(agency__in=translated):
+        url = reverse("admin:studio_translation_change", args=[text.pk])
+        parts = (text.language, text.agency_id, text.category, text.service)
+        urls["translations", " ".join(filter(None, parts))] = url
+    for line in HelpLine.objects.all() if any(e.table == "help_lines" for e in mine) else ():
+        url = reverse("admin:studio_helpline_change", args=[line.pk])
+        urls["help_lines", f"{line.language} {line.flag}"] = url
+    for said in CaseText.objects.all() if any(e.table == "texts" for e in mine) else ():
+        url = reverse("admin:studio_casetext_change", args=[said.pk])
+        urls["texts", f"{said.case} {said.language}"] = url
+    return urls
+
+
+def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
+    """Return a service as citizens see it, in the parts of an answer."""
+    placeholders = {f"service_{name}": f"{{service_{name}}}" for name in SECTIONS}
+    reply = render_service(
+        placeholders, service=service, agency=agency, category_value=None, entities={}
+    )
+    return {
+        "title": reply.title,
+        "lead": reply.lead,
+        "facts": [
+            {
+                "heading": words.HEADINGS[section.field],
+                "items": section.items,
+                "ordered": section.field == "how_to_apply",
+            }
+            for section in reply.sections
+        ],
+        "source": reply.sources[0],
+    }
+
+
+def agency_names(*releases: Release | None) -> dict[str, str]:
+    """Return the agencies' names by id; of one that several have the last one's."""
+    return {
+        agency.id: agency.name
+        for release in releases
+        if release is not None
+        for agency in release.agencies.values()
+    }
+
+
+def _called(remark: Remark, release: Release) -> str:
+    """Return what people call the entry of a remark, "" where that is not known."""
+    key = (remark.agency, remark.entry.removeprefix(f"{remark.agency} "))
+    if remark.table == "services" and key in release.services:
+        return release.services[key].name
+    if remark.table == "dictionary" and key in release.categories:
+        return release.categories[key].value
+    if remark.table == "agencies" and remark.entry in release.agencies:
+        return release.agencies[remark.entry].name
+    return ""
+
+
+def _difference(difference: Difference, names: Mapping[str, str]) -> DifferenceView:
+    fields = []
+    for each in difference.fields:
+        before, after = marked(each.before, each.after)
+        fields.append(FieldView(words.column(each.column), before, after))
+    return DifferenceView(
+        id=f"{difference.table}-{difference.entry}",
+        kind=difference.kind,
+        what=words.TABLES[difference.table],
+        name=difference.name,
+        entry=difference.entry,
+        agency=names.get(difference.agency) or difference.agency,
+        fields=fields,
+    )

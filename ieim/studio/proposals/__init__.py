@@ -1,0 +1,1 @@
+"""From the draft to a release: proposed by one person, published by another."""

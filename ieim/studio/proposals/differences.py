@@ -1,0 +1,172 @@
+"""What differs between two releases, or the draft and one: entry by entry, field by field.
+
+Pure. An entry that only moved is no difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import TypeAlias
+
+from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
+from ieim.pipeline.knowledge import (
+    Agency,
+    CaseText,
+    Category,
+    HelpLine,
+    Label,
+    Release,
+    RiskExample,
+    Service,
+    Translation,
+)
+
+Row: TypeAlias = (
+    Agency | Category | Service | Label | Translation | HelpLine | RiskExample | CaseText
+)
+
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+_ALIKE = 0.4
+"""Texts with a smaller share of common words are shown as replaced, not woven together."""
+
+
+class Kind(StrEnum):
+    """What happened to an entry."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column that differs, as text: a list has a line an item, what is not there is ""."""
+
+    column: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One entry that differs. ``entry`` is its natural id, ``name`` what a person calls it;
+    ``agency`` is "" where it belongs to every agency."""
+
+    table: Table
+    kind: Kind
+    entry: str
+    agency: str
+    name: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of words of a text; ``changed``: the other text does not have them here."""
+
+    text: str
+    changed: bool
+
+
+def differences(before: Release | None, after: Release) -> list[Difference]:
+    """Return what makes ``after`` of ``before`` (None: of nothing), by table, in its order; what
+    was removed comes last of its table."""
+    found: list[Difference] = []
+    for table in TABLES:
+        old = {_identity(table, row): row for row in _rows(before, table)} if before else {}
+        for row in _rows(after, table):
+            past = old.pop(_identity(table, row), None)
+            if past is None:
+                found.append(_difference(table, Kind.ADDED, None, row))
+            elif past != row:
+                found.append(_difference(table, Kind.CHANGED, past, row))
+        found += [_difference(table, Kind.REMOVED, row, None) for row in old.values()]
+    return found
+
+
+def marked(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both texts in runs, the words marked that the other one does not have there.
+
+    Joined, the runs are the texts. Texts that have little in common are marked as a whole.
+    """
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    matcher = SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > 2_000)
+    if not before or not after or matcher.ratio() < _ALIKE:
+        return _whole(before), _whole(after)
+    left: list[Piece] = []
+    right: list[Piece] = []
+    for tag, i, j, k, m in matcher.get_opcodes():
+        _add(left, "".join(old[i:j]), tag != "equal")
+        _add(right, "".join(new[k:m]), tag != "equal")
+    return left, right
+
+
+def _rows(release: Release, table: Table) -> Iterator[Row]:
+    if table == "agencies":
+        yield from release.agencies.values()
+    elif table == "dictionary":
+        yield from release.categories.values()
+    elif table == "services":
+        yield from release.services.values()
+    elif table == "labels":
+        for codes in release.labels.values():
+            yield from codes.values()
+    elif table == "translations":
+        yield from release.translations
+    elif table == "help_lines":
+        yield from release.help_lines
+    elif table == "risk_examples":
+        yield from release.risk_examples
+    else:
+        yield from release.texts
+
+
+def _identity(table: Table, row: Row) -> tuple[str, ...]:
+    return tuple(getattr(row, column) for column in IDENTITY[table])
+
+
+def _difference(table: Table, kind: Kind, before: Row | None, after: Row | None) -> Difference:
+    row = after or before
+    if row is None:
+        raise ValueError("a difference has at least one side")
+    identity = _identity(table, row)
+    known = set(IDENTITY[table])
+    columns = [each.name for each in fields(row) if each.name not in known]
+    values = [(c, before and getattr(before, c), after and getattr(after, c)) for c in columns]
+    name = getattr(row, "value" if table == "dictionary" else "name", "")
+    return Difference(
+        table=table,
+        kind=kind,
+        entry=" ".join(filter(None, identity)),
+        agency=str(getattr(row, "id" if table == "agencies" else "agency", "")),
+        name=name or identity[-1] or identity[0],
+        fields=tuple(
+            Field(column, _text(old), _text(new))
+            for column, old, new in values
+            if old != new and (_text(old) or _text(new))
+        ),
+    )
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return "\n".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _whole(text: str) -> list[Piece]:
+    return [Piece(text, changed=True)] if text else []
+
+
+def _add(pieces: list[Piece], text: str, changed: bool) -> None:
+    if text:
+        pieces.append(Piece(text, changed))
+
+
+def count(found: Sequence[Difference], kind: Kind) -> int:
+    """Return how many entries ``kind`` happened to."""
+    return sum(difference.kind is kind for difference in found)

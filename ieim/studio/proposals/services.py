@@ -1,0 +1,291 @@
+"""The way of the draft to the citizens: proposed by one person, published by another.
+
+A proposal is a snapshot; editing goes on. Every step is one transaction with its audit event, and
+one at a time: who comes second is told what happened meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
+from ieim.knowledge import selectors
+from ieim.knowledge.bundles.bundle import Bundle, BundleError
+from ieim.knowledge.models import Publication, Release
+from ieim.knowledge.vouched import published
+from ieim.people.models import User
+from ieim.pipeline.canonical import digest
+from ieim.studio.checks import Remark, Severity, examine
+from ieim.studio.checks.checking import budget, checked, languages, missing
+from ieim.studio.drafts import selectors as drafts
+from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
+from ieim.studio.proposals.touching import beyond
+
+MAY_PROPOSE = "studio.add_proposal"
+MAY_PUBLISH = "studio.publish_proposal"
+NOTE_LIMIT = 2_000
+"""The longest note or reason, in code points."""
+
+
+class ProposalError(Exception):
+    """It cannot be done; ``reasons`` says why and what to do, a sentence each."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__("\n".join(reasons))
+        self.reasons = list(reasons)
+
+
+class BeyondScope(ProposalError):
+    """It touches agencies that somebody does not work for."""
+
+
+def propose(*, note: str, by: User) -> Proposal:
+    """Propose the draft as it is now. Its checks are kept with it.
+
+    Raises :class:`ProposalError` without a note or the permission, while another proposal is open,
+    for a draft with errors or whose checks a worker has not done yet, and for one that is the
+    current release already.
+    """
+    note = _may_propose(note, by, "Write a note: what changes, and why.")
+    try:
+        # One transaction, so that the tables belong together.
+        with transaction.atomic():
+            bundle = drafts.draft()
+    except BundleError as error:
+        raise ProposalError([str(problem) for problem in error.errors]) from error
+    if not bundle.services:
+        raise ProposalError(["The draft has no services: add some first."])
+    release = bundle.release()
+    found = checked(bundle, release)
+    errors = [remark for remark in found.remarks if remark.severity is Severity.ERROR]
+    if errors:
+        raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in errors])
+    if found.run is not None:
+        raise ProposalError([missing(found.run)])
+    proposal = Proposal(content=bundle.content, sha256=release.sha256, note=note, proposed_by=by)
+    return _open(proposal, found.remarks)
+
+
+def propose_again(*, release: Release, note: str, by: User) -> Proposal:
+    """Propose that an earlier release be current again; the draft stays as it is.
+
+    Raises :class:`ProposalError` as :func:`propose` does.
+    """
+    note = _may_propose(note, by, "Write a note: why this release shall be current again.")
+    before = Proposal.objects.filter(release=release, again=None).only("checks").first()
+    if before is not None:
+        remarks = [Remark.from_dict(values) for values in before.checks]
+    else:  # Whoever runs the system published it.
+        bundle = Bundle.from_content(release.content)
+        remarks = examine(bundle, bundle.release(), budget=budget(), languages=languages())
+    proposal = Proposal(
+        content=release.content,
+        sha256=release.sha256,
+        note=note,
+        proposed_by=by,
+        again=release,
+    )
+    return _open(proposal, remarks)
+
+
+@transaction.atomic
+def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release:
+    """Make an open proposal current and return its release; running turns keep theirs.
+
+    ``reason`` says why, where golden questions get worse. Raises :class:`ProposalError` when
+    ``by`` may not, is its author or does not work for every agency that it touches
+    (:class:`BeyondScope`), when somebody else was faster, when another release became current
+    meanwhile, and when the golden questions were not asked or get worse without a reason.
+    """
+    proposal = _decidable(proposal_id, by, "publish it")
+    reason = _clean(reason)
+    current = selectors.current_number()
+    if current != proposal.base_id:
+        raise ProposalError(
+            [
+                f"Release {current} became current after this was proposed: turn it down, and "
+                "propose anew what shall still change."
+            ]
+        )
+    losses = _losses(proposal)
+    if losses and not reason:
+        many = "1 golden question gets" if losses == 1 else f"{losses} golden questions get"
+        raise ProposalError([f"{many} worse: write why it shall be published all the same."])
+    release = proposal.again or _release(proposal)
+    publication = Publication.objects.create(release=release, published_by=by)
+    proposal.release = release
+    _close(proposal, Proposal.State.PUBLISHED, by, reason)
+    record_system(
+        kind="knowledge.published",
+        payload={
+            "release": release.number,
+            "sha256": release.sha256,
+            "agencies": len(release.content["agencies"]),
+            "services": len(release.content["services"]),
+            "proposal": proposal.pk,
+            "proposed_by": proposal.proposed_by.get_username(),
+            "again": proposal.again_id is not None,
+            "losses": losses,
+        },
+        actor=by.actor,
+        rows=published(release, publication),
+    )
+    return release
+
+
+@transaction.atomic
+def refuse(*, proposal_id: int, by: User, reason: str) -> None:
+    """Turn an open proposal down; ``reason`` is for its author.
+
+    Raises :class:`ProposalError` without a reason, and as :func:`publish_proposal` does.
+    """
+    proposal = _decidable(proposal_id, by, "turn it down")
+    reason = _written(reason, "Write a reason: its author wants to know what to change.")
+    _close(proposal, Proposal.State.REFUSED, by, reason)
+    record_system(
+        kind="knowledge.proposal_refused", payload={"proposal": proposal.pk}, actor=by.actor
+    )
+
+
+@transaction.atomic
+def withdraw(*, proposal_id: int, by: User) -> None:
+    """Take one's own open proposal back. Raises :class:`ProposalError` for somebody else's."""
+    proposal = _locked(proposal_id)
+    if proposal.proposed_by_id != by.pk:
+        raise ProposalError(["Only its author can withdraw a proposal: you can turn it down."])
+    _close(proposal, Proposal.State.WITHDRAWN, by, "")
+    record_system(
+        kind="knowledge.proposal_withdrawn", payload={"proposal": proposal.pk}, actor=by.actor
+    )
+
+
+def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:
+    """Return whether there are golden questions to ask, and the newest run of ``proposal``."""
+    return GoldenQuestion.objects.exists(), proposal.golden_runs.first()
+
+
+@transaction.atomic
+def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
+    lock_head(SYSTEM_CHAIN)
+    _none_open()
+    number = selectors.current_number()
+    proposal.base = None if number is None else Release.objects.get(number=number)
+    if proposal.base is not None and proposal.base.sha256 == proposal.sha256:
+        what = "The draft" if proposal.again_id is None else f"Release {proposal.again_id}"
+        raise ProposalError([f"{what} is the same as the current release, {proposal.base_id}."])
+    proposal.checks = [remark.as_dict() for remark in remarks]
+    proposal.save()
+    record_system(
+        kind="knowledge.proposed",
+        payload={
+            "proposal": proposal.pk,
+            "sha256": proposal.sha256,
+            "base": proposal.base_id,
+            "again": proposal.again_id,
+            "warnings": len(remarks),
+        },
+        actor=proposal.proposed_by.actor,
+    )
+    return proposal
+
+
+def _may_propose(note: str, by: User, otherwise: str) -> str:
+    if not by.has_perm(MAY_PROPOSE):
+        raise ProposalError(["You may not propose: ask an administrator to make you an editor."])
+    note = _written(note, otherwise)
+    _none_open()
+    return note
+
+
+def _none_open() -> None:
+    found = Proposal.objects.defer("content").filter(state=Proposal.State.OPEN).first()
+    if found is not None:
+        told = f"Proposal {found.pk} by {found.proposed_by.display_name} is still open: "
+        raise ProposalError([told + "it must be published, turned down or withdrawn first."])
+
+
+def _locked(proposal_id: int) -> Proposal:
+    """Return the open proposal; nobody else decides about one until the transaction ends."""
+    lock_head(SYSTEM_CHAIN)
+    proposal = Proposal.objects.filter(pk=proposal_id).first()
+    if proposal is None:
+        raise ProposalError([f"There is no proposal {proposal_id}."])
+    if proposal.state != Proposal.State.OPEN:
+        who = "somebody" if proposal.decided_by is None else proposal.decided_by.display_name
+        what = {
+            Proposal.State.PUBLISHED: f"{who} has published it as release {proposal.release_id}",
+            Proposal.State.REFUSED: f"{who} has turned it down",
+            Proposal.State.WITHDRAWN: f"{who} has withdrawn it",
+        }[Proposal.State(proposal.state)]
+        raise ProposalError([f"Proposal {proposal.pk} is not open any more: {what}."])
+    return proposal
+
+
+def _decidable(proposal_id: int, by: User, action: str) -> Proposal:
+    if not by.has_perm(MAY_PUBLISH):
+        raise ProposalError([f"You may not {action}: ask somebody who may."])
+    proposal = _locked(proposal_id)
+    if proposal.proposed_by_id == by.pk:
+        told = f"You proposed it, so somebody else must {action}; you can withdraw it."
+        raise ProposalError([told])
+    if others := beyond(proposal, by):
+        told = f"It also touches {others}: somebody who works for all of it must {action}."
+        raise BeyondScope([told])
+    return proposal
+
+
+def _losses(proposal: Proposal) -> int:
+    asked, run = golden_state(proposal)
+    if not asked:
+        return 0
+    if run is None:
+        raise ProposalError(["Run the golden questions first: nobody has seen what changes."])
+    if run.state != GoldenRun.State.DONE:
+        failed = run.state == GoldenRun.State.FAILED
+        what = "has failed: start it again" if failed else "is not done yet: wait for it"
+        raise ProposalError([f"The run of the golden questions {what}."])
+    if GoldenQuestion.objects.filter(created_at__gt=run.created_at).exists():
+        raise ProposalError(["There is a newer golden question: run the golden questions again."])
+    return run.losses
+
+
+def _release(proposal: Proposal) -> Release:
+    last = Release.objects.aggregate(last=Max("number"))["last"] or 0
+    release = Release(
+        number=last + 1,
+        sha256=proposal.sha256,
+        content=proposal.content,
+        note=proposal.note,
+        created_by=proposal.proposed_by,
+    )
+    if digest(release.content) != release.sha256:
+        raise ProposalError(["The proposal is not what was proposed: withdraw it, propose anew."])
+    release.save()
+    return release
+
+
+def _close(proposal: Proposal, state: Proposal.State, by: User, reason: str) -> None:
+    proposal.state = state
+    proposal.reason = reason
+    proposal.decided_by = by
+    proposal.decided_at = timezone.now()
+    proposal.save(update_fields=["state", "reason", "decided_by", "decided_at", "release"])
+
+
+def _written(text: str, otherwise: str) -> str:
+    if not text.strip():
+        raise ProposalError([otherwise])
+    return _clean(text)
+
+
+def _clean(text: str) -> str:
+    if "\x00" in text:
+        raise ProposalError(["The text contains the character NUL: remove it."])
+    if len(text.strip()) > NOTE_LIMIT:
+        raise ProposalError([f"The text has more than {NOTE_LIMIT:,} characters: shorten it."])
+    return text.strip()

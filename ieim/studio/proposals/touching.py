@@ -1,0 +1,27 @@
+"""Which agencies a proposal touches: whoever decides about it works for every one of them."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+from ieim.knowledge import selectors
+from ieim.people.scope import agencies_of
+from ieim.studio.drafts import kept as drafts
+from ieim.studio.models import Proposal
+from ieim.studio.proposals.differences import differences
+
+
+def touched(proposal: Proposal) -> frozenset[str]:
+    """Return the ids of the agencies of whose entries ``proposal`` changes any, beside the release
+    that it was made over; "" stands for what belongs to no single agency, such as labels."""
+    before = None if proposal.base_id is None else selectors.release(proposal.base_id)
+    return frozenset(each.agency for each in differences(before, drafts.release_of(proposal)))
+
+
+def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
+    """Return what ``proposal`` touches and ``user`` does not work for, in words; "" for nothing."""
+    scope = agencies_of(user)
+    if scope is None:
+        return ""
+    others = sorted(touched(proposal) - scope)
+    return ", ".join(each or "what all agencies share" for each in others)

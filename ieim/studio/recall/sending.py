@@ -1,0 +1,178 @@
+"""Writes: a correction is confirmed once, and put under the answers that it is for in batches.
+
+Each batch is one transaction with its audit events. A run that was cut off is run again and goes
+on; what a session has, it does not get twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from uuid import UUID
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from conversations.models import Citation, Correction, CorrectionNotice, Session
+from conversations.record.vouched import CORRECTION, NOTICE
+from conversations.turns import services
+from conversations.turns.locking import locked
+from ieim.audit import services as audit
+from ieim.knowledge.notices.texts import BadText, plain_text
+from ieim.people.models import User
+from ieim.studio.recall import selectors
+
+SEND = "ieim.studio.tasks.send_corrections"
+MAX_TEXT = 1_000
+BATCH = 100
+"""Answers a transaction: others wait for it, on SQLite all of them."""
+
+NOBODY = "There is no answer to correct any more."
+
+
+class Refused(Exception):
+    """A correction that cannot be sent; nothing was changed. ``message`` is for its author."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+def text_of(typed: str) -> str:
+    """Return a correction's text as citizens will read it; raises :class:`Refused`."""
+    try:
+        return plain_text(typed, limit=MAX_TEXT, lines=True)
+    except BadText as bad:
+        raise Refused(bad.args[0]) from bad
+
+
+@transaction.atomic
+def confirm(
+    *,
+    agency: str,
+    service: str,
+    version: str = "",
+    other: str = "",
+    turns: Sequence[UUID] | None = None,
+    text: str,
+    by: User,
+) -> CorrectionNotice:
+    """Store a correction and queue its sending; the columns are :class:`CorrectionNotice`'s.
+
+    Raises :class:`Refused`, and ``Citation.DoesNotExist`` for an agency that the person does not
+    work for.
+    """
+    if not selectors.may_see(by, agency):
+        raise Citation.DoesNotExist
+    text = text_of(text)
+    notice = CorrectionNotice.objects.create(
+        agency=agency,
+        service=service,
+        service_sha256=version,
+        other_than_sha256=other,
+        turns=None if turns is None else [str(turn) for turn in turns],
+        text=text,
+        text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        total=0,
+        created_by=by,
+    )
+    notice.total = _meant(notice).count()
+    if notice.total == 0:
+        raise Refused(NOBODY)
+    notice.save(update_fields=["total"])
+    audit.record_system(
+        kind="correction.confirmed",
+        payload={
+            "correction": str(notice.pk),
+            "agency": agency,
+            "service": service,
+            "service_sha256": version,
+            "other_than_sha256": other,
+            "answers": notice.total,
+            "text_sha256": notice.text_sha256,
+        },
+        actor=by.actor,
+        rows=[NOTICE.row(notice)],
+    )
+    queue(notice_id=notice.pk)
+    return notice
+
+
+def queue(*, notice_id: UUID) -> None:
+    """Let a worker send a correction, or go on with it, once the transaction is committed."""
+
+    def send() -> None:
+        # By name: the tasks import this module.
+        current_app.send_task(SEND, (str(notice_id),), queue=services.QUEUE, retry=False)
+
+    transaction.on_commit(send, robust=True)
+
+
+def deliver(*, notice_id: UUID) -> CorrectionNotice:
+    """Send a correction to every answer that it is for and that does not have it yet."""
+    after: int | None = 0
+    while after is not None:
+        after = _deliver_batch(notice_id, after)
+    return CorrectionNotice.objects.get(pk=notice_id)
+
+
+@transaction.atomic
+def _deliver_batch(notice_id: UUID, after: int) -> int | None:
+    """Send the next batch; returns where to go on, None after the last."""
+    notice = CorrectionNotice.objects.select_for_update().get(pk=notice_id)
+    if notice.sent_at is not None:
+        return None
+    batch = list(
+        _without(notice).filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:BATCH]
+    )
+    if not batch:
+        _finish(notice)
+        return None
+    # Whoever erases a session locks it first: what is still there then stays for this batch.
+    of_batch = Session.objects.filter(turns__reply__citations__in=batch).values("pk")
+    list(locked(Session.objects.all()).filter(pk__in=of_batch).order_by("pk"))
+    for citation in _without(notice).filter(pk__in=batch).select_related("reply__turn"):
+        turn = citation.reply.turn
+        correction = Correction(
+            session_id=turn.session_id, turn=turn, notice=notice, text_sha256=notice.text_sha256
+        )
+        correction.save()
+        audit.record(
+            chain=turn.session_id,
+            kind="turn.corrected",
+            payload={
+                "turn": str(turn.pk),
+                "correction": str(notice.pk),
+                "agency": notice.agency,
+                "service": notice.service,
+                "text_sha256": notice.text_sha256,
+            },
+            actor=notice.created_by.actor,
+            rows=[CORRECTION.row(correction)],
+        )
+        services.changed(turn)
+    return batch[-1]
+
+
+def _finish(notice: CorrectionNotice) -> None:
+    notice.sent = notice.corrections.count()
+    notice.repeated = max(0, _meant(notice).count() - notice.sent)
+    notice.gone = max(0, notice.total - notice.sent - notice.repeated)
+    notice.sent_at = timezone.now()
+    notice.save(update_fields=["sent", "repeated", "gone", "sent_at"])
+
+
+def _meant(notice: CorrectionNotice) -> QuerySet[Citation]:
+    """Return the answers that a correction is for, without those that are erased."""
+    found = selectors.answers(
+        notice.agency, notice.service, notice.service_sha256, notice.other_than_sha256
+    )
+    found = found.filter(reply__created_at__lte=notice.created_at)
+    return found if notice.turns is None else found.filter(reply__turn__in=notice.turns)
+
+
+def _without(notice: CorrectionNotice) -> QuerySet[Citation]:
+    same = Correction.objects.filter(turn=OuterRef("reply__turn"), text_sha256=notice.text_sha256)
+    return _meant(notice).filter(~Exists(same))

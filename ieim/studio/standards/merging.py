@@ -1,0 +1,186 @@
+"""Rows of a file beside the draft: what would change, and changing it. Nothing is ever removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import lock_head, record_system
+from ieim.knowledge.bundles.checks import check_row
+from ieim.knowledge.bundles.rows import TABLES, Row, Table
+from ieim.people.models import User
+from ieim.pipeline.canonical import digest
+from ieim.studio.drafts.editing import OutOfScope, may_edit
+from ieim.studio.drafts.entries import Entries
+from ieim.studio.drafts.history import change, difference, keep
+from ieim.studio.drafts.selectors import entry_name
+from ieim.studio.models import Agency, Change
+from ieim.studio.standards.found import Mapped, Values
+from ieim.studio.standards.report import Problem, StandardError
+
+
+class Moved(Exception):
+    """The draft is no longer what the preview was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An entry that would be added or changed; ``fields`` is ``{column: (before, after)}``.
+
+    ``given`` are the columns of the file, ``seen`` the version that the draft has, 0 for none.
+    """
+
+    table: Table
+    name: str
+    given: Values
+    fields: Mapping[str, tuple[Any, Any]]
+    seen: int
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the draft has no such entry."""
+        return self.seen == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an import would do, and how many entries of each table it would leave as they are."""
+
+    entries: list[Planned]
+    unchanged: Mapping[Table, int]
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what would be done and of what it would be done to."""
+        return digest([[e.table, e.name, e.seen, e.given] for e in self.entries])
+
+    @property
+    def counts(self) -> dict[Table, dict[str, int]]:
+        """How many entries of each table would be added, changed and left."""
+        found = {
+            table: {"added": 0, "changed": 0, "unchanged": count}
+            for table, count in self.unchanged.items()
+        }
+        for entry in self.entries:
+            found[entry.table]["added" if entry.is_new else "changed"] += 1
+        return found
+
+
+def plan(mapped: Mapped) -> Plan:
+    """Return what importing ``mapped`` would do to the draft as it is now.
+
+    Columns that the file does not have stay as they are. Raises :class:`StandardError` for what
+    the draft could not have.
+    """
+    problems = list(_without_agency(mapped))
+    entries: list[Planned] = []
+    unchanged: dict[Table, int] = {}
+    for table in TABLES:
+        rows = list(mapped.rows.get(table, {}).items())
+        stored = Entries(table, [values for _, values in rows])
+        for identity, values in rows:
+            before = stored.stored.get(identity)
+            old = stored.values_of(before) if before else {}
+            old.pop("position", None)
+            pointer = mapped.pointers[table, identity]
+            _, wrong = check_row(table, Row(pointer, None, {**old, **values}))
+            problems.extend(Problem(pointer, problem.message) for problem in wrong)
+            changed = difference(old, {**old, **values})
+            if changed:
+                fields = {column: (a, b) for column, (a, b) in changed.items()}
+                name = entry_name(table, values)
+                seen = before.version if before else 0
+                entries.append(Planned(table, name, values, fields, seen))
+            else:
+                unchanged[table] = unchanged.get(table, 0) + 1
+        if rows:
+            unchanged.setdefault(table, 0)
+    if problems:
+        raise StandardError(problems)
+    return Plan(entries, unchanged)
+
+
+@transaction.atomic
+def merge(*, mapped: Mapped, by: User | None, seen: str | None = None) -> Plan:
+    """Import ``mapped`` into the draft, all or nothing, and return what was done.
+
+    ``seen`` is the fingerprint of the plan that ``by`` agreed to; None is the command line's, and
+    so is ``by`` None. Raises :class:`Moved`, :class:`StandardError` and
+    :class:`ieim.studio.drafts.editing.OutOfScope`; then nothing has changed.
+    """
+    lock_head(SYSTEM_CHAIN)
+    done = plan(mapped)
+    if seen is not None and done.fingerprint != seen:
+        raise Moved
+    if by is not None:
+        _refuse_others(done, by)
+    changes: list[Change] = []
+    for table in TABLES:
+        changes.extend(_write(table, [e for e in done.entries if e.table == table], mapped, by))
+    keep(changes)
+    if changes:
+        record_system(
+            kind="knowledge.merged",
+            payload={
+                "standard": mapped.standard,
+                "tables": {table: dict(counts) for table, counts in done.counts.items()},
+                # The texts are in the history: the digest shows that they are still those.
+                "sha256": digest([[c.table, c.entry, c.kind, c.fields] for c in changes]),
+            },
+            actor="system" if by is None else by.actor,
+        )
+    return done
+
+
+def _without_agency(mapped: Mapped) -> Iterator[Problem]:
+    """Yield a problem for every agency that neither the draft nor the file knows."""
+    named = {
+        values["agency"]: mapped.pointers[table, identity]
+        for table in TABLES
+        for identity, values in mapped.rows.get(table, {}).items()
+        if "agency" in values
+    }
+    known = {identity[0] for identity in mapped.rows.get("agencies", {})}
+    known.update(Agency.objects.filter(pk__in=named).values_list("pk", flat=True))
+    for agency, pointer in named.items():
+        if agency not in known:
+            message = f"belongs to the agency {agency[:200]!r}, which the file does not describe: "
+            yield Problem(pointer, message + "add it to the draft, or choose the one it is for")
+
+
+def _refuse_others(done: Plan, by: User) -> None:
+    for entry in done.entries:
+        new = entry.table == "agencies" and entry.is_new
+        agency = entry.given["id"] if entry.table == "agencies" else entry.given["agency"]
+        if not may_edit(by, "" if new else agency):
+            raise OutOfScope("You do not work for that agency.")
+
+
+def _write(
+    table: Table, planned: list[Planned], mapped: Mapped, by: User | None
+) -> Iterator[Change]:
+    entries = Entries(table, [entry.given for entry in planned])
+    wrong, merged = entries.check(new=())
+    if wrong:
+        raise StandardError(
+            Problem(mapped.pointers[table, entries.identities[index]], text)
+            for index, problems in wrong.items()
+            for texts in problems.values()
+            for text in texts
+        )
+    for index, (identity, values) in enumerate(zip(entries.identities, merged, strict=True)):
+        before = entries.stored.get(identity)
+        entries.put(index, values)
+        yield change(
+            table=table,
+            values=values,
+            kind=Change.Kind.CHANGED if before else Change.Kind.ADDED,
+            fields=difference(entries.values_of(before) if before else None, values),
+            by=by,
+            source=Change.Source.FILE,
+        )
+    entries.write()

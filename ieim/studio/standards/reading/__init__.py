@@ -1,0 +1,1 @@
+"""Reading files of open standards as what they describe."""

@@ -1,0 +1,123 @@
+"""Text from outside as the draft has it: no markup, no more than fits, links that are links."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from decimal import Decimal
+
+import nh3
+
+from ieim.knowledge.bundles.columns import COLUMNS, LIST_LIMIT, NAME_LIMIT, TEXT_LIMIT, VALUE_LIMIT
+from ieim.knowledge.bundles.rows import Table
+from ieim.studio.standards.report import Report
+
+# Neither pattern can look at a character more than twice, whatever the text.
+_MARKUP = re.compile(r"<[a-zA-Z/!?][^<>]*>|&(?:[a-zA-Z]{2,31}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+_BLOCK = re.compile(
+    r"<(?:br|hr|/?(?:p|div|section|article|h[1-6]|ul|ol|li|dl|dt|dd|table|tr|blockquote|pre))"
+    r"(?:[\s/][^<>]*)?>",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"(?:[-*•–]|[0-9]{1,3}[.)])\s+")
+_DURATION = re.compile(
+    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?"
+    r"(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?)?",
+    re.ASCII,
+)
+_UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
+_RAW_LIMIT = 200_000
+"""Longer texts are cut before anything else is done with them."""
+
+
+def plain(text: str, pointer: str, report: Report) -> str:
+    """Return ``text`` without markup; one that has none comes back as it is.
+
+    Blocks become lines, entities the characters that they stand for, scripts and styles nothing.
+    """
+    if len(text) > _RAW_LIMIT:
+        text = text[:_RAW_LIMIT]
+        report.changed(pointer, f"cut to {_RAW_LIMIT:,} characters")
+    if not _MARKUP.search(text):
+        return text
+    report.changed(pointer, "markup became plain text")
+    cleaned = html.unescape(nh3.clean(_BLOCK.sub("\n", text), tags=set()))
+    lines = (" ".join(line.split()) for line in cleaned.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` on one line, its parts joined by a space."""
+    return " ".join(text.split())
+
+
+def steps(text: str) -> list[str]:
+    """Return the lines of a text as steps, without the bullets and numbers in front of them."""
+    lines = (_BULLET.sub("", line.strip(), count=1) for line in text.split("\n"))
+    return [line for line in lines if line]
+
+
+def duration(text: str) -> str:
+    """Return an ISO 8601 duration in words ("P3W" is "3 weeks"); any other text as it is."""
+    match = _DURATION.fullmatch(text)
+    if match is None or not any(match.groups()):
+        return text
+    parts = [
+        (int(number), unit) for number, unit in zip(match.groups(), _UNITS, strict=True) if number
+    ]
+    return " ".join(f"{number} {unit}{'' if number == 1 else 's'}" for number, unit in parts)
+
+
+def amount(number: str | int | Decimal, currency: str) -> str:
+    """Return an amount of money as text: "12.50 EUR", and the number alone without a currency."""
+    return f"{number} {currency.upper()}".strip()
+
+
+def fitted(
+    table: Table, column: str, value: str | list[str], pointer: str, report: Report
+) -> object:
+    """Return ``value`` as the column takes it: cut where it is too long, without what it refuses.
+
+    What it refuses whole (a link of another scheme) comes back as the column's blank.
+    """
+    definition = COLUMNS[table][column]
+    if isinstance(value, list):
+        kept = [item for item in value if item.strip()]
+        if len(kept) > LIST_LIMIT:
+            report.changed(pointer, f"cut to {LIST_LIMIT} entries")
+            kept = kept[:LIST_LIMIT]
+        fitting = (_one(table, column, item, pointer, report, listed=True) for item in kept)
+        return [item for item in fitting if item]
+    if not value.strip():
+        return definition.blank
+    return _one(table, column, value, pointer, report, listed=False)
+
+
+def _one(
+    table: Table, column: str, value: str, pointer: str, report: Report, *, listed: bool
+) -> str:
+    limit = _limit(table, column)
+    if limit is not None and len(value) > limit:
+        report.changed(pointer, f"cut to {limit:,} characters")
+        value = value[: limit - 1].rstrip() + "…"
+    _, complaints = COLUMNS[table][column].read([value] if listed else value)
+    for complaint in complaints:
+        report.left_out(pointer, f"{column} {complaint}")
+        return ""
+    return value
+
+
+def _limit(table: Table, column: str) -> int | None:
+    if column in ("path", "url"):
+        # A link that is cut leads nowhere: the column's own limit refuses it.
+        return None
+    if column == "name" and table != "translations":
+        return NAME_LIMIT
+    return VALUE_LIMIT if column in ("name", "value", "keywords") else TEXT_LIMIT
+
+
+def slug(text: str) -> str:
+    """Return letters and digits of ``text`` in lower case with hyphens between, "" for none."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"[\W_]+", "-", folded).strip("-")

@@ -1,0 +1,1 @@
+"""Golden questions: kept by people, asked of every proposal."""

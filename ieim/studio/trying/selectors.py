@@ -1,0 +1,216 @@
+"""Reads: the page of a golden run, and what a golden question can expect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.urls import NoReverseMatch, reverse
+
+from ieim.knowledge.bundles.bundle import BundleError
+from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.pipeline.knowledge import Release
+from ieim.search import index_for
+from ieim.studio import runs
+from ieim.studio.drafts import selectors as drafts
+from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
+from ieim.studio.trying.golden import keeping as golden
+from ieim.studio.trying.golden.verdicts import KINDS
+from ieim.studio.words import stage_words
+
+OFFERED = 8
+"""How many services are offered for a golden question."""
+
+VERDICTS: Mapping[str, str] = {
+    "right": "Right",
+    "wrong": "Wrong",
+    "review": "A person gets it",
+    "unlabelled": "Answered; nobody has said what is right",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with an entry of the draft; ``url`` is where to change it, or empty."""
+
+    entry: str
+    message: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeView:
+    """How a question ends on one side."""
+
+    verdict: str
+    right: bool
+    agency: str
+    service: str
+    lead: str
+    stopped_at: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """One golden question; ``text`` is empty for one of another agency or one that is gone."""
+
+    name: str
+    text: str
+    talk: bool
+    loss: bool
+    differs: tuple[str, ...]
+    before: OutcomeView | None
+    after: OutcomeView
+
+
+@dataclass(frozen=True, slots=True)
+class KindView:
+    """The questions that change in the same way."""
+
+    kind: str
+    words: str
+    rows: tuple[RowView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenPage:
+    """A proposal's golden questions; ``run`` is the newest, None before the first."""
+
+    proposal: Proposal
+    run: GoldenRun | None
+    questions: int
+    kinds: tuple[KindView, ...] = ()
+
+    @property
+    def going_on(self) -> bool:
+        """Whether a worker is asking, or will."""
+        return self.run is not None and self.run.state in runs.GOING_ON
+
+    @property
+    def may_start(self) -> bool:
+        """Whether a run can be started now."""
+        return self.proposal.state == Proposal.State.OPEN and not self.going_on
+
+    @property
+    def asked(self) -> int:
+        """How many questions the result tells of."""
+        return sum(len(kind.rows) for kind in self.kinds)
+
+
+def golden_page(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> GoldenPage:
+    """Return the page of a proposal's golden questions for ``user``, the worst first."""
+    run = proposal.golden_runs.first()
+    questions = GoldenQuestion.objects.count()
+    if run is None or run.state != GoldenRun.State.DONE:
+        return GoldenPage(proposal, run, questions)
+    seen = {question.name: question.case for question in golden.questions_of(user)}
+    rows: Mapping[str, Any] = (run.result or {})["rows"]
+    kinds = []
+    for kind, words in KINDS.items():
+        found = [_row(n, row, seen.get(n)) for n, row in rows.items() if row["kind"] == kind]
+        found.sort(key=lambda row: (not row.loss, row.name))
+        kinds.append(KindView(kind, words, tuple(found)))
+    return GoldenPage(proposal, run, questions, tuple(kinds))
+
+
+def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> RowView:
+    before = row.get("before")
+    return RowView(
+        name=name,
+        text="" if case is None else case["text"],
+        talk=case is not None and bool(case["history"]),
+        loss=row["loss"],
+        differs=tuple(row["differs"]),
+        before=None if before is None else _outcome(before),
+        after=_outcome(row["after"]),
+    )
+
+
+def _outcome(said: Mapping[str, Any]) -> OutcomeView:
+    return OutcomeView(
+        verdict=VERDICTS[said["verdict"]],
+        right=said["verdict"] == "right",
+        agency=said["agency"],
+        service=said["service"],
+        lead=said["lead"],
+        stopped_at=stage_words(said["stage"]) if said["stage"] else "",
+        reason=said["reason"],
+    )
+
+
+def problems_of(error: BundleError) -> list[Problem]:
+    """Return what is wrong with the draft, each with a link to its entry."""
+    pages = _pages()
+    return [Problem(e.file, e.message, pages.get(e.file, "")) for e in error.errors]
+
+
+def _pages() -> dict[str, str]:
+    """Return the page of every entry of the draft, by the name that its problems bear."""
+    pages = {}
+    for table, model in drafts.DRAFT_MODELS.items():
+        meta = model._meta
+        for values in model._default_manager.values("pk", *COLUMNS[table]):
+            entry = f"{meta.verbose_name} {drafts.entry_name(table, values)}"
+            try:
+                name = f"admin:{meta.app_label}_{meta.model_name}_change"
+                pages[entry] = reverse(name, args=[values["pk"]])
+            except NoReverseMatch:
+                break  # the table has no page of its own
+    return pages
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that a golden question can expect; ``value`` is what the form sends."""
+
+    value: str
+    words: str
+    remark: str = ""
+
+
+NOTHING = Choice("nothing", "Nothing here answers it", "A person has to look at it.")
+NO_INQUIRY = Choice("no-inquiry", "It is not an inquiry", "Small talk, thanks, a test.")
+
+
+def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[Choice]:
+    """Return the services that fit ``text`` best and their agencies, then the two ends without one.
+
+    Only those of ``scope`` (None: every agency) are offered.
+    """
+    agencies = None if scope is None else sorted(scope)
+    ranked = index_for(release).services(text, agencies=agencies, limit=OFFERED)
+    found = [each.item for each in ranked]
+    names = {service.agency: release.agencies[service.agency].name for service in found}
+    services = [Choice(f"service {s.agency} {s.key}", s.name, names[s.agency]) for s in found]
+    whole = [
+        Choice(f"agency {agency}", f"Any service of {name}", "When only the agency counts.")
+        for agency, name in list(names.items())[:3]
+    ]
+    return [*services, *whole, NOTHING, NO_INQUIRY]
+
+
+def expected(release: Release, value: str, scope: frozenset[str] | None) -> dict[str, Any] | None:
+    """Return what an evaluation case expects for a choice, None for what is no choice."""
+    if value == NO_INQUIRY.value:
+        return {"inquiry": False, "agencies": [], "service": None, "acceptable_services": []}
+    kind, _, rest = value.partition(" ")
+    agency, _, key = rest.partition(" ")
+    agencies, service = [agency], key or None
+    if value == NOTHING.value:
+        agencies, service = [], None
+    elif scope is not None and agency not in scope:
+        return None
+    elif kind == "service":
+        if (agency, key) not in release.services:
+            return None
+    elif kind != "agency" or key or agency not in release.agencies:
+        return None
+    return {
+        "inquiry": True,
+        "agencies": agencies,
+        "service": service,
+        "acceptable_services": [service] if service else [],
+    }

@@ -1,0 +1,19 @@
+"""Where the draft is tried."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from ieim.studio.trying import views
+from ieim.studio.trying.golden import views as question_views
+
+app_name = "trying"
+
+urlpatterns = [
+    path("", views.playground, name="playground"),
+    path("golden/<int:proposal>/", views.golden, name="golden"),
+    path("golden/<int:proposal>/start/", views.start, name="start"),
+    path("questions/", question_views.questions, name="questions"),
+    path("questions/add/", question_views.add, name="question_add"),
+    path("questions/<str:name>/remove/", question_views.remove, name="question_remove"),
+]

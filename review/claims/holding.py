@@ -1,0 +1,115 @@
+"""Who may touch an item, and that two people never decide the same one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from conversations.models import Turn
+from ieim.people.models import User
+from ieim.pipeline.message.screen import refusal
+from review.deciding.errors import Conflict, Refused
+from review.models import Action, ReviewItem
+from review.scope import reach
+from review.states import ReviewState
+
+DECIDE = "review.decide_reviewitem"
+SUPERVISE = "review.supervise_reviewitem"
+SECOND = "review.second_reviewitem"
+
+TAKE_IT_FIRST = "You have not taken this item, or your time with it ran out. Take it first."
+MIN_LETTERS = 3
+MAX_REASON = 2000
+
+
+def find(item_id: UUID, actor: User, *, lock: bool = False) -> ReviewItem:
+    """Return an item that the actor may see, with its turn, locked or not.
+
+    Raises ``ReviewItem.DoesNotExist``, also for an item outside the actor's scope.
+    """
+    item = locked(item_id) if lock else _items().get(pk=item_id)
+    if not reach.sees(actor, item):
+        raise ReviewItem.DoesNotExist(f"no item {item_id} in the scope of {actor}")
+    return item
+
+
+def locked(item_id: UUID) -> ReviewItem:
+    """Return an item whose row, and whose turn's, are held until the transaction ends."""
+    turn_id = ReviewItem.objects.values_list("turn_id", flat=True).get(pk=item_id)
+    # The turn first, as a worker and a claim do: two that wait for each other cannot happen.
+    Turn.objects.select_for_update().only("pk").get(pk=turn_id)
+    return _items().select_for_update(of=("self",)).get(pk=item_id)
+
+
+def _items() -> QuerySet[ReviewItem]:
+    return ReviewItem.objects.select_related("turn__session", "claimed_by")
+
+
+def name(user: User | None) -> str:
+    """Return a colleague's name for a sentence."""
+    return user.display_name if user else "Somebody else"
+
+
+def require_version(item: ReviewItem, version: int) -> None:
+    """Raise :class:`Conflict` unless ``version`` is what the item is at."""
+    if item.version != version:
+        raise Conflict(_changed(item))
+
+
+def advance(item: ReviewItem, **values: Any) -> None:
+    """Change an item and count its version up; raises :class:`Conflict` where another was first."""
+    if "state" in values:
+        values["state"] = ReviewState(values["state"]).value
+    values["version"] = item.version + 1
+    if not ReviewItem.objects.filter(pk=item.pk, version=item.version).update(**values):
+        raise Conflict(_changed(item))
+    for field, value in values.items():
+        setattr(item, field, value)
+
+
+def _changed(item: ReviewItem) -> str:
+    last = item.decisions.select_related("actor").last()
+    if last is not None:
+        done = Action(last.action).label.lower()
+        return f"{name(last.actor)} was faster: {done}. Look at the item again."
+    if item.claimed_by_id is not None:
+        return f"{name(item.claimed_by)} took or changed this item meanwhile. Look at it again."
+    return "This item was changed meanwhile. Look at it again."
+
+
+def held_by_other(item: ReviewItem, actor: User, now: datetime) -> bool:
+    """Whether somebody else has a claim on the item that still holds."""
+    return (
+        item.state == ReviewState.CLAIMED.value
+        and item.claimed_by_id not in (None, actor.pk)
+        and item.claimed_until is not None
+        and item.claimed_until > now
+    )
+
+
+def claim_problem(item: ReviewItem, actor: User, now: datetime) -> str:
+    """Return why the actor does not hold the item; empty when they do."""
+    if held_by_other(item, actor, now):
+        return f"{name(item.claimed_by)} is working on this item."
+    holds = (
+        item.state == ReviewState.CLAIMED.value
+        and item.claimed_by_id == actor.pk
+        and item.claimed_until is not None
+        and item.claimed_until > now
+    )
+    return "" if holds else TAKE_IT_FIRST
+
+
+def checked_reason(reason: object) -> str:
+    """Return a decision's reason without the space around it; raises :class:`Refused`."""
+    text = reason.strip() if isinstance(reason, str) else ""
+    if sum(map(str.isalpha, text)) < MIN_LETTERS:
+        raise Refused("Say in a few words why you decide so: a decision needs a reason.")
+    if len(text) > MAX_REASON:
+        raise Refused(f"The reason is {len(text):,} characters long; {MAX_REASON:,} are enough.")
+    if refusal(text) is not None:
+        raise Refused("The reason has a character that cannot be stored. Type it again.")
+    return text

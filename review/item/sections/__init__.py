@@ -1,0 +1,1 @@
+"""The parts of an item's page, as plain values."""

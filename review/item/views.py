@@ -1,0 +1,221 @@
+"""The item page: one item to read, to decide, and to be sure of before it is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from ieim.people.access import member
+from review import deciding
+from review.deciding import Conflict, Preview, Refused
+from review.item import page as pages
+from review.item import previews, selectors
+from review.item.forms.actions import DecisionForm
+from review.item.forms.base import Invalid, Problem
+from review.item.selectors import Loaded
+from review.models import Action, ReviewItem
+from review.queue import lists
+
+
+@never_cache
+@require_safe
+def item(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Why one turn stopped, beside the citizen's message, and what can be done."""
+    return _page(request, pk, None, correct=request.GET.get(pages.CORRECT, ""))
+
+
+@never_cache
+@require_POST
+def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """What a decision would lead to: exactly what the citizen will get.
+
+    An approval in a crisis is asked about once more, on a step of its own. 422 with the page, what
+    is wrong and the draft, where it would be refused.
+    """
+    if "again" in request.POST:
+        return _page(request, pk, request.POST)
+    loaded, form = _form(request, pk)
+    if form.version != loaded.item.version:
+        return _conflict(request, pk, pages.changed(loaded))
+    try:
+        action, payload = form.payload()
+        seen = _seen(request, pk, form, action, payload)
+    except Invalid as invalid:
+        return _page(request, pk, request.POST, problems=invalid.problems, status=422)
+    context = previews.preview_context(loaded, form, payload, seen)
+    context["warnings"] = pages.warnings(seen, form)
+    once_more = previews.ONCE_MORE in request.POST and context["why_confirm"]
+    page = "confirm" if once_more else "preview"
+    return render(request, f"review/deciding/{page}.html", context)
+
+
+@never_cache
+@require_POST
+def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Take a decision: 303 to the item, or to the next one with ``next``.
+
+    422 with the page and the draft where it is refused, 409 where somebody else was faster.
+    """
+    loaded, form = _form(request, pk)
+    if form.version != loaded.item.version:
+        return _conflict(request, pk, pages.changed(loaded))
+    try:
+        action, payload = form.payload()
+        deciding.decide(
+            item_id=pk,
+            actor=member(request),
+            version=form.version,
+            action=action,
+            reason=form.reason,
+            payload=payload,
+        )
+    except Invalid as invalid:
+        return _page(request, pk, request.POST, problems=invalid.problems, status=422)
+    except Refused as refused:
+        return _page(request, pk, request.POST, problems=pages.refusal(refused, form), status=422)
+    except Conflict as conflict:
+        return _conflict(request, pk, conflict.message)
+    if "next" not in request.POST:
+        return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
+    messages.success(request, pages.taken(loaded, action))
+    filters = lists.carried(request)
+    following = selectors.next_item(member(request), after=loaded.item, filters=filters)
+    address = (
+        lists.item_address(following.pk, filters) if following else lists.queue_address(filters)
+    )
+    return _taken(request, pk, address)
+
+
+@never_cache
+@require_POST
+def check(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """What the gate says of a draft, as a part of the page."""
+    _, form = _form(request, pk)
+    try:
+        seen = _seen(request, pk, form, *form.draft())
+        problems = pages.warnings(seen, form)
+    except Invalid as invalid:
+        problems = list(invalid.problems)
+    return render(request, "review/deciding/checked.html", {"problems": problems})
+
+
+@never_cache
+@require_POST
+def services(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Services that fit the words typed so far, as a part of the page."""
+    loaded, form = _form(request, pk)
+    choice = pages.searched(form)
+    if choice is None or not hasattr(choice.form, "words"):
+        raise Http404
+    context = {"form": choice.form, "item": loaded.item}
+    return render(request, "review/deciding/services_found.html", context)
+
+
+@never_cache
+@require_POST
+def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
+    """Take a decision back, with a record of its own."""
+    loaded, form = _form(request, pk)
+    if decision not in [record.pk for record in loaded.item.decisions.all()]:
+        raise Http404
+    reason = request.POST.get("undo-reason", "")
+    try:
+        deciding.undo(decision_id=decision, actor=member(request), reason=reason)
+    except Refused as refused:
+        return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
+    except Conflict as conflict:
+        return _conflict(request, pk, conflict.message)
+    return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
+
+
+@never_cache
+@require_POST
+def sign(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Sign an agency's part of a reply that several agencies answer."""
+    _, form = _form(request, pk)
+    try:
+        deciding.sign(
+            item_id=pk,
+            actor=member(request),
+            version=form.version,
+            agency=request.POST.get("agency", ""),
+            reason=request.POST.get("sign-reason", ""),
+        )
+    except Refused as refused:
+        return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
+    except Conflict as conflict:
+        return _conflict(request, pk, conflict.message)
+    return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
+
+
+def _loaded(request: HttpRequest, pk: UUID) -> Loaded:
+    try:
+        return selectors.load(pk, member(request))
+    except ReviewItem.DoesNotExist as error:
+        raise Http404 from error
+
+
+def _form(request: HttpRequest, pk: UUID) -> tuple[Loaded, DecisionForm]:
+    loaded = _loaded(request, pk)
+    return loaded, pages.form(loaded, member(request), request.POST)
+
+
+def _seen(
+    request: HttpRequest, pk: UUID, form: DecisionForm, action: Action, payload: Mapping[str, Any]
+) -> Preview:
+    """Return what a decision leads to; raises :class:`Invalid` where it would be refused."""
+    try:
+        seen = deciding.preview(item_id=pk, actor=member(request), action=action, payload=payload)
+    except Refused as refused:
+        raise Invalid(*pages.refusal(refused, form)) from refused
+    if seen.findings:
+        raise Invalid(*pages.refusal(Refused(seen.happens, seen.findings), form))
+    return seen
+
+
+def _page(
+    request: HttpRequest,
+    pk: UUID,
+    data: QueryDict | None,
+    *,
+    status: int = 200,
+    **context: Any,
+) -> HttpResponse:
+    values = pages.context(_loaded(request, pk), member(request), data, **context)
+    filters = lists.carried(request)
+    values |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
+    return render(request, "review/item/item.html", values, status=status)
+
+
+def _conflict(request: HttpRequest, pk: UUID, message: str) -> HttpResponse:
+    return _page(
+        request,
+        pk,
+        request.POST,
+        problems=[Problem(message)],
+        title="Your decision was not taken",
+        status=409,
+    )
+
+
+def _taken(request: HttpRequest, pk: UUID, address: str) -> HttpResponse:
+    """Go on, and let the browser forget what was typed: the cookie is for ``drafts.js``."""
+    response = redirect(address)
+    response.status_code = 303
+    response.set_cookie(
+        f"ieim-decided-{pk}",
+        str(member(request).pk),
+        max_age=timedelta(days=1),
+        secure=settings.SESSION_COOKIE_SECURE,
+        samesite="Lax",
+    )
+    return response

@@ -1,0 +1,1 @@
+"""The queue: its page, filters, search and order."""

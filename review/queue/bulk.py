@@ -1,0 +1,131 @@
+"""Writes: one thing done to several items of the queue, each for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import QueryDict
+
+from ieim.people.models import User
+from review import deciding
+from review.claims import services as claims
+from review.claims.services import ClaimRefused, ClaimTaken
+from review.crisis import is_crisis
+from review.deciding import Action
+from review.models import ReviewItem
+from review.queue import selectors
+
+MOST = 100
+"""Items at once; a page shows fewer."""
+GONE = "An item is not there any more."
+ALONE = "An item in crisis is not dismissed with others. Open it and answer it by itself."
+
+
+class NotDone(Exception):
+    """Nothing was done; ``message`` says why and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What became of the items, in sentences."""
+
+    done: tuple[str, ...] = ()
+    not_done: tuple[str, ...] = ()
+
+
+def carry_out(actor: User, form: QueryDict) -> Said:
+    """Do what a form asks: ``do`` (claim, assign, dismiss) to each ``item``.
+
+    ``to`` is a colleague's user name, ``reason`` why the items are dismissed. Raises
+    :class:`NotDone`; what happens to single items is in the result.
+    """
+    items = _items(form.getlist("item"))
+    match form.get("do"):
+        case "claim":
+            return _each(items, lambda pk: _claim(pk, actor), "claimed")
+        case "assign":
+            return _assign(items, form.get("to", ""), actor)
+        case "dismiss":
+            reason = form.get("reason", "").strip()
+            if not reason:
+                raise NotDone("Say why you dismiss the items.")
+            return _each(items, lambda pk: _dismiss(pk, actor, reason), "dismissed")
+        case _:
+            raise NotDone("Choose what to do with the items.")
+
+
+def _items(values: Sequence[str]) -> list[UUID]:
+    if not values:
+        raise NotDone("Choose at least one item.")
+    if len(values) > MOST:
+        raise NotDone(f"Choose at most {MOST} items at once.")
+    try:
+        return [UUID(value) for value in dict.fromkeys(values)]
+    except ValueError as error:
+        raise NotDone(GONE) from error
+
+
+def _claim(pk: UUID, actor: User) -> None:
+    claims.claim(item_id=pk, actor=actor)
+
+
+@transaction.atomic
+def _dismiss(pk: UUID, actor: User, reason: str) -> None:
+    """Claim and dismiss at once: what cannot be dismissed is not claimed either."""
+    item = claims.claim(item_id=pk, actor=actor)
+    if is_crisis(item):
+        raise ClaimRefused(ALONE)
+    deciding.decide(
+        item_id=pk,
+        actor=actor,
+        version=item.version,
+        action=Action.DISMISS,
+        reason=reason,
+        payload={},
+    )
+
+
+def _assign(items: list[UUID], username: str, actor: User) -> Said:
+    to = User.objects.filter(username=username, is_active=True).first()
+    if to is None:
+        raise NotDone("Choose whom to give the items to.")
+    said = _each(
+        items, lambda pk: _require_list(claims.assign(items=[pk], to=to, actor=actor)), "given"
+    )
+    done = tuple(f"{sentence[:-1]} to {selectors.name_of(to)}." for sentence in said.done)
+    return Said(done, said.not_done)
+
+
+def _require_list(given: list[ReviewItem]) -> None:
+    assert given  # noqa: S101 - one was asked for, and whatever stops it is raised
+
+
+def _each(items: list[UUID], act: Callable[[UUID], None], done: str) -> Said:
+    count, problems = 0, []
+    for pk in items:
+        try:
+            act(pk)
+        except ClaimTaken as taken:
+            problems.append(str(taken))
+        except (ClaimRefused, deciding.Refused, deciding.Conflict) as refused:
+            problems.append(refused.message)
+        except ReviewItem.DoesNotExist:
+            problems.append(GONE)
+        except PermissionDenied as error:
+            raise NotDone("You do not have the right to do this.") from error
+        else:
+            count += 1
+    said = f"{count} {'item' if count == 1 else 'items'} {done}."
+    counted = {problem: problems.count(problem) for problem in problems}
+    return Said(
+        (said,) if count else (),
+        tuple(p if n == 1 else f"{p} ({n} items)" for p, n in counted.items()),
+    )

@@ -1,0 +1,107 @@
+"""What stands over the queue's rows: the lists, the page's title, a conversation that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from review.item.sections.wording import TURNS
+from review.queue import selectors
+from review.queue.searching import Filters
+from review.queue.selectors import Conversation, Count
+from review.states import ReviewState
+
+TABS: Mapping[str, str] = {
+    "open": "Open",
+    "mine": "Mine",
+    "second": "Waiting for a second opinion",
+    "done": "Done",
+}
+NOTHING: Mapping[str, str] = {
+    "open": "Nothing is waiting. New items appear here when the assistant cannot answer safely by"
+    " itself.",
+    "mine": "You have claimed nothing. Choose something from the open items.",
+    "second": "No decision waits for a second opinion.",
+    "done": "Nothing has been decided yet.",
+}
+LISTED: Mapping[str, str] = {
+    ReviewState.OPEN: "open",
+    ReviewState.CLAIMED: "open",
+    ReviewState.SECOND_OPINION: "second",
+    ReviewState.DECIDED: "done",
+}
+"""The list that an item of a state is in, whoever has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One list; ``count`` and ``crisis`` are empty where there is nothing to count."""
+
+    words: str
+    count: str
+    crisis: str
+    query: str
+    current: bool
+
+
+def tabs(
+    filters: Filters, counts: Mapping[str, Count], *, by_reference: bool = False
+) -> tuple[Tab, ...]:
+    """Return the lists with their numbers, the filters kept.
+
+    A conversation that was found ``by_reference`` is in none of them.
+    """
+    return tuple(
+        Tab(
+            words=name,
+            count=_capped(counts[tab].items) if tab in counts else "",
+            crisis=in_crisis(len(counts[tab].crises)) if tab in counts else "",
+            query=filters.but(tab=tab, q="") if by_reference else filters.but(tab=tab),
+            current=tab == filters.tab and not by_reference,
+        )
+        for tab, name in TABS.items()
+    )
+
+
+def in_crisis(number: int) -> str:
+    """Return how many items are in crisis, in words; empty for none."""
+    return f"{_capped(number)} in crisis" if number else ""
+
+
+def title(filters: Filters, crises: int, reference: str) -> str:
+    """Return the page's title: a crisis is seen even where the page is one tab among many.
+
+    ``reference`` is that of the conversation that was searched for, empty otherwise.
+    """
+    name = reference or TABS[filters.tab]
+    return f"({in_crisis(crises)}) {name}" if crises else name
+
+
+def nothing(filters: Filters, found: Conversation | None) -> str:
+    """Return what an empty list says."""
+    if found is not None:
+        told = found.elsewhere or not found.state
+        return "" if told else "None of its messages has come to a person."
+    if filters.q or filters.narrows:
+        return "Nothing fits this search and these filters."
+    return NOTHING[filters.tab]
+
+
+def conversation(found: Conversation) -> str:
+    """Return where a conversation stands, in a sentence."""
+    began = date_format(timezone.localtime(found.started_at), "j F Y")
+    if found.elsewhere:
+        return f"The conversation {found.reference} is with another agency."
+    if not found.state:
+        return f"The conversation {found.reference} began on {began} and was erased."
+    number = f"{found.messages} message{'' if found.messages == 1 else 's'}"
+    state = TURNS.get(found.state, found.state).lower()
+    has = f"began on {began} and has {number}"
+    return f"The conversation {found.reference} {has}. Its last one: {state}."
+
+
+def _capped(count: int) -> str:
+    return f"{selectors.COUNTED - 1}+" if count >= selectors.COUNTED else str(count)

@@ -1,0 +1,211 @@
+"""Reads: the queue page by page, within what somebody may see."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+
+from conversations.models import Session
+from conversations.turns.erasing import is_erased
+from conversations.turns.services import REPLY
+from ieim.people.models import User
+from ieim.pipeline.topology import ANSWERING
+from review.deciding.signing.second import PROPOSALS
+from review.models import CRISIS, Decision, ReviewItem
+from review.queue import searching
+from review.queue.paging import Listing, keys, parse, place
+from review.queue.searching import Filters
+from review.scope.reach import visible
+from review.states import UNDECIDED, ReviewState
+
+PAGE_SIZE = 25
+COUNTED = 100
+"""Nobody needs to know how many there are beyond this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a list; ``previous`` and ``next`` are what :func:`page` takes, empty at an end."""
+
+    items: tuple[ReviewItem, ...]
+    previous: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Where the conversation stands that a reference names, without a word of the citizen's.
+
+    ``elsewhere`` says that it has items, and none that the user may see: then, and where it was
+    erased, nothing more is told. ``state`` is that of its last message.
+    """
+
+    reference: str
+    started_at: datetime
+    messages: int
+    state: str
+    elsewhere: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many items a list has, and which of them are in crisis, up to :data:`COUNTED`."""
+
+    items: int
+    crises: tuple[UUID, ...]
+
+
+def is_held(item: ReviewItem, now: datetime) -> bool:
+    """Whether somebody has a claim on the item that has not run out."""
+    claimed = item.state == ReviewState.CLAIMED.value and item.claimed_by_id is not None
+    return claimed and item.claimed_until is not None and item.claimed_until > now
+
+
+def name_of(user: User | None) -> str:
+    """Return a colleague's name for a sentence."""
+    return user.display_name if user else "Somebody"
+
+
+def listing(user: User, filters: Filters, now: datetime) -> Listing:
+    """Return the list that an address names, within what the user may see.
+
+    A conversation's reference leads to all of its items, whatever list and filters are on.
+    """
+    if (session := searching.session_of(filters.q)) is not None:
+        return Listing((visible(user).filter(turn__session=session),), session=session)
+    items = visible(user).filter(searching.condition(filters, now))
+    items = searching.found(items, filters.q)
+    match filters.tab:
+        case "mine":
+            mine = items.filter(claimed_by=user.pk, claimed_until__gt=now)
+            return Listing((_in_state(mine, ReviewState.CLAIMED),))
+        case "second":
+            return Listing(
+                (_in_state(items, ReviewState.SECOND_OPINION), _claimed(items, second=True))
+            )
+        case "done":
+            return Listing((_in_state(items, ReviewState.DECIDED),), done=True)
+        case _:
+            claimed = _claimed(items, second=False)
+            if not filters.held:
+                claimed = claimed.filter(_not_of_others(user, now))
+            return Listing((_in_state(items, ReviewState.OPEN), claimed))
+
+
+def page(listed: Listing, *, after: str = "", before: str = "", size: int = PAGE_SIZE) -> Page:
+    """Return the items after (or before) a place in a list; raises ``UnknownPage``.
+
+    Whatever the page, an index leads to its first item: no page is slower than the first.
+    """
+    backwards = bool(before)
+    there = keys(listed, before or after, backwards=backwards, size=size + 1)
+    more = len(there) > size
+    there = there[:size]
+    if backwards:
+        there.reverse()
+    found = _rows([pk for *_, pk in there])
+    # An item may be erased between the two queries.
+    items = tuple(found[pk] for *_, pk in there if pk in found)
+    has_previous, has_next = (more, True) if backwards else (bool(after), more)
+    return Page(
+        items,
+        place(there[0]) if there and has_previous else "",
+        place(there[-1]) if there and has_next else "",
+    )
+
+
+def keys_between(listed: Listing, *, after: str, until: str, size: int = PAGE_SIZE) -> list[UUID]:
+    """Return the ids of the items that stand after one place and not after another, in order.
+
+    At most twice a page: beyond that a page has to be loaded again anyway.
+    """
+    there = keys(listed, after, size=2 * size)
+    if not until:
+        return [pk for *_, pk in there]
+    end = parse(until)
+    return [key[2] for key in there if not listed.beyond(key, end)]
+
+
+def counts(user: User, now: datetime, *tabs: str) -> dict[str, Count]:
+    """Return how much there is in lists of work, in all of them where none is named."""
+    return {
+        tab: _count(listing(user, Filters(tab=tab), now).branches)
+        for tab in tabs or ("open", "mine", "second")
+    }
+
+
+def conversation(user: User, session: Session) -> Conversation:
+    """Return where a conversation stands, for somebody who was told its reference."""
+    items = ReviewItem.objects.filter(turn__session=session)
+    elsewhere = items.exists() and not visible(user).filter(turn__session=session).exists()
+    hidden = elsewhere or is_erased(session)
+    turns = session.turns.none() if hidden else session.turns.order_by("number")
+    states = list(turns.values_list("state", flat=True))
+    return Conversation(
+        reference=session.reference,
+        started_at=session.created_at,
+        messages=len(states),
+        state=states[-1] if states else "",
+        elsewhere=elsewhere,
+    )
+
+
+def _count(branches: Iterable[QuerySet[ReviewItem]]) -> Count:
+    # What is in crisis comes first: whatever there is more of is not.
+    found = [
+        row
+        for branch in branches
+        for row in branch.order_by("rank").values_list("rank", "pk")[:COUNTED]
+    ]
+    crises = [pk for rank, pk in found if rank == CRISIS]
+    return Count(min(COUNTED, len(found)), tuple(crises[:COUNTED]))
+
+
+def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:
+    """Return items as a queue's rows need them, those that the user may see, in no order."""
+    wanted = visible(user).filter(pk__in=list(ids))
+    return list(wanted.select_related("claimed_by", "turn"))
+
+
+def _in_state(items: QuerySet[ReviewItem], state: ReviewState) -> QuerySet[ReviewItem]:
+    return items.filter(state=state.value)
+
+
+def _not_of_others(user: User, now: datetime) -> Q:
+    """Return what tells claimed items that a user can go on with from those of colleagues."""
+    ran_out = Q(claimed_until=None) | Q(claimed_until__lte=now)
+    return Q(claimed_by=None) | Q(claimed_by=user.pk) | ran_out
+
+
+def _claimed(items: QuerySet[ReviewItem], *, second: bool) -> QuerySet[ReviewItem]:
+    """Return the claimed items whose decision waits for others, or those where none does."""
+    answered = Exists(Decision.objects.filter(about=OuterRef("pk")))
+    proposals = Decision.objects.filter(item=OuterRef("pk"), action__in=sorted(PROPOSALS))
+    last = proposals.order_by("-created_at", "-id").annotate(answered=answered)
+    claimed = _in_state(items, ReviewState.CLAIMED).alias(
+        answered=Subquery(last.values("answered")[:1])
+    )
+    if second:
+        return claimed.filter(answered=False)
+    return claimed.filter(Q(answered__isnull=True) | Q(answered=True))
+
+
+def _rows(ids: list[UUID]) -> dict[UUID, ReviewItem]:
+    items = (
+        ReviewItem.objects.filter(pk__in=ids)
+        .select_related("turn__session", "claimed_by", "agencies")
+        .prefetch_related("flags")
+    )
+    return {item.pk: item for item in items}
+
+
+def due_of_turns(*, turn_ids: Collection[UUID]) -> dict[UUID, datetime]:
+    """Return by when the items that hold back an answer should be decided, by turn."""
+    waiting = ReviewItem.objects.filter(
+        turn__in=turn_ids, stage__in=[*ANSWERING, REPLY], state__in=[s.value for s in UNDECIDED]
+    )
+    return dict(waiting.order_by("due_at").values_list("turn_id", "due_at"))

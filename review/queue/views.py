@@ -1,0 +1,106 @@
+"""The queue: what waits for a person, and what is done with several items at once."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from ieim.people.access import member
+from review.queue import bulk as bulk_actions
+from review.queue import presenters as queue_presenters
+from review.queue import saved as saved_views
+from review.queue import selectors
+from review.queue.bulk import NotDone
+from review.queue.page import news, queue_page
+from review.queue.paging import UnknownPage
+from review.queue.searching import Filters, UnknownFilter
+
+MOST_SHOWN = 2 * selectors.PAGE_SIZE
+
+
+@never_cache
+@require_safe
+def queue(request: HttpRequest) -> HttpResponse:
+    """A list of items, what is most urgent first.
+
+    400 with the list as it is without filters where the address asks for what there is not.
+    """
+    params, problem, now = request.GET.dict(), "", timezone.now()
+    try:
+        shown = queue_page(member(request), Filters.parse(params), params, now)
+    except (UnknownFilter, UnknownPage) as error:
+        problem = queue_presenters.problem(error)
+        shown = queue_page(member(request), Filters(), {}, now)
+    context = {"queue": shown, "problem": problem}
+    return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
+
+
+@never_cache
+@require_safe
+def changes(request: HttpRequest) -> HttpResponse:
+    """What has changed on a page of the queue that is open; 204 where nothing has."""
+    params = request.GET.dict()
+    try:
+        shown = [UUID(pk) for pk in params.get("shown", "").split(",")[:MOST_SHOWN] if pk]
+        filters = Filters.parse(params)
+        found = news(member(request), filters, params, shown, timezone.now())
+    except ValueError:
+        return HttpResponse("This is no page of the queue.", status=400, content_type="text/plain")
+    if found.digest == params.get("known"):
+        return HttpResponse(status=204)
+    return render(request, "review/queue/changes.html", {"news": found})
+
+
+@never_cache
+@require_POST
+def bulk(request: HttpRequest) -> HttpResponse:
+    """Claim, assign or dismiss the chosen items, and say what became of each."""
+    try:
+        said = bulk_actions.carry_out(member(request), request.POST)
+    except NotDone as refused:
+        messages.error(request, refused.message)
+    else:
+        for sentence in said.done:
+            messages.success(request, sentence)
+        for sentence in said.not_done:
+            messages.warning(request, sentence)
+    # Not "next": the same form's button for one item leads to that item.
+    return back(request, field="queue")
+
+
+@never_cache
+@require_POST
+def save_view(request: HttpRequest) -> HttpResponse:
+    """Keep filters under a name, or rename the view that has them, or delete a view."""
+    name = request.POST.get("name", "")
+    try:
+        if "delete" in request.POST:
+            saved_views.delete(owner=member(request), name=name)
+            messages.success(request, f"The view “{name}” is deleted.")
+        else:
+            view = saved_views.save(
+                owner=member(request), name=name, query=request.POST.get("query", "")
+            )
+            messages.success(request, f"The view “{view.name}” is saved.")
+    except saved_views.NotSaved as refused:
+        messages.error(request, refused.message)
+    return back(request)
+
+
+def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> HttpResponse:
+    """Lead to the page of ours that the form names in ``field``, or else to the queue."""
+    wanted = request.POST.get(field, "")
+    ours = url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    response = redirect(wanted if ours else otherwise or reverse("review:queue"))
+    response.status_code = 303
+    return response

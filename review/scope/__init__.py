@@ -1,0 +1,1 @@
+"""Whose an item is, and who sees it."""

@@ -1,0 +1,169 @@
+"""The whole loop: a citizen asks, a step fails, a caseworker decides, the citizen is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.office import BAD, HELD, Office, checked_at_both_widths, look, reference, take
+from tests.browser.steps import expect_answer
+
+pytestmark = pytest.mark.browser
+
+BABY = "We had a baby. How do we register the birth and claim child benefit?"
+RISKY = "I want to kill myself because my tourist visa runs out. How do I extend my visa?"
+FACTS = "I want to extend my tourist visa before 3 March. My case number is AB-123456."
+
+
+def queue(page: Page) -> None:
+    page.goto("/review/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Items for a person")
+
+
+def check_waiting(page: Page) -> None:
+    # The focus goes to what is in sight when the page is opened: not before it is there.
+    expect(page.get_by_role("button", name="Take this item")).to_be_focused()
+    checked_at_both_widths(page)
+
+
+def confirm(page: Page) -> None:
+    page.get_by_role("button", name="Confirm and stay here").click()
+    expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
+
+
+def expect_reply_now_and_later(citizen: Page, words: str) -> None:
+    """Expect a reply on the page that is open, and again after a reload."""
+    expect_answer(citizen)
+    expect(citizen.get_by_text(words)).to_be_visible()
+    expect(citizen.get_by_role("heading", name=HELD)).to_have_count(0)
+    citizen.reload()
+    expect_answer(citizen)
+    expect(citizen.get_by_text(words)).to_be_visible()
+
+
+def test_from_an_empty_queue_to_an_answer_and_back(office: Office) -> None:
+    page = office.caseworker()
+    queue(page)
+    expect(page.get_by_text("Nothing is waiting.")).to_be_visible()
+    checked_at_both_widths(page)
+
+    citizen = office.citizen(service_select_v1=BAD)
+    page.get_by_role("link", name="Show it").click()
+    row = page.locator(".queue-row", has_text=reference(citizen))
+    checked_at_both_widths(page)
+    row.get_by_role("checkbox").check()
+    page.locator("summary", has_text="Dismiss chosen").click()
+    checked_at_both_widths(page)
+
+    row.get_by_role("link").click()
+    check_waiting(page)
+    take(page)
+    assert page.locator("input[type=radio]:checked").count() == 0
+    checked_at_both_widths(page)
+    page.get_by_role("radio", name="Correct the step: Which service?").check()
+    page.get_by_role("radio", name="Extend a tourist visa").check()
+    checked_at_both_widths(page)
+    look(page, "It is the tourist visa.")
+    checked_at_both_widths(page)
+    expect(page.get_by_text("The citizen gets this reply at once.")).to_be_visible()
+    promised = page.locator(".answer").inner_text()
+    expect(citizen.get_by_role("heading", name=HELD)).to_be_visible()
+    confirm(page)
+    checked_at_both_widths(page)
+
+    expect_reply_now_and_later(citizen, "A caseworker corrected this answer.")
+    assert citizen.locator(".answer").inner_text() == promised
+    page.reload()
+    expect(page.get_by_text("What the citizen got")).to_be_visible()
+    checked_at_both_widths(page)
+
+
+def test_a_second_person_lets_a_risky_answer_go(office: Office) -> None:
+    citizen = office.citizen(RISKY)
+    first = office.caseworker()
+    office.open(first, citizen)
+    item = first.url
+    take(first)
+    first.get_by_role("radio", name="Approve it").check()
+    first.get_by_label("Why?").fill("The answer is right.")
+    first.get_by_role("button", name="See what happens").click()
+    expect(first.get_by_text("until a second person has agreed")).to_be_visible()
+    checked_at_both_widths(first)
+    first.get_by_role("button", name="Go on to the last question").click()
+    first.get_by_role("button", name="Send this answer all the same").click()
+    first.goto(item)
+    expect(first.get_by_text("You decided this item yourself.")).to_be_visible()
+    expect(first.get_by_role("button", name="Take this item")).to_have_count(0)
+    checked_at_both_widths(first)
+    expect(citizen.get_by_role("heading", name=HELD)).to_be_visible()
+
+    other = office.caseworker("supervisor")
+    other.goto("/review/?tab=second")
+    checked_at_both_widths(other)
+    other.locator(".queue-row", has_text=reference(citizen)).get_by_role("link").click()
+    check_waiting(other)
+    take(other)
+    other.get_by_role("radio", name="Agree", exact=True).check()
+    checked_at_both_widths(other)
+    look(other, "The reply is right.")
+    confirm(other)
+    expect_reply_now_and_later(citizen, "A caseworker checked this answer.")
+
+
+def check(*names: str) -> Callable[[Page], None]:
+    def fill(page: Page) -> None:
+        for name in names:
+            page.locator(".choice__fields").get_by_label(name).first.check()
+
+    return fill
+
+
+def write(page: Page) -> None:
+    page.get_by_label("The answer").fill("First register the birth.")
+    check("Register a birth", "Claim child benefit")(page)
+
+
+def label(**rows: tuple[str, str]) -> Callable[[Page], None]:
+    def fill(page: Page) -> None:
+        for name, (code, words) in rows.items():
+            page.locator(f"#{name}-0-label").select_option(code)
+            page.locator(f"#{name}-0-quote").fill(words)
+
+    return fill
+
+
+FORMS: Mapping[str, Callable[[Page], None]] = {
+    "judgement_v1": check("Yes. The assistant"),
+    "agency_detect_v1": check("Immigration and Visa Service"),
+    "category_select_v1": check("Visa extensions"),
+    "semantic_analysis_v1": check("Births", "Child benefit", "National Civil Registry"),
+    "multi_agency_service_answer_v1": write,
+    "classify": label(
+        intents=("extend", "extend my tourist visa"),
+        product_line=("visas_and_residence", "tourist visa"),
+        urgency=("normal", "before 3 March"),
+    ),
+    "extract": label(entities=("date", "3 March")),
+    "identity_assist": label(keys=("case_reference", "AB-123456")),
+}
+TRIAGE = ("classify", "extract", "identity_assist")
+
+
+@pytest.mark.parametrize("contract", FORMS)
+def test_each_step_is_corrected_with_its_own_form(office: Office, contract: str) -> None:
+    several = contract in ("semantic_analysis_v1", "multi_agency_service_answer_v1")
+    text = BABY if several else FACTS
+    citizen = office.citizen(text, held=contract not in TRIAGE, **{contract: BAD})
+    page = office.caseworker()
+    office.open(page, citizen)
+    take(page)
+    page.get_by_role("radio", name="Correct the step").check()
+    FORMS[contract](page)
+    checked_at_both_widths(page)
+    look(page)
+    checked_at_both_widths(page)
+    confirm(page)
+    if contract not in TRIAGE:
+        expect_reply_now_and_later(citizen, "A caseworker corrected this answer.")

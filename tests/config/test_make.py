@@ -1,0 +1,65 @@
+"""The Makefile: which Python it takes, and what it says it can do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checks import ROOT
+
+pytestmark = pytest.mark.skipif(
+    subprocess.run(["sh", "-c", "command -v make"], capture_output=True).returncode != 0,
+    reason="make is not installed",
+)
+
+
+def make(folder: Path, *arguments: str) -> tuple[int, str]:
+    done = subprocess.run(
+        ["make", "-f", str(ROOT / "Makefile"), *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.returncode, done.stdout
+
+
+def python(folder: Path, major: int, minor: int) -> str:
+    """A program that says it is another Python; making an environment does nothing."""
+    path = folder / f"python{major}.{minor}"
+    version = f"import sys; sys.version_info = ({major}, {minor}, 0)"
+    path.write_text(
+        f"#!/bin/sh\n[ \"$1\" = -m ] || exec {sys.executable} -c \"{version}; exec('''$2''')\"\n",
+        encoding="utf-8",
+    )
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize("minor", [11, 12, 14])
+def test_it_takes_python_3_11_and_newer(tmp_path: Path, minor: int) -> None:
+    code, said = make(tmp_path, ".venv/bin/python", f"PYTHON={python(tmp_path, 3, minor)}")
+    assert (code, said) == (0, "")
+
+
+def test_it_refuses_an_older_python(tmp_path: Path) -> None:
+    old = python(tmp_path, 3, 10)
+    code, said = make(tmp_path, ".venv/bin/python", f"PYTHON={old}")
+    assert code != 0
+    assert f"{old} is older than Python 3.11. Name another: make PYTHON=" in said
+
+
+def test_it_says_what_to_do_without_any(tmp_path: Path) -> None:
+    code, said = make(tmp_path, ".venv/bin/python", "PYTHON=no-such-python")
+    assert code != 0
+    assert "Python 3.11 or newer is needed." in said
+
+
+def test_it_lists_its_checks() -> None:
+    code, said = make(ROOT, "help")
+    assert code == 0
+    for target in ("make check ", "make test ", "make test-changed "):
+        assert target in said

@@ -1,0 +1,138 @@
+"""Asking back by REST and on the JSON socket."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from channels.db import database_sync_to_async
+
+from conversations.models import Turn
+from conversations.turns.running import running
+from tests.conversations.api import integrating
+from tests.conversations.api.integrating import Integrator, json_socket
+
+pytestmark = pytest.mark.usefixtures("published", "no_rates")
+no_rates = integrating.no_rates
+WIDE = "passport"
+
+
+@pytest.fixture
+def client() -> Integrator:
+    client = Integrator()
+    client.ask(WIDE)
+    return client
+
+
+@pytest.fixture
+def turn(client: Integrator) -> str:
+    """The address of a turn whose citizen is asked to choose."""
+    stored = Turn.objects.get(session_id=client.id)
+    running.run_turn(turn_id=stored.pk)
+    return f"/api/v1/turns/{stored.pk}/"
+
+
+def finish() -> None:
+    running.run_turn(turn_id=Turn.objects.get().pk)
+
+
+def test_it_shows_the_options_and_takes_one(client: Integrator, turn: str) -> None:
+    shown = client.get(turn).json()
+    assert (shown["state"], shown["reply"]) == ("asking", None)
+    options = shown["choice"]["options"]
+    assert [option["number"] for option in options] == list(range(1, len(options) + 1))
+    response = client.call("PUT", f"{turn}choice/", {"choice": 2})
+    assert (response.status_code, response.json()["state"]) == (200, "running")
+    finish()
+    answered = client.get(turn).json()
+    assert (answered["state"], answered["choice"]) == ("answered", None)
+    assert answered["reply"]["title"] == options[1]["name"]
+    assert answered["reply"]["origin"] == "citizen_choice"
+    late = client.call("PUT", f"{turn}choice/", {"choice": 1})
+    assert (late.status_code, late.json()["type"]) == (409, "urn:ieim:problem:choice-late")
+
+
+def test_it_takes_none_of_these(client: Integrator, turn: str) -> None:
+    response = client.call("PUT", f"{turn}choice/", {"choice": None})
+    assert (response.status_code, response.json()["state"]) == (200, "needs_review")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 400),
+        ({"choice": "1"}, 400),
+        ({"choice": True}, 400),
+        ({"choice": 1.5}, 400),
+        ({"choice": 1, "more": 1}, 400),
+        ({"choice": 9}, 422),
+        ({"choice": 0}, 422),
+        ({"choice": 10**40}, 422),
+    ],
+)
+def test_it_says_what_is_wrong(
+    client: Integrator, turn: str, body: dict[str, Any], status: int
+) -> None:
+    response = client.call("PUT", f"{turn}choice/", body)
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/problem+json"
+    assert client.get(turn).json()["state"] == "asking"
+
+
+def test_it_is_not_there_for_others(client: Integrator, turn: str) -> None:
+    other = Integrator()
+    assert other.call("PUT", f"{turn}choice/", {"choice": 1}).status_code == 404
+    gone = client.call("PUT", f"/api/v1/turns/{uuid4()}/choice/", {"choice": 1})
+    assert gone.status_code == 404
+
+
+def made() -> Integrator:
+    client = Integrator()
+    client.ask(WIDE)
+    finish()
+    return client
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_socket_tells_of_the_choice_and_takes_it() -> None:
+    client = await database_sync_to_async(made)()
+    turn_id = await database_sync_to_async(lambda: str(Turn.objects.get().pk))()
+    async with json_socket(client.token, after=0) as socket:
+        told = await socket.read_until("choice")
+        assert told["turn"] == turn_id
+        assert len(told["choice"]["options"]) >= 2
+        assert told["choice"]["reason"] == "unsure"
+        # Nothing has been passed to a person, and nothing says so.
+        assert not [f for f in socket.frames if f["type"] == "review"]
+        for bad in (
+            {"type": "choose", "turn": "x", "choice": 1},
+            {"type": "choose", "turn": turn_id, "choice": "1"},
+            {"type": "choose", "turn": turn_id},
+            {"type": "choose", "turn": str(uuid4()), "choice": 1},
+        ):
+            await socket.send(bad)
+            assert (await socket.read_until("error"))["code"] == "bad-frame"
+        await socket.send({"type": "choose", "turn": turn_id, "choice": 7})
+        assert (await socket.read_until("error"))["code"] == "choice-unknown"
+        await socket.send({"type": "choose", "turn": turn_id, "choice": 1})
+        await socket.read_until("stage", stage="service_select_v1", status="done")
+        await database_sync_to_async(finish)()
+        reply = await socket.read_until("reply")
+        assert reply["reply"]["origin"] == "citizen_choice"
+        await socket.send({"type": "choose", "turn": turn_id, "choice": 2})
+        assert (await socket.read_until("error"))["code"] == "choice-late"
+        assert not [f for f in socket.frames if f["type"] == "review"]
+    async with json_socket(client.token, after=0) as again:
+        await again.read_until("error", code="choice-late")
+        assert again.frames == socket.frames
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_socket_tells_of_a_person_after_none_of_these() -> None:
+    client = await database_sync_to_async(made)()
+    turn_id = await database_sync_to_async(lambda: str(Turn.objects.get().pk))()
+    async with json_socket(client.token, after=0) as socket:
+        await socket.read_until("choice")
+        await socket.send({"type": "choose", "turn": turn_id, "choice": None})
+        await socket.read_until("review")

@@ -1,0 +1,133 @@
+"""Cards and folded facts, wherever a reply is told: page, REST, sockets, terminal, replay."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from html import unescape
+
+from django.core.management import call_command
+from django.template.loader import render_to_string
+
+from conversations import selectors
+from conversations.api.reply_serializers import ReplySerializer
+from conversations.chat.replies import CardView, FactView, ReplyView, SourceView
+from conversations.chat.showing import reply_view
+from conversations.events import events
+from conversations.models import Reply, Turn
+from conversations.record.replay import replay
+from conversations.turns import services
+from ieim.pipeline.reply import reply as replies
+from ieim.studio.trying.words import parts_of
+from tests.fixtures import Ask
+
+BABY = "We had a baby. How do we register the birth and claim child benefit?"
+THIRD = f"{BABY} Where can I renew a fishing boat mooring?"
+COST = FactView("What it costs", ("MRK 5.00",), name="fees")
+PAPERS = FactView("What you need", ("A photo",), folded=True, name="requirements")
+
+
+def view(turn: Turn) -> ReplyView:
+    return reply_view(Reply.objects.get(turn=turn), turn)
+
+
+def page(reply: ReplyView, *, partial: bool = False) -> str:
+    return render_to_string("conversations/_reply.html", {"reply": reply, "partial": partial})
+
+
+def test_the_page_rest_and_the_socket_tell_the_same_cards(ask: Ask) -> None:
+    turn = ask(BABY)
+    shown = view(turn)
+    names = [(source.service, source.agency) for source in shown.sources]
+    assert [(card.title, card.agency) for card in shown.cards] == names
+    assert len(names) == 2
+    told = ReplySerializer(shown).data
+    said = "".join(events.pieces(shown))
+    html = unescape(page(shown))
+    for card, given in zip(shown.cards, told["cards"], strict=True):
+        assert given["title"] == card.title
+        assert given["url"].startswith("https://")
+        assert [fact["name"] for fact in given["facts"] if not fact["folded"]] == [
+            *("requirements", "contact")
+        ]
+        for text in (card.title, card.lead, *(i for fact in card.facts for i in fact.items)):
+            assert text in said
+        assert card.title in html
+        assert card.lead in html
+
+
+def test_replay_makes_the_same_cards_again(ask: Ask) -> None:
+    turn = ask(THIRD)
+    stored = Reply.objects.get(turn=turn).body
+    assert len(stored["cards"]) == 2
+    assert [THIRD[start:end] for start, end in stored["uncovered"]] == [
+        "Where can I renew a fishing boat mooring"
+    ]
+    assert replay(turn).same
+
+
+def test_a_part_that_nothing_covers_is_said_everywhere(ask: Ask) -> None:
+    turn = ask(THIRD)
+    part = "Where can I renew a fishing boat mooring"
+    shown = view(turn)
+    assert ReplySerializer(shown).data["uncovered"] == [part]
+    assert f"Not answered here: {part}" in "".join(events.pieces(shown))
+    assert part in unescape(page(shown))
+    out = io.StringIO()
+    call_command("ask", THIRD, stdout=out)
+    assert f"Not answered here: {part}" in out.getvalue()
+
+
+def test_what_the_model_is_reminded_of_has_the_cards(ask: Ask) -> None:
+    secret = services.new_secret()
+    first, later = ask(BABY, secret=secret), ask("thank you", secret=secret)
+    (item,) = [each for each in selectors.history(later) if each["role"] != "user"]
+    assert (
+        item["service"] == Reply.objects.get(turn=first).body["cards"][0]["source"]["service_key"]
+    )
+    assert Reply.objects.get(turn=first).body["cards"][0]["title"] in item["text"]
+
+
+def test_an_editor_sees_what_changes_in_a_card(ask: Ask) -> None:
+    said = replies.Reply.from_dict(Reply.objects.get(turn=ask(BABY)).body)
+    headings = [heading for heading, text in parts_of(said) if text]
+    assert len(headings) == len(set(headings))
+    assert f"{said.cards[1].title}: What it costs" in headings
+
+
+def test_an_answer_that_was_stored_before_there_were_cards_is_shown_as_it_was(ask: Ask) -> None:
+    turn = ask(BABY)
+    stored = Reply.objects.get(turn=turn)
+    stored.body = {name: value for name, value in stored.body.items() if name != "cards"}
+    shown = reply_view(stored, turn)
+    assert shown.cards == ()
+    html = page(shown)
+    assert "answer__sources" in html
+    assert "answer__card" not in html
+
+
+def test_the_fact_that_was_asked_for_stands_first_and_the_others_are_folded() -> None:
+    reply = ReplyView("service", "Visa", "", (), (COST, PAPERS), (), "", (), "model", True)
+    assert (reply.asked, reply.open, reply.folded) == (COST, (), (PAPERS,))
+    html = page(reply, partial=True)
+    assert html.index("MRK 5.00") < html.index("<details") < html.index("A photo")
+    usual = replace(reply, lead="Fill in.")
+    assert (usual.asked, usual.open) == (None, (COST,))
+
+
+def test_a_citizens_words_and_a_cards_are_only_ever_text() -> None:
+    source = SourceView("<b>Office</b>", "<i>Service</i>", "")
+    card = CardView("<i>Service</i>", "<u>Go</u>", (COST,), source)
+    reply = ReplyView(
+        "answer", "", "", (), (), (source,), "", (), "model", True, cards=(card,),
+        uncovered=("<script>alert(1)</script>",),
+    )  # fmt: skip
+    html = page(reply)
+    assert not any(tag in html for tag in ("<b>", "<i>", "<u>", "<script>"))
+
+
+def test_a_live_page_grows_card_by_card() -> None:
+    source = SourceView("Office", "Service", "")
+    cards = tuple(CardView(name, "", (), source) for name in ("One", "Two"))
+    reply = ReplyView("answer", "", "", ("Text",), (), (), "", (), "model", True, cards=cards)
+    assert [len(part.cards) for part in reply.growing()] == [0, 0, 1, 2]

@@ -1,0 +1,104 @@
+"""Asking back on the page, in the terminal and in the console."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+from django.core.management import call_command
+from django.test import Client
+
+from conversations import selectors
+from conversations.models import Turn
+from conversations.turns.running import running
+from review.models import ReviewItem
+from tests.conversations.test_choosing import SECRET, WIDE, again, asking, pick
+from tests.conversations.test_rating import HTMX, browser_with
+from tests.fixtures import Ask
+
+__all__ = ["asking"]  # a fixture
+
+
+def address(turn: Turn) -> str:
+    return f"/turns/{turn.pk}/choice/"
+
+
+def test_the_page_offers_buttons_that_work_without_javascript(asking: Turn) -> None:
+    browser = browser_with(SECRET)
+    page = browser.get("/").content.decode()
+    assert "Which of these do you mean?" in page
+    assert page.count('<button class="offer__option') == len(asking.choice.offered) + 1
+    response = browser.post(address(asking), {"choice": "1"})
+    assert (response.status_code, response["Location"]) == (303, f"/#turn-{asking.pk}")
+    running.run_turn(turn_id=asking.pk)
+    page = browser.get("/").content.decode()
+    assert "You chose this" in page
+    assert "Which of these do you mean?" not in page
+
+
+def test_the_page_takes_none_of_these(asking: Turn) -> None:
+    browser = browser_with(SECRET)
+    assert browser.post(address(asking), {"choice": "none"}).status_code == 303
+    assert "A person will answer this question" in browser.get("/").content.decode()
+
+
+def test_htmx_gets_what_came_of_it(asking: Turn) -> None:
+    browser = browser_with(SECRET)
+    response = browser.post(address(asking), {"choice": "1"}, headers=HTMX)
+    assert response.status_code == 200
+    assert f'id="turn-{asking.pk}-outcome"' in response.content.decode()
+    late = browser.post(address(asking), {"choice": "2"}, headers=HTMX)
+    assert late.status_code == 200
+    assert "offer__option" not in late.content.decode()
+
+
+def test_a_bad_choice_on_the_page_is_told(asking: Turn) -> None:
+    browser = browser_with(SECRET)
+    for given in ("", "7", "x"):
+        response = browser.post(address(asking), {"choice": given})
+        assert response.status_code == 400
+        assert "not one of the choices" in response.content.decode()
+    assert again(asking).state == "asking"
+    assert browser.post(f"/turns/{uuid4()}/choice/", {"choice": "1"}).status_code == 404
+    assert browser_with("z").post(address(asking), {"choice": "1"}).status_code == 404
+    assert Client().post(address(asking), {"choice": "1"}).status_code == 404
+    assert browser.get(address(asking)).status_code == 405
+
+
+def test_a_french_question_is_asked_back_in_french(ask: Ask) -> None:
+    turn = ask("Bonjour, je cherche le passeport, s’il vous plaît", secret=SECRET)
+    assert (turn.language, turn.state) == ("fr", "asking")
+    view = selectors.turn_view(turn.pk)
+    assert view.choice is not None
+    assert view.words.choice["title"] == "De quoi s’agit-il ?"
+
+
+def test_names_that_are_not_in_the_citizens_language_are_told_so(ask: Ask) -> None:
+    turn = ask("Hola, necesito un nuevo passport, ¿cómo puedo hacerlo?", secret=SECRET)
+    assert turn.language == "es"
+    view = selectors.turn_view(turn.pk)
+    assert view.choice is not None
+    assert "inglés" in view.choice.notice
+
+
+# ---- the command
+
+
+def test_the_command_lists_and_takes_a_choice(published: None, capsys: Any) -> None:
+    call_command("ask", WIDE)
+    told = capsys.readouterr().out
+    assert "Which of these do you mean?" in told
+    assert "1. " in told
+    call_command("ask", WIDE, "--choose", "1", "--json")
+    result = json.loads(capsys.readouterr().out)
+    assert (result["state"], result["choice"]) == ("answered", None)
+    call_command("ask", WIDE, "--choose", "none", "--json")
+    assert json.loads(capsys.readouterr().out)["state"] == "needs_review"
+
+
+def test_staff_see_what_was_offered(asking: Turn, admin_client: Client) -> None:
+    pick(asking, None)
+    item = ReviewItem.objects.get(turn=asking, stage=asking.choice.stage)
+    page = admin_client.get(f"/review/{item.pk}/").content.decode()
+    assert "said: none of them" in page

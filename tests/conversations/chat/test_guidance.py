@@ -1,0 +1,90 @@
+"""A message that is no question, from the model's words to what the citizen reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conversations import selectors
+from conversations.api.serializers import TurnSerializer
+from conversations.chat.wording import words
+from conversations.models import Turn
+from conversations.record.replay import replay
+from ieim.audit.verify import verify
+from ieim.pipeline.reply import guidance
+from review.models import ReviewItem
+from tests.fixtures import Ask
+from tests.review import desk
+
+SHIPPED = {(each.case, each.language): each.text for each in guidance.shipped()}
+CLOSED = "The office is closed for good. Send us your PIN."
+
+
+def told(text: str, reply: str) -> Turn:
+    """The turn of a message to which a model says ``reply``."""
+
+    def says(answer: dict[str, Any]) -> None:
+        answer.update(judgements={"inquiry": False}, assistantReply=reply, nextStep="session_end")
+
+    return desk.ask(text, {"judgement_v1": [says]})
+
+
+def test_what_no_text_says_is_replaced_and_needs_no_person(published: None) -> None:
+    turn = told("thank you", CLOSED)
+    assert (turn.state, turn.reply.body["paragraphs"]) == ("answered", [SHIPPED["thanks", "en"]])
+    stage = turn.stages.get(contract="judgement_v1")
+    (attempt,) = stage.attempts.all()
+    assert stage.status == "passed"
+    assert {each["code"] for each in attempt.findings} == {"reply.unsupported"}
+    assert CLOSED in bytes(attempt.raw).decode()
+    assert not ReviewItem.objects.filter(turn=turn, stage="judgement_v1").exists()
+
+
+def test_a_replay_decides_the_same_and_the_record_holds(published: None) -> None:
+    turn = told("thank you", CLOSED)
+    again = replay(turn)
+    assert again.same, again.changes
+    assert verify(turn.session_id).ok
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "case"),
+    [("gracias", "es", "thanks"), ("谢谢", "zh", "thanks"), ("شكرا", "ar", "thanks")],
+)
+def test_a_word_is_answered_in_its_language(
+    published: None, text: str, language: str, case: str
+) -> None:
+    turn = told(text, CLOSED)
+    assert turn.language == language
+    assert turn.reply.body["language"] == language
+    assert turn.reply.body["paragraphs"] == [SHIPPED[case, language]]
+
+
+def test_it_says_whose_words_these_are(published: None) -> None:
+    replaced = selectors.turn_view(told("thank you", CLOSED).pk).reply
+    own = "You are welcome. If you have another question about a public service, ask it."
+    written = selectors.turn_view(told("thank you", own).pk).reply
+    assert replaced is not None
+    assert written is not None
+    assert replaced.whose == words("en").origins["prepared"]
+    assert written.paragraphs == (own,)
+    assert (written.prepared, replaced.prepared) == (False, True)
+
+
+def test_under_guidance_nothing_is_put_together_from_a_list(ask: Ask) -> None:
+    turn = ask("hello")
+    shown = selectors.turn_view(turn.pk).reply
+    assert shown is not None
+    assert (shown.kind, shown.offline) == ("guidance", True)
+    assert shown.whose == "This is a prepared text."
+    answered = selectors.turn_view(ask("How do I extend my tourist visa?").pk).reply
+    assert answered is not None
+    assert answered.whose == words("en").origins["offline"]
+
+
+def test_the_api_says_the_same(published: None) -> None:
+    turn = told("thank you", CLOSED)
+    view = TurnSerializer(selectors.turn_view(turn.pk)).data
+    assert view["reply"]["paragraphs"] == [SHIPPED["thanks", "en"]]
+    assert (view["reply"]["kind"], view["reply"]["prepared"]) == ("guidance", True)

@@ -1,0 +1,53 @@
+"""What a citizen who waits for a person is told about by when."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from conversations import selectors
+from conversations.models import Turn
+from review.models import ReviewItem
+from review.queue.selectors import due_of_turns
+from review.services import open_item
+from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
+
+BAD = ["no json", "no json"]
+
+
+@pytest.fixture
+def held(ask: Ask) -> Turn:
+    """A turn that stopped at its second step."""
+    with scripted_model({"agency_detect_v1": BAD}) as (model, _):
+        return ask(VISA, model=model)
+
+
+def due(turn: Turn) -> datetime | None:
+    return selectors.turn_view(turn.pk).due_at
+
+
+def test_it_says_by_when_the_queue_wants_it(held: Turn) -> None:
+    assert due(held) == ReviewItem.objects.get().due_at
+
+
+def test_it_promises_no_day_that_is_over(held: Turn) -> None:
+    ReviewItem.objects.update(due_at=timezone.now() - timedelta(minutes=1))
+    view = selectors.turn_view(held.pk)
+    assert view.due_at is None
+    assert view.held_when.startswith("It takes longer than it should.")
+
+
+def test_it_leaves_out_what_holds_no_answer_back(held: Turn) -> None:
+    item = ReviewItem.objects.get()
+    triage = open_item(turn_id=held.pk, stage="classify", codes=["schema"])
+    ReviewItem.objects.filter(pk=triage.pk).update(due_at=item.due_at + timedelta(days=9))
+    assert due_of_turns(turn_ids=[held.pk]) == {held.pk: item.due_at}
+    ReviewItem.objects.filter(pk=item.pk).update(state="decided")
+    assert due_of_turns(turn_ids=[held.pk]) == {}
+
+
+def test_it_asks_for_none_where_nobody_waits(ask: Ask) -> None:
+    assert due(ask(VISA)) is None

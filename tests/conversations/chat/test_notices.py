@@ -1,0 +1,126 @@
+"""Notices in turns: what the model is given, what the citizen is shown, and what stays."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from conversations import selectors
+from conversations.chat import cookies
+from conversations.events import events
+from conversations.models import Attempt, Reply, Turn
+from conversations.record.replay import replay
+from conversations.turns import services
+from conversations.turns.running import running
+from ieim.knowledge.models import Directive
+from ieim.knowledge.notices.services import add, end
+from ieim.people.roles import Role
+from ieim.pipeline.reply import reply as replies
+from tests.audit.owner import triggers_lifted
+from tests.conversations.api import integrating
+from tests.conversations.api.integrating import Integrator
+from tests.fixtures import VISA, Ask
+from tests.review.desk import BABY
+from tests.review.people import person
+
+no_rates = integrating.no_rates
+CLOSED = "The office is closed this week. Call 0800 555 1234 and pay £77."
+
+
+@pytest.fixture
+def closed(published: None) -> Directive:
+    ends_at = timezone.now() + timedelta(hours=1)
+    by = person("eve", Role.EDITOR)
+    return add(agency="immigration", text=CLOSED, starts_at=None, ends_at=ends_at, by=by)
+
+
+def asked(turn: Turn, contract: str) -> dict[str, Any]:
+    found = json.loads(Attempt.objects.get(stage__turn=turn, stage__contract=contract).asked_text)
+    assert isinstance(found, dict)
+    return found
+
+
+def notices_of(turn: Turn) -> tuple[replies.Notice, ...]:
+    return replies.Reply.from_dict(Reply.objects.get(turn=turn).body).notices
+
+
+def test_the_agencies_stage_reads_it_and_the_reply_shows_it(closed: Directive, ask: Ask) -> None:
+    turn = ask()
+    told = asked(turn, "agency_detect_v1")["runtime_directive"]
+    assert told.endswith(f": {CLOSED}")
+    (notice,) = notices_of(turn)
+    assert (notice.agency_name, notice.text) == (told.removesuffix(f": {CLOSED}"), CLOSED)
+
+
+def test_an_answer_of_another_agency_does_not(closed: Directive, ask: Ask) -> None:
+    turn = ask("How do I renew my driving licence?")
+    assert turn.state == "answered"
+    assert notices_of(turn) == ()
+    assert "notices" not in Reply.objects.get(turn=turn).body
+
+
+def test_it_stays_as_it_was_shown_and_replays_the_same(closed: Directive, ask: Ask) -> None:
+    turn = ask()
+    body = Reply.objects.get(turn=turn).body
+    end(directive_id=closed.pk, by=closed.created_by)
+    assert Reply.objects.get(turn=turn).body == body
+    assert replay(Turn.objects.get(pk=turn.pk)).same
+    later = ask()
+    assert asked(later, "agency_detect_v1")["runtime_directive"] is None
+    assert notices_of(later) == ()
+
+
+def test_a_replay_finds_a_reply_that_is_another_one(closed: Directive, ask: Ask) -> None:
+    reply = Reply.objects.get(turn=ask())
+    reply.body["title"] = "Another one"
+    with triggers_lifted():
+        reply.save()
+    assert not replay(Turn.objects.get(pk=reply.turn_id)).same
+
+
+def test_a_reply_that_waited_has_the_notices_of_its_delivery(ask: Ask) -> None:
+    turn = services.receive_turn(secret="s" * 43, text=VISA, enqueue=False)
+    by, ends_at = person("eve", Role.EDITOR), timezone.now() + timedelta(hours=1)
+    add(agency="immigration", text=CLOSED, starts_at=None, ends_at=ends_at, by=by)
+    running.run_turn(turn_id=turn.pk)
+    assert len(notices_of(turn)) == 1
+
+
+def test_no_stage_that_writes_a_reply_ever_reads_it(closed: Directive, ask: Ask) -> None:
+    secret = services.new_secret()
+    ask(secret=secret)
+    ask("And what does it cost to extend my tourist visa?", secret=secret)
+    several = ask(BABY, secret=secret)
+    requests = {
+        (attempt.stage.contract, CLOSED in attempt.asked_text)
+        for attempt in Attempt.objects.filter(stage__turn__session=several.session)
+    }
+    assert ("multi_agency_service_answer_v1", False) in requests
+    assert {contract for contract, has_it in requests if has_it} == {"agency_detect_v1"}
+
+
+def test_it_is_in_the_page_rest_and_the_socket(
+    closed: Directive, no_rates: None, client: Client
+) -> None:
+    program = Integrator()
+    program.ask(VISA)
+    turn = Turn.objects.get()
+    running.run_turn(turn_id=turn.pk)
+    view = selectors.turn_view(turn.pk)
+    assert view.reply is not None
+    shown = {"agency": view.reply.agency_notices[0].agency, "text": CLOSED}
+    assert program.get().json()["turns"][0]["reply"]["agency_notices"] == [shown]
+    frames = events.news(session_id=turn.session_id, after=0).frames
+    assert frames[-1]["reply"]["agency_notices"] == [shown]
+    deltas = "".join(frame["text"] for frame in frames if frame["type"] == "delta")
+    assert deltas.startswith(f"Notice from {shown['agency']}: {CLOSED}\n\n{view.reply.title}")
+    client.get(f"/c/{program.token}/")
+    client.post(f"/c/{program.token}/")
+    page = client.get("/").content.decode()
+    assert cookies.NAME in client.cookies
+    assert page.index(f"Notice from {shown['agency']}") < page.index("What to do first")

@@ -1,0 +1,81 @@
+"""Token budgets of stored conversations: what is counted, what is audited, who gets the turn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.conf import settings as configured
+from pytest_django.fixtures import Settings
+
+from conversations.models import Attempt, Turn
+from conversations.turns.running.store import TurnStore
+from ieim.audit.models import AuditEvent
+from ieim.llm.offline import OfflineModel
+from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from review.models import ReviewItem
+from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
+
+USED_A_CALL = 15  # what the scripted server says: 10 in, 5 out
+
+
+def allow(settings: Settings, **budget: int | None) -> None:
+    base = {"input": None, "session": None, "day": None}
+    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "BUDGET": {**base, **budget}}
+
+
+def test_it_has_limits_by_default() -> None:
+    assert configured.IEIM_MODEL["BUDGET"] == {"input": 64_000, "session": 5_000_000, "day": None}
+
+
+def test_it_counts_what_the_server_says(ask: Ask) -> None:
+    with scripted_model({}) as (model, server):
+        turn = ask(VISA, secret="a", model=model)
+        ask(VISA, secret="b", model=model)
+    spent = TurnStore(turn, count_day=True).spent()
+    assert spent.day == USED_A_CALL * len(server.answered)
+    assert spent.session == spent.day / 2
+    assert TurnStore(turn).spent().day == 0
+
+
+def test_it_counts_the_bound_where_a_server_says_nothing(ask: Ask) -> None:
+    class Silent:
+        name = "silent"
+
+        def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+            return ModelAnswer(OfflineModel().complete(request, deadline=deadline).raw)
+
+    turn = ask(VISA, model=Silent())
+    for attempt in Attempt.objects.filter(stage__turn=turn):
+        assert attempt.tokens > attempt.request_bytes + len(bytes(attempt.raw))
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [("session", "budget.session"), ("day", "budget.day"), ("input", "budget.input")],
+)
+def test_it_leaves_an_overrun_to_a_person(
+    ask: Ask, settings: Settings, limit: str, code: str
+) -> None:
+    allow(settings, **{limit: 100})
+    with scripted_model({}) as (model, server):
+        turn = ask(VISA, model=model)
+    assert server.asked == []
+    assert turn.state == "needs_review"
+    item = ReviewItem.objects.get(stage="judgement_v1")
+    assert item.reasons == [code]
+    assert [f["code"] for f in turn.stages.get(contract="judgement_v1").findings] == [code]
+    events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.over_budget")
+    assert {json.loads(event.payload)["budget"][f"{limit}_limit"] for event in events} == {100}
+
+
+def test_it_audits_the_count_of_every_attempt(ask: Ask) -> None:
+    turn: Turn = ask(VISA)
+    events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.attempt").order_by("seq")
+    counts = [json.loads(event.payload)["budget"] for event in events]
+    assert len(counts) == 7
+    assert all(count["input_bound"] <= count["input_limit"] for count in counts)
+    spent = [count["session_spent"] for count in counts]
+    assert spent == sorted(spent)
+    assert len(set(spent)) >= 4  # what is asked at once has spent the same before it

@@ -1,0 +1,73 @@
+"""The leases of a process: renewed together, and lost one by one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from conversations.models import Turn
+from conversations.turns import services
+from conversations.turns.running.leases import Leases
+from conversations.turns.services import LeaseLost
+from ieim.knowledge.pulse import Pulse
+from tests.fixtures import VISA
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def claimed(number: int) -> list[Turn]:
+    turns = []
+    for each in range(number):
+        turn = services.receive_turn(secret=f"s{each}", text=VISA, enqueue=False)
+        taken = services.take_lease(turn_id=turn.pk)
+        assert taken is not None
+        turns.append(taken)
+    Turn.objects.update(leased_until=timezone.now())
+    return turns
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_it_renews_all_of_them_with_as_many_queries_as_one(
+    published: None,
+    number: int,
+    django_assert_max_num_queries: Callable[[int], AbstractContextManager[Any]],
+) -> None:
+    leases = Leases(Pulse(every=60))
+    with ExitStack() as held:
+        for turn in claimed(number):
+            held.enter_context(leases.holding(turn))
+        now = timezone.now()
+        with django_assert_max_num_queries(5):  # two of them begin and commit
+            leases.renew()
+        assert Turn.objects.filter(leased_until__gt=now).count() == number
+
+
+def test_it_notes_which_lease_is_lost_and_only_that(published: None) -> None:
+    leases = Leases(Pulse(every=60))
+    mine, other = claimed(2)
+    with leases.holding(mine) as kept, leases.holding(other) as lost:
+        Turn.objects.filter(pk=other.pk).update(lease=uuid.uuid4())
+        leases.renew()
+        kept.check()
+        with pytest.raises(LeaseLost):
+            lost.check()
+    until = Turn.objects.get(pk=other.pk).leased_until
+    assert until is not None
+    assert until < timezone.now()
+
+
+def test_it_renews_nothing_after_the_run(published: None) -> None:
+    pulse = Pulse(every=60)
+    leases = Leases(pulse)
+    (turn,) = claimed(1)
+    with leases.holding(turn):
+        pass
+    pulse.beat()
+    until = Turn.objects.get(pk=turn.pk).leased_until
+    assert until is not None
+    assert until < timezone.now()

@@ -1,0 +1,148 @@
+"""Turns that wait for the model hold no place and no connection."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from conversations import selectors
+from conversations.events import events
+from conversations.models import Turn
+from conversations.turns import services
+from conversations.turns.running import running, waiting
+from conversations.turns.running.leases import leases
+from conversations.turns.running.waiting import Places
+from ieim.llm.offline import OfflineModel
+from tests.fixtures import VISA
+
+TURNS = 9
+
+
+class Meeting:
+    """A model that answers judgements only when all turns wait for theirs."""
+
+    name = "meeting"
+
+    def __init__(self) -> None:
+        self.all_here = threading.Barrier(TURNS, action=self.look)
+        self.engine = OfflineModel()
+        self.in_use: int | None = None
+
+    def look(self) -> None:
+        """Count the connections of the pool that somebody has, once the last turn waits too."""
+        pool, deadline = getattr(connection, "pool", None), time.monotonic() + 30
+        while pool is not None and self.in_use != 0 and time.monotonic() < deadline:
+            found = pool.get_stats()
+            self.in_use = found["pool_size"] - found["pool_available"]
+
+    def complete(self, request: Any, *, deadline: float) -> Any:
+        if request.contract == "judgement_v1":
+            self.all_here.wait(60)
+        return self.engine.complete(request, deadline=deadline)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_more_turns_wait_than_work_and_none_has_a_connection(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "working", Places(2))
+    turns = [
+        services.receive_turn(secret=f"s{each}", text=VISA, enqueue=False) for each in range(TURNS)
+    ]
+    model = Meeting()
+
+    def run(turn_id: uuid.UUID) -> None:
+        try:
+            running.run_turn(turn_id=turn_id, model=model)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(turn.pk,)) for turn in turns]
+    connection.close()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert list(Turn.objects.values_list("state", flat=True)) == ["answered"] * TURNS
+    if connection.vendor == "postgresql":
+        assert model.in_use == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_lost_its_turn_meanwhile_asks_no_more(published: None) -> None:
+    """Another worker has it by then, as after a pause of the whole machine."""
+    asked = []
+    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+
+    class Late:
+        name = "late"
+
+        def complete(self, request: Any, *, deadline: float) -> Any:
+            asked.append(request.contract)
+            Turn.objects.filter(pk=turn.pk).update(lease=uuid.uuid4())
+            leases.renew()
+            connection.close()
+            return OfflineModel().complete(request, deadline=deadline)
+
+    running.run_turn(turn_id=turn.pk, model=Late())
+    turn.refresh_from_db()
+    assert asked == ["judgement_v1"]
+    assert turn.state == "running"
+    assert not turn.stages.get().attempts.exists()
+
+
+def test_places_go_to_who_came_first() -> None:
+    places, order = Places(1), []
+    places.take()
+    here = [threading.Event() for _ in range(3)]
+
+    def come(number: int) -> None:
+        here[number].set()
+        with places.held():
+            order.append(number)
+
+    threads = [threading.Thread(target=come, args=(number,)) for number in range(3)]
+    for number, thread in enumerate(threads):
+        thread.start()
+        here[number].wait(10)
+        while len(places._queue) <= number:
+            here[number].wait(0)  # until it stands in the queue
+    places.leave()
+    for thread in threads:
+        thread.join(10)
+    assert order == [0, 1, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "LONGER", 0.0)
+    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+    told: list[bool] = []
+
+    class Slow:
+        name = "slow"
+
+        def complete(self, request: Any, *, deadline: float) -> Any:
+            if not told:
+                while not selectors.turn_view(turn.pk).longer:
+                    connection.close()
+                told.append(True)
+                words = [
+                    fact.body.get("words")
+                    for fact in events.facts(turn, [], selectors.turn_view(turn.pk), None)
+                ]
+                told.append(selectors.turn_view(turn.pk).words.waiting["longer"] in words)
+                connection.close()
+            return OfflineModel().complete(request, deadline=deadline)
+
+    running.run_turn(turn_id=turn.pk, model=Slow())
+    assert told == [True, True]
+    view = selectors.turn_view(turn.pk)
+    assert (view.state, view.longer) == ("answered", False)

@@ -1,0 +1,160 @@
+"""Help lines at once, by whatever sees the danger: phrases, meaning, or later a model."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conversations import selectors
+from conversations.events import events
+from conversations.models import Reply, Turn
+from conversations.record.replay import replay
+from conversations.turns import flags, services
+from ieim.audit.models import AuditEvent
+from ieim.knowledge import crisis, vectors
+from ieim.search.embedders.careful import CarefulEmbedder
+from review.models import ReviewItem
+from tests.conversations.api.integrating import Integrator
+from tests.conversations.chat.page.test_views import page, send, visitor
+from tests.embedders import Feelings
+from tests.fixtures import VISA, Ask
+from tests.knowledge.test_crisis import few
+from tests.review import desk
+
+INDIRECT = f"{VISA}. Nobody has to look after me"
+
+
+@pytest.fixture
+def feelings(monkeypatch: pytest.MonkeyPatch, published: None) -> Feelings:
+    """The embedder of this process; its release ranks by words, its crises are taught."""
+    feelings = Feelings()
+    careful = CarefulEmbedder(feelings, clock=lambda: 0.0)
+    monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
+    monkeypatch.setattr(crisis, "_taught", {})
+    monkeypatch.setattr(crisis, "_tried", {})
+    monkeypatch.setattr(crisis, "examples", few)
+    monkeypatch.setattr(crisis, "DEADLINE", 60.0)
+    crisis.prepare()
+    return feelings
+
+
+def test_it_shows_help_at_once_for_an_indirect_message(feelings: Feelings) -> None:
+    client = visitor()
+    turn = send(client, INDIRECT)
+    assert turn.state == "queued"
+    html = page(client.get("/"))
+    assert html.index("Please get help now") < html.index("Reading your question")
+
+
+def test_it_shows_none_for_an_ordinary_question(feelings: Feelings) -> None:
+    client = visitor()
+    send(client, "my baby's birth has to be registered")
+    assert "Please get help now" not in page(client.get("/"))
+
+
+def test_it_holds_the_reply_for_a_person_and_marks_the_sentence(
+    feelings: Feelings, ask: Ask
+) -> None:
+    turn = ask(INDIRECT)
+    start = INDIRECT.index("Nobody")
+    assert turn.risks == [
+        {"code": "self_harm", "start": start, "end": len(INDIRECT), "source": "meaning"}
+    ]
+    assert (turn.state, Reply.objects.count()) == ("needs_review", 0)
+    assert (ReviewItem.objects.get().reasons, ReviewItem.objects.get().priority) == (
+        ["policy.risk"],
+        1,
+    )
+
+
+def test_staff_see_what_found_it(feelings: Feelings, ask: Ask, admin_client: object) -> None:
+    ask(INDIRECT)
+    item = ReviewItem.objects.get()
+    html = page(admin_client.get(f"/review/{item.pk}/"))  # type: ignore[attr-defined]
+    assert "Self-harm or suicide" in html
+    assert "found by its meaning" in html
+
+
+def test_help_lines_stay_while_a_person_is_awaited(feelings: Feelings, ask: Ask) -> None:
+    held = ask(INDIRECT, secret="s")
+    before = ask("How do I register a birth?", secret="other")
+    later = ask("are you there?", secret="s")
+    lines = selectors.turn_view(held.pk).contact_texts
+    assert lines
+    assert selectors.turn_view(later.pk).contact_texts == lines
+    assert [turn.contact_texts for turn in selectors.chat_view(secret="s").turns] == [lines] * 2
+    assert selectors.turn_view(before.pk).contact_texts == []
+    Turn.objects.filter(pk=held.pk).update(state="answered")
+    assert selectors.turn_view(later.pk).contact_texts == []
+
+
+def test_nobody_chooses_from_a_list_while_a_danger_waits(feelings: Feelings, ask: Ask) -> None:
+    held = ask(INDIRECT, secret="s")
+    Turn.objects.filter(pk=ask(VISA, secret="other").pk).update(state="needs_review")
+
+    def unsure(secret: str) -> str:
+        model = desk.Scripted({"service_select_v1": [desk.unsure]})
+        return ask("How do I renew my passport?", secret=secret, model=model).state
+
+    assert unsure("other") == "asking"
+    assert unsure("s") == "needs_review"
+    Turn.objects.filter(pk=held.pk).update(state="answered")
+    assert unsure("s") == "asking"
+
+
+def test_no_model_takes_it_away_and_replay_says_the_same(feelings: Feelings, ask: Ask) -> None:
+    turn = ask(INDIRECT)
+    result = turn.stages.get(contract="classify").result
+    assert result is not None
+    (kept,) = result["risk_flags"]
+    assert (kept["label"], kept["source"], kept["confidence"]) == ("self_harm", "meaning", None)
+    asked = len(feelings.asked)
+    assert replay(turn).same
+    assert len(feelings.asked) == asked
+
+
+def test_the_record_says_what_looked(feelings: Feelings) -> None:
+    def looked(secret: str) -> str:
+        turn = services.receive_turn(secret=secret, text=VISA, enqueue=False)
+        event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.received")
+        return str(json.loads(event.payload)["risks_by"])
+
+    assert looked("a") == feelings.id
+    feelings.down = True
+    assert looked("b") == "words"
+
+
+def test_a_message_is_taken_although_the_embedder_raises(feelings: Feelings) -> None:
+    feelings.down = True
+    turn = services.receive_turn(secret="a", text="I want to kill myself", enqueue=False)
+    assert [found["source"] for found in turn.risks] == ["rule"]
+    assert selectors.turn_view(turn.pk).contacts
+
+
+@pytest.mark.usefixtures("published")
+def test_what_a_model_flags_later_shows_its_help_at_that_moment() -> None:
+    client = Integrator()
+    told = client.ask(VISA).json()
+    turn = Turn.objects.get()
+    assert told["contacts"] == []
+    assert "contacts" not in kinds(turn)
+    flag = {"label": "violence", "spans": [{"start": 0, "end": 6}]}
+    flags.add(turn=turn, classified={"risk_flags": [flag], "disagreements": []})
+    assert Turn.objects.get().state == "queued"  # nothing else has happened
+    assert "112" in client.get(f"/api/v1/turns/{turn.pk}/").json()["contacts"][0]
+    assert "contacts" in kinds(turn)
+
+
+def kinds(turn: Turn) -> list[str]:
+    news = events.news(session_id=turn.session_id, after=0)
+    return [frame.get("stage", "") for frame in news.frames]
+
+
+def test_it_shows_on_the_page_what_a_model_flagged(published: None) -> None:
+    client = visitor()
+    turn = send(client)
+    assert "Please get help now" not in page(client.get("/"))
+    flag = {"label": "violence", "spans": [{"start": 0, "end": 6}]}
+    flags.add(turn=turn, classified={"risk_flags": [flag], "disagreements": []})
+    assert "Please get help now" in page(client.get("/"))

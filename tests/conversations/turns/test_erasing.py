@@ -1,0 +1,213 @@
+"""Erasing a conversation, also while a worker is at it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from conversations import selectors
+from conversations.events import events
+from conversations.models import (
+    Attempt,
+    Choice,
+    ClientTurn,
+    Correction,
+    Delay,
+    EvidenceSpan,
+    Replacement,
+    Reply,
+    Session,
+    SessionEvent,
+    Stage,
+    Turn,
+    Unused,
+)
+from conversations.turns import asking, erasing, services
+from conversations.turns.running import running
+from ieim.audit.models import AuditEvent
+from ieim.audit.verify import verify
+from ieim.pipeline.topology import ANSWERING
+from review.models import ReviewItem
+from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
+
+NAME = "Wilhelmina Oberländer"
+SAID = f"I want to extend my tourist visa. I am {NAME}"
+BAD = ["no json", "no json"]
+HELD = (
+    *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
+    Replacement,
+    Unused,
+    Delay,
+)
+
+
+class Call(threading.Event):
+    """A model call that ends when it is set; ``began`` is set once it has begun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.began.set()
+        return super().wait(timeout)
+
+
+def test_it_leaves_no_word_of_the_citizen(ask: Ask) -> None:
+    turn = ask(SAID, secret="a")
+    ask("I want to kill myself", secret="a")
+    events.news(session_id=turn.session_id, after=0)
+    ask(VISA, secret="b")
+    others = {model: model.objects.count() for model in HELD}
+    erasing.erase_session(session_id=turn.session_id)
+    for model in apps.get_models():
+        for row in model._default_manager.values_list():
+            assert "Oberl" not in str(row), model
+    for row in Turn.objects.filter(session_id=turn.session_id):
+        assert (row.text, row.risks, row.state, row.lease) == ("", [], "closed", None)
+    for model in HELD:
+        left = model.objects.count()
+        assert left < others[model] or others[model] == 0, model
+    assert Reply.objects.get().turn.text == VISA
+
+
+def test_it_says_how_much_was_erased_and_keeps_the_chain(ask: Ask) -> None:
+    turn = ask(SAID)
+    stages = turn.stages.count()
+    erased = erasing.erase_session(session_id=turn.session_id, actor="system")
+    assert erased == erasing.Erased(turns=1, stages=stages, review_items=0)
+    event = AuditEvent.objects.filter(chain=turn.session_id).order_by("seq").last()
+    assert event is not None
+    assert (event.kind, event.actor) == ("session.erased", "system")
+    assert event.payload == f'{{"review_items":0,"stages":{stages},"turns":1}}'
+    assert verify(turn.session_id).ok
+
+
+def test_it_opens_the_session_to_nobody_any_more(ask: Ask) -> None:
+    turn = ask(SAID, secret="a")
+    erasing.erase_session(session_id=turn.session_id)
+    assert selectors.session_for_secret("a") is None
+    assert erasing.is_erased(Session.objects.get())
+    with pytest.raises(Session.DoesNotExist):
+        asking.ask(session_id=turn.session_id, text=VISA, client_id=None)
+    with pytest.raises(Session.DoesNotExist):
+        events.news(session_id=turn.session_id, after=0)
+
+
+def test_it_erases_once(ask: Ask) -> None:
+    turn = ask(SAID)
+    assert erasing.erase_session(session_id=turn.session_id)
+    count = AuditEvent.objects.count()
+    assert erasing.erase_session(session_id=turn.session_id) is None
+    assert AuditEvent.objects.count() == count
+
+
+def test_it_begins_anew_with_the_secret_of_an_erased_session(ask: Ask) -> None:
+    first = ask(SAID, secret="a")
+    erasing.erase_session(session_id=first.session_id)
+    second = ask(VISA, secret="a")
+    assert second.session_id != first.session_id
+    assert selectors.history(second) == []
+
+
+@pytest.mark.parametrize("state", ["open", "claimed", "decided"])
+def test_it_takes_its_review_items_along(ask: Ask, state: str) -> None:
+    with scripted_model({"agency_detect_v1": BAD}) as (model, _):
+        turn = ask(SAID, model=model)
+    with scripted_model({"agency_detect_v1": BAD}) as (model, _):
+        other = ask(VISA, model=model)
+    ReviewItem.objects.update(state=state)
+    erased = erasing.erase_session(session_id=turn.session_id)
+    assert erased is not None
+    assert erased.review_items == 1
+    assert {item.turn_id for item in ReviewItem.objects.all()} == {other.pk}
+
+
+def test_it_runs_no_erased_turn(ask: Ask, published: None) -> None:
+    turn = services.receive_turn(secret="a", text=SAID, enqueue=False)
+    erasing.erase_session(session_id=turn.session_id)
+    running.run_turn(turn_id=turn.pk)
+    turn.refresh_from_db()
+    assert (turn.state, turn.runs) == ("closed", 0)
+    assert not Stage.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("contract", ["judgement_v1", "service_select_v1"])
+def test_it_stops_a_worker_that_is_at_it(
+    published: None, in_threads: Callable[..., list[object]], contract: str
+) -> None:
+    turn = services.receive_turn(secret="a", text=SAID, enqueue=False)
+    call = Call()
+    with scripted_model({contract: [call]}) as (model, server):
+
+        def erase() -> None:
+            assert call.began.wait(60)
+            try:
+                erasing.erase_session(session_id=turn.session_id)
+            finally:
+                call.set()
+
+        in_threads([lambda: running.run_turn(turn_id=turn.pk, model=model), erase])
+        assert [stage for stage, _ in server.asked if stage in ANSWERING][-1] == contract
+    turn.refresh_from_db()
+    assert (turn.state, turn.text, turn.lease, turn.runs) == ("closed", "", None, 0)
+    for held in HELD:
+        assert not held.objects.exists()
+    kinds = AuditEvent.objects.filter(chain=turn.session_id).order_by("seq")
+    assert list(kinds.values_list("kind", flat=True))[-1] == "session.erased"
+    assert verify(turn.session_id).ok
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_erases_whenever_in_a_run_it_comes(
+    published: None, in_threads: Callable[..., list[object]]
+) -> None:
+    for number in range(12):
+        turn = services.receive_turn(secret=f"s{number}", text=SAID, enqueue=False)
+        in_threads(
+            [
+                lambda pk=turn.pk: running.run_turn(turn_id=pk),
+                lambda pk=turn.session_id: erasing.erase_session(session_id=pk),
+            ]
+        )
+        turn.refresh_from_db()
+        assert (turn.state, turn.text, turn.runs) == ("closed", "", 0)
+        assert verify(turn.session_id).ok
+    for held in HELD:
+        assert not held.objects.exists()
+    assert not connection.in_atomic_block
+
+
+def test_it_knows_every_table_that_hangs_on_a_session() -> None:
+    related = {
+        relation.related_model._meta.label
+        for model in (Session, Turn, Stage)
+        for relation in model._meta.related_objects
+    }
+    erased = {model._meta.label for model in (*HELD, Turn)}
+    # Review items and all that hangs on them go by their own port.
+    assert related == erased | {"review.ReviewItem"}, "decide what erasing does with this table"
+
+
+def test_it_knows_every_column_of_a_turn() -> None:
+    emptied = {
+        "text",
+        "risks",
+        "language",
+        "lease",
+        "leased_until",
+        "retry_at",
+        "unavailable_since",
+    }
+    wordless = {
+        *("id", "session", "number", "state", "release_number"),
+        *("created_at", "updated_at", "queued_at", "runs", "resumed", "hold_waived"),
+    }
+    columns = {field.name for field in Turn._meta.fields}
+    assert columns == emptied | wordless, "decide what erasing does with this column"

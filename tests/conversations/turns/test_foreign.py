@@ -1,0 +1,159 @@
+"""A question in a language that the knowledge is not in: asked back, and told why."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from conversations import selectors
+from conversations.chat.wording import words
+from conversations.choosing.services import choose
+from conversations.models import Turn
+from conversations.record.replay import replay
+from conversations.turns.running import running
+from ieim.audit.verify import verify
+from ieim.knowledge import crisis, vectors
+from ieim.knowledge import selectors as reading
+from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.studio.drafts import services as knowledge
+from ieim.studio.proposals import publishing
+from review.models import Action, ReviewItem
+from tests import bilingual
+from tests.conversations.api.integrating import Integrator
+from tests.conversations.test_rating import browser_with
+from tests.embedders import Ideas
+from tests.fixtures import Ask
+from tests.review import desk
+
+POLISH = f"{bilingual.PLOT_IN_POLISH} Dziękuję! Rent an allotment: garden plot allotment."
+GERMAN = (
+    "Ich möchte gern einen Kleingarten mieten, was muss ich dafür tun? "
+    "Rent an allotment: garden plot allotment."
+)
+SECRET = "a"
+
+
+@pytest.fixture
+def published(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundle in two languages as release 1, searched by meaning as well."""
+    ideas = CarefulEmbedder(Ideas(), clock=lambda: 0.0)
+    monkeypatch.setattr(vectors, "configured_embedder", lambda: ideas)
+    monkeypatch.setattr(vectors, "_slots", OrderedDict())
+    knowledge.import_bundle(bundle=bilingual.bundle(), by=None)
+    publishing.publish(note="bilingual", by=None)
+    vectors.prepare(reading.release(1))
+
+
+def sure(answer: dict[str, Any]) -> None:
+    """Raise a service's score above what is enough."""
+    answer["serviceSelection"]["score"] = 0.91
+
+
+def model() -> desk.Scripted:
+    return desk.Scripted({"service_select_v1": [sure]})
+
+
+def pick(turn: Turn, number: int | None) -> Turn:
+    choose(session_id=turn.session_id, turn_id=turn.pk, number=number)
+    running.run_turn(turn_id=turn.pk)
+    return Turn.objects.get(pk=turn.pk)
+
+
+def test_it_asks_although_it_would_have_been_sure(ask: Ask) -> None:
+    turn = ask(POLISH, model=model())
+    assert (turn.language, turn.state) == ("pl", "asking")
+    assert (turn.choice.stage, turn.choice.codes) == ("reply", ["policy.language"])
+    view = selectors.turn_view(turn.pk).choice
+    assert view is not None
+    assert (view.reason, view.language) == ("language", "en")
+    assert "Polish" in view.notice
+    assert "English" in view.notice
+    assert view.options[0].name == "Rent an allotment"
+    assert not ReviewItem.objects.filter(turn=turn, stage="reply").exists()
+
+
+def test_a_choice_is_answered_in_the_language_of_the_knowledge(ask: Ask) -> None:
+    turn = pick(ask(GERMAN, secret=SECRET, model=model()), 1)
+    assert (turn.state, turn.reply.origin) == ("answered", "citizen_choice")
+    assert turn.stages.get(contract="service_select_v1").status == "chosen"
+    assert verify(turn.session_id).ok
+    assert replay(turn).same
+    page = browser_with(SECRET).get("/").content.decode()
+    assert '<div class="answer answer--service" lang="de"' in page
+    assert re.search(r'<h3 class="[^"]*answer__title" lang="en"[^>]*>Rent an allotment<', page)
+    assert words("de").only_in("en", whole=True) in page
+    assert re.search(r"„<span lang=\"en\">Rent an allotment</span>“ \(<span lang=\"en\">", page)
+    assert '<span class="answer__agency" lang="en">Garden Office</span>' in page
+
+
+def test_a_translated_agency_is_not_called_english(ask: Ask) -> None:
+    ask(bilingual.KAYAK, secret=SECRET)
+    page = browser_with(SECRET).get("/").content.decode()
+    assert '<span class="answer__agency">Office du fleuve</span>' in page
+    assert 'lang="en">Get a kayak permit</a>' in page
+
+
+def test_the_page_says_it_in_its_own_language(ask: Ask) -> None:
+    ask(GERMAN, secret=SECRET)
+    page = browser_with(SECRET).get("/").content.decode()
+    offer = page[page.index('<section class="offer"') : page.index("</article>")]
+    assert 'lang="de" dir="ltr"' in offer.split(">")[0]
+    assert "als Text auf Deutsch gelesen" in offer
+    assert words("de").choice["why"] not in offer
+    assert '<span class="offer__name" lang="en" dir="auto">Rent an allotment</span>' in offer
+    assert '<span class="offer__agency" lang="en" dir="auto">Garden Office</span>' in offer
+
+
+def test_none_of_these_leaves_the_held_reply_to_a_person(ask: Ask) -> None:
+    turn = pick(ask(POLISH, model=model()), None)
+    item = desk.the_item(turn, "reply")
+    assert (turn.state, item.reasons) == ("needs_review", ["policy.language"])
+    desk.taken_and_decided(item, desk.person("eva"), Action.APPROVE)
+    running.run_turn(turn_id=turn.pk)
+    turn = Turn.objects.get(pk=turn.pk)
+    assert (turn.state, turn.reply.origin) == ("answered", "model_approved")
+
+
+def test_a_risk_is_no_choice(ask: Ask) -> None:
+    turn = ask(f"{POLISH} I want to kill myself.")
+    assert turn.state == "needs_review"
+    assert not hasattr(turn, "choice")
+
+
+def test_who_is_only_unsure_says_nothing_of_languages(ask: Ask) -> None:
+    turn = ask(bilingual.PLOT_IN_ENGLISH, model=desk.Scripted({"service_select_v1": [desk.unsure]}))
+    assert turn.state == "asking"
+    view = selectors.turn_view(turn.pk).choice
+    assert view is not None
+    assert (view.reason, view.notice) == ("unsure", "")
+
+
+@pytest.mark.usefixtures("published")
+def test_an_integrator_is_told_why() -> None:
+    client = Integrator()
+    client.ask(GERMAN)
+    turn = Turn.objects.get(session_id=client.id)
+    running.run_turn(turn_id=turn.pk)
+    choice = client.get(f"/api/v1/turns/{turn.pk}/").json()["choice"]
+    assert (choice["reason"], choice["language"]) == ("language", "en")
+    assert "Deutsch" in choice["notice"]
+
+
+@pytest.mark.usefixtures("published")
+def test_the_command_says_why(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The few ideas of this embedder are too few to tell danger by.
+    monkeypatch.setattr(crisis, "prepare", lambda: None)
+    call_command("ask", POLISH)
+    assert "read your question as being in Polish" in capsys.readouterr().out
+    call_command("ask", POLISH, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["choice_reason"], len(told["choice"]) >= 2) == ("language", True)
+    assert "Polish" in told["choice_notice"]
+    call_command("ask", bilingual.PLOT, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["choice"], told["choice_reason"], told["choice_notice"]) == (None, None, None)

@@ -1,0 +1,177 @@
+"""A conversation in the citizen's language, as far as the knowledge has it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from conversations import selectors
+from conversations.api.reply_serializers import ReplySerializer
+from conversations.chat.replies import ReplyView
+from conversations.chat.wording import words
+from conversations.models import Session, Turn
+from conversations.record.replay import replay
+from conversations.turns.languages import told
+from conversations.turns.running import running
+from ieim.studio.drafts import services as knowledge
+from ieim.studio.proposals import publishing
+from review.deciding import flow
+from review.models import ReviewItem
+from tests import bilingual
+from tests.conversations.test_rating import browser_with
+from tests.fixtures import Ask
+
+
+@pytest.fixture
+def published(db: None) -> None:
+    """The bundle in two languages as release 1, in place of the demo's."""
+    knowledge.import_bundle(bundle=bilingual.bundle(), by=None)
+    publishing.publish(note="bilingual", by=None)
+
+
+def reply_of(turn: Turn) -> ReplyView:
+    view = selectors.turn_view(turn.pk).reply
+    assert view is not None, (turn.state, ReviewItem.objects.values_list("stage", "reasons"))
+    return view
+
+
+def test_it_answers_a_french_question_in_french(ask: Ask) -> None:
+    turn = ask(bilingual.PLOT)
+    reply = reply_of(turn)
+    assert (turn.language, told(turn)) == ("fr", "fr")
+    assert (reply.title, reply.lead) == (
+        "Louer un jardin familial",
+        "Remplissez le formulaire du jardin.",
+    )
+    headings = {fact.heading for fact in reply.facts}
+    assert headings <= set(words("fr").headings.values())
+    assert (reply.language, reply.notice, reply.languages) == ("fr", "", {})
+    assert reply.why.startswith("Les mots marqués de votre question")
+    assert any(segment.marked and segment.text == "jardin" for segment in reply.segments)
+
+
+def test_it_says_in_french_that_there_is_no_french(ask: Ask) -> None:
+    reply = reply_of(ask(bilingual.KAYAK))
+    assert reply.title == "Get a kayak permit"
+    assert reply.notice == "Ces informations n’existent qu’en anglais."
+    assert reply.languages == {"title": "en", "lead": "en"}
+    assert {fact.language for fact in reply.facts} == {"en"}
+    assert "Ce qu’il vous faut" in [fact.heading for fact in reply.facts]
+
+
+def test_it_says_that_a_part_is_not_in_french(ask: Ask) -> None:
+    reply = reply_of(ask(bilingual.FISHING))
+    assert reply.notice == "Une partie de ces informations n’existe qu’en anglais."
+    spoken = {fact.heading: fact.language for fact in reply.facts}
+    assert spoken["De quoi il s’agit"] == "en"
+    assert spoken["Comment faire la demande"] == ""
+
+
+def test_it_answers_an_english_question_as_ever(ask: Ask) -> None:
+    turn = ask(bilingual.PLOT_IN_ENGLISH)
+    reply = reply_of(turn)
+    assert (turn.language, told(turn)) == ("en", "")
+    assert reply.title == "Rent an allotment"
+    assert (reply.language, reply.notice, reply.languages) == ("en", "", {})
+    assert "language" not in turn.reply.body
+
+
+def test_it_holds_a_language_that_nothing_is_in(ask: Ask) -> None:
+    turn = ask(bilingual.PLOT_IN_POLISH)
+    assert (turn.language, turn.state) == ("pl", "needs_review")
+
+
+def test_it_holds_the_reply_to_a_language_that_nothing_is_in(ask: Ask) -> None:
+    text = f"{bilingual.PLOT_IN_POLISH} Dziękuję bardzo! Rent an allotment: garden plot allotment."
+    turn = ask(text)
+    assert turn.language == "pl"
+    assert ReviewItem.objects.get(turn=turn, stage="reply").reasons == ["policy.language"]
+    assert [finding.code.value for finding in flow.holds(turn)] == ["policy.language"]
+    waiting = flow.follow(turn).reply
+    assert waiting is not None
+    assert waiting.language == "pl"
+    assert "title" in waiting.original
+
+
+def test_it_holds_no_language_of_the_release(ask: Ask) -> None:
+    assert flow.holds(ask(bilingual.PLOT)) == []
+
+
+def test_it_goes_on_in_the_language_of_the_talk(ask: Ask) -> None:
+    ask(bilingual.PLOT, secret="a")
+    turn = ask("prix ?", secret="a")
+    assert turn.language == "fr"
+    assert ask("prix ?", secret="b").language == ""
+
+
+def test_it_changes_the_language_with_the_citizen(ask: Ask) -> None:
+    ask(bilingual.PLOT, secret="a")
+    turn = ask(bilingual.PLOT_IN_ENGLISH, secret="a")
+    assert reply_of(turn).title == "Rent an allotment"
+
+
+@pytest.mark.parametrize("text", [bilingual.PLOT, bilingual.KAYAK, bilingual.PLOT_IN_ENGLISH])
+def test_it_decides_the_same_when_it_is_replayed(ask: Ask, text: str) -> None:
+    again = replay(ask(text))
+    assert again.same, again.changes
+
+
+def test_it_notices_in_a_replay_that_the_language_is_another(ask: Ask) -> None:
+    turn = ask(bilingual.PLOT)
+    turn.language = "en"
+    assert not replay(turn).same
+
+
+@pytest.mark.parametrize(("first", "title"), [("en", "Rent"), ("fr", "Rent"), ("de", "Rent")])
+def test_it_takes_the_first_language_for_that_of_the_knowledge(
+    ask: Ask, settings: Any, first: str, title: str
+) -> None:
+    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "LANGUAGES": [first, "en"]}
+    reply = reply_of(ask(bilingual.PLOT_IN_ENGLISH))
+    assert reply.title.startswith(title)
+    only = words("en").only_in(first, whole=True)
+    assert reply.notice == ("" if first == "en" else only)
+
+
+def test_it_says_what_it_is_still_about_in_the_citizens_words(ask: Ask) -> None:
+    for asked, name, lang in (
+        (bilingual.PLOT, "Louer un jardin familial", ""),
+        (bilingual.KAYAK, "Get a kayak permit", ' lang="en"'),
+    ):
+        ask(asked, secret=asked)
+        turn = ask("Et quel est le prix pour cela ?", secret=asked)
+        assert reply_of(turn).still_about == name
+        page = browser_with(asked).get("/").content.decode()
+        assert f'Toujours au sujet de : <strong{lang} dir="auto">{name}</strong>' in page
+        assert "Autre chose</button>" in page
+
+
+def test_it_names_the_language_of_every_part_in_the_page(ask: Ask, client: Client) -> None:
+    page = _page(client, bilingual.KAYAK)
+    assert re.search(r'<div class="answer answer--service" lang="fr" dir="ltr"', page)
+    assert re.search(r'<h3 class="[^"]*answer__title" lang="en"[^>]*>Get a kayak permit<', page)
+    assert re.search(r'<p class="answer__lead" lang="en" dir="auto">', page)
+    assert "Par où commencer" in page
+    assert '<ol class="steps" lang="fr">' in page
+    assert "Parler à une personne" in page
+    french = _page(Client(), bilingual.PLOT)
+    assert 'lang="en"' not in french.split('class="answer ')[1].split("answer__foot")[0]
+
+
+def _page(client: Client, text: str) -> str:
+    client.post("/ask/", {"text": text})
+    session = Session.objects.latest("created_at")
+    for turn in session.turns.all():
+        running.run_turn(turn_id=turn.pk)
+    return client.get("/").content.decode()
+
+
+def test_it_tells_the_api_which_language_is_which(ask: Ask) -> None:
+    said = ReplySerializer(reply_of(ask(bilingual.KAYAK))).data
+    assert said["language"] == "fr"
+    assert said["languages"] == {"title": "en", "lead": "en"}
+    assert said["notice"].startswith("Ces informations")
+    assert {fact["language"] for fact in said["facts"]} == {"en"}

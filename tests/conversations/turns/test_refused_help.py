@@ -1,0 +1,203 @@
+"""A message of somebody in danger that is not taken: its help lines, by every way it can come."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from channels.db import database_sync_to_async
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from conversations.chat.wording import words
+from conversations.models import Turn
+from conversations.turns import asking, services
+from conversations.turns.refusing import Refused, TooMany
+from ieim.knowledge import crisis
+from ieim.pipeline.message.screen import MAX_CHARS
+from tests.conversations.api.integrating import Integrator, json_socket, set_rates
+from tests.conversations.chat.page.test_views import page, send, visitor
+from tests.conversations.chat.tabs import tab
+from tests.conversations.turns.test_crisis import INDIRECT, feelings
+from tests.embedders import Feelings
+from tests.fixtures import VISA
+
+__all__ = ["feelings"]
+
+DANGER = "I want to kill myself"
+TOO_LONG = f"{DANGER}. " + "x" * MAX_CHARS
+LINE = "Listening Line"
+
+
+def refused(text: str, secret: str = "a") -> Refused:
+    with pytest.raises(Refused) as error:
+        services.receive_turn(secret=secret, text=text, address="192.0.2.1", enqueue=False)
+    return error.value
+
+
+def lines(text: str) -> str:
+    return " ".join(each.text for each in refused(text).contacts)
+
+
+@pytest.mark.parametrize("text", [TOO_LONG, f"{DANGER}\x00", f"{DANGER} \ud800"])
+def test_help_stands_beside_what_is_wrong_with_a_message(published: None, text: str) -> None:
+    assert LINE in lines(text)
+    assert not Turn.objects.exists()
+
+
+def test_no_help_stands_beside_other_refusals(published: None) -> None:
+    assert lines("x" * 2001) == lines(" ") == ""
+    services.receive_turn(secret="a", text=VISA, enqueue=False)
+    assert lines("And the fee?") == ""
+
+
+def test_help_stands_beside_still_working(published: None) -> None:
+    services.receive_turn(secret="a", text=VISA, enqueue=False)
+    assert LINE in lines(DANGER)
+
+
+def test_meaning_is_looked_at_as_well(feelings: Feelings) -> None:
+    services.receive_turn(secret="a", text=VISA, enqueue=False)
+    assert LINE in lines(INDIRECT)
+    assert LINE in lines(f"{INDIRECT}. " + "x" * MAX_CHARS)
+
+
+def test_only_the_beginning_of_a_long_message_is_looked_at(feelings: Feelings) -> None:
+    refused("x " * MAX_CHARS + DANGER)
+    assert sum(map(len, feelings.asked)) <= MAX_CHARS + len("ready")
+    assert lines("x " * MAX_CHARS + DANGER) == ""
+
+
+def test_an_embedder_is_not_asked_about_nothing(feelings: Feelings) -> None:
+    asked = len(feelings.asked)
+    refused(" \u200b ")
+    assert len(feelings.asked) == asked
+
+
+def test_over_the_limit_phrases_alone_are_looked_for(
+    feelings: Feelings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_rates(monkeypatch, turns="1/hour")
+    services.receive_turn(secret="a", text=VISA, address="192.0.2.1", enqueue=False)
+    asked = len(feelings.asked)
+    monkeypatch.setattr(crisis, "look", pytest.fail)
+    error = refused(DANGER)
+    assert isinstance(error, TooMany)
+    assert LINE in error.contacts[0].text
+    assert refused(INDIRECT).contacts == ()
+    assert len(feelings.asked) == asked
+
+
+def test_the_words_around_it_are_in_the_citizens_language(published: None) -> None:
+    error = refused("Je veux mourir, la vie me fait trop mal. " * 60)
+    assert error.words.help_now == words("fr").help_now
+    assert error.contacts[0].text.startswith("Si vous pensez")
+
+
+def test_the_form_page_shows_it_before_the_reason(published: None) -> None:
+    client = visitor()
+    send(client)
+    response = client.post("/ask/", {"text": DANGER})
+    html = page(response)
+    assert response.status_code == 422
+    assert html.index("Please get help now") < html.index("Your question was not sent")
+    assert html.index(LINE) < html.index("still working")
+    assert html.count("Please get help now") == 1
+    assert "Please get help now" not in page(client.post("/ask/", {"text": "And the fee?"}))
+
+
+def test_the_form_page_shows_it_to_who_sends_too_much(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_rates(monkeypatch, address="1/hour")
+    client = visitor()
+    send(client)
+    response = client.post("/ask/", {"text": DANGER})
+    assert (response.status_code, LINE in page(response)) == (429, True)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_pages_socket_shows_it_and_takes_it_away(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    async with tab("s" * 43) as open_page:
+        await open_page.send({"text": TOO_LONG})
+        frame = await open_page.read_until(LINE)
+        assert 'role="alert"' in open_page.parts["refused-help"]
+        assert frame.index(LINE) < frame.index("characters long")
+        await open_page.send({"text": VISA})
+        await open_page.read_until('data-state="queued"')
+        assert LINE not in open_page.parts["refused-help"]
+
+
+@pytest.mark.parametrize(
+    ("text", "status"), [(TOO_LONG, 422), (DANGER, 409)], ids=["too long", "still working"]
+)
+def test_a_program_is_told_it(published: None, text: str, status: int) -> None:
+    program = Integrator()
+    if status == 409:
+        program.ask(VISA)
+    response = program.ask(text)
+    assert response.status_code == status
+    assert LINE in response.json()["contacts"][0]
+    assert "contacts" not in program.ask("x" * 2001).json()
+
+
+def test_a_program_is_told_it_over_the_limit(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Integrator()
+    set_rates(monkeypatch, turns="1/hour")
+    program.ask(VISA)
+    response = program.ask(DANGER)
+    assert response.status_code == 429
+    assert LINE in response.json()["contacts"][0]
+
+
+def test_a_program_is_told_it_although_it_uses_a_name_twice(published: None) -> None:
+    program = Integrator()
+    program.ask(VISA, client_id="m-1")
+    problem = program.ask(DANGER, client_id="m-1").json()
+    assert problem["type"] == "urn:ieim:problem:client-id-reused"
+    assert LINE in problem["contacts"][0]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_json_socket_tells_it_with_the_error(
+    published: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    set_rates(monkeypatch, turns="2/hour")
+    _, token = await database_sync_to_async(asking.new_session)()
+    async with json_socket(token, after=0) as socket:
+        await socket.send({"type": "ask", "text": TOO_LONG})
+        error = await socket.read()
+        assert (error["code"], LINE in error["contacts"][0]) == ("message-refused", True)
+        await socket.send({"type": "ask", "text": " "})
+        assert "contacts" not in await socket.read()
+        await socket.send({"type": "ask", "text": DANGER})
+        error = await socket.read()
+        assert (error["code"], LINE in error["contacts"][0]) == ("rate-limit", True)
+
+
+def test_the_terminal_says_it_first(published: None) -> None:
+    with pytest.raises(CommandError) as error:
+        call_command("ask", TOO_LONG)
+    assert re.search(rf"{LINE}(.|\n)*characters long", str(error.value))
+
+
+def test_a_program_waits_for_the_embedder_without_a_lock(
+    feelings: Feelings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Integrator()
+    look, within = crisis.look, []
+
+    def looking(text: str) -> crisis.Looked:
+        within.append(len(connection.savepoint_ids))
+        return look(text)
+
+    monkeypatch.setattr(crisis, "look", looking)
+    outside = len(connection.savepoint_ids)
+    assert program.ask(VISA).status_code == 202
+    assert within == [outside]

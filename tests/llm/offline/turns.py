@@ -1,0 +1,67 @@
+"""Whole turns of the offline engine over the demo knowledge, through the runner and its gate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.llm.offline import OfflineModel
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.ports import Model
+from ieim.pipeline.runner import Runner
+from ieim.pipeline.work import Outcome, Turn
+from ieim.search import index_for
+from tests.pipeline.drive import MemoryStore
+
+ROOT = Path(__file__).resolve().parents[3]
+DEMO = ROOT / "ieim" / "knowledge" / "demo"
+SHARED = ROOT.parent / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a turn ended, and each stage's last answer."""
+
+    outcome: Outcome
+    answers: dict[str, dict[str, Any]]
+
+
+@cache
+def release(path: Path = DEMO) -> Release:
+    """Return the release of a bundle."""
+    return read_bundle(path).release()
+
+
+def ask(
+    text: str,
+    history: Sequence[dict[str, Any]] = (),
+    *,
+    model: Model | None = None,
+    bundle: Path = DEMO,
+) -> Told:
+    """Run one turn."""
+    store = MemoryStore()
+    runner = Runner(
+        model or OfflineModel(),
+        index_for(release(bundle)),
+        release(bundle),
+        clock=time.monotonic,
+        pause=lambda _seconds: None,
+        backoff=lambda _number: 0.0,
+    )
+    outcome = runner.run(Turn("turn", "session", text, history), store)
+    answers = {name: dict(record.judgement.output or {}) for name, record in store.records}
+    return Told(outcome, answers)
+
+
+def talk(history: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
+    """Return the history of a case as the pipeline gives it."""
+    return [
+        {"role": "user" if item["role"] == "user" else "assistant", "text": item["text"]}
+        for item in history
+    ]

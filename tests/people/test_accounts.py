@@ -1,0 +1,79 @@
+"""Staff accounts: logging in, and what each demo account may open."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from ieim.config import demo
+
+pytestmark = pytest.mark.django_db
+
+
+def logged_in(username: str) -> Client:
+    """A browser in which the demo account has logged in through the page."""
+    account = next(account for account in demo.ACCOUNTS if account.username == username)
+    client = Client()
+    response = client.post(
+        "/staff/login/", {"username": username, "password": account.password, "next": "/staff/"}
+    )
+    assert (response.status_code, response["Location"]) == (302, "/staff/")
+    return client
+
+
+@pytest.fixture(autouse=True)
+def _accounts(db: None) -> None:
+    demo.create_accounts()
+
+
+def test_it_asks_who_you_are(client: Client) -> None:
+    response = client.get("/staff/")
+    assert (response.status_code, response["Location"]) == (302, "/staff/login/?next=/staff/")
+
+
+def test_it_refuses_a_wrong_password(client: Client) -> None:
+    response = client.post("/staff/login/", {"username": "caseworker", "password": "wrong"})
+    assert response.status_code == 200
+    assert client.get("/staff/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("username", "path", "status"),
+    [
+        ("admin", "/review/", 200),
+        ("admin", "/admin/people/user/", 200),
+        ("caseworker", "/review/", 200),
+        ("caseworker", "/admin/studio/service/", 403),
+        ("editor", "/review/", 403),
+        ("editor", "/admin/studio/service/", 200),
+        ("editor", "/admin/people/user/", 403),
+    ],
+)
+def test_it_opens_what_the_account_may_see(username: str, path: str, status: int) -> None:
+    assert logged_in(username).get(path).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("username", "work"),
+    [("admin", "/review/"), ("caseworker", "/review/"), ("editor", "/knowledge/")],
+)
+def test_it_leads_staff_to_their_work(username: str, work: str) -> None:
+    response = logged_in(username).get("/staff/")
+    assert (response.status_code, response["Location"]) == (302, work)
+
+
+def test_it_logs_out() -> None:
+    client = logged_in("caseworker")
+    response = client.post("/staff/logout/")
+    assert (response.status_code, response["Location"]) == (302, "/staff/login/")
+    assert client.get("/staff/").status_code == 302
+
+
+def test_it_keeps_a_password_that_was_changed(client: Client) -> None:
+    user = get_user_model().objects.get(username="caseworker")
+    user.set_password("another-one")
+    user.save()
+    demo.create_accounts()
+    form = {"username": "caseworker", "password": "another-one"}
+    assert client.post("/staff/login/", form).status_code == 302

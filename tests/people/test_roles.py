@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.core.management import call_command
+
+from ieim.config import demo
+from ieim.people.models import User
+from ieim.people.roles import PERMISSIONS, Role
+from ieim.people.scope import agencies_of
+
+pytestmark = pytest.mark.django_db
+
+
+def rights(group: Group) -> set[str]:
+    return {f"{p.content_type.app_label}.{p.codename}" for p in group.permissions.all()}
+
+
+def test_it_makes_every_role_and_says_what_it_may() -> None:
+    said = StringIO()
+    call_command("make_roles", stdout=said)
+    for role in Role:
+        assert rights(Group.objects.get(name=role.value)) == set(PERMISSIONS[role])
+        assert f"{role.value}: {', '.join(PERMISSIONS[role])}" in said.getvalue()
+
+
+def test_it_can_be_made_again_and_takes_back_what_is_too_much() -> None:
+    call_command("make_roles", stdout=StringIO())
+    group = Group.objects.get(name="caseworker")
+    eva = User.objects.create_user("eva")
+    eva.groups.add(group)
+    group.permissions.add(Permission.objects.get(codename="delete_user"))
+
+    call_command("make_roles", stdout=StringIO())
+
+    assert Group.objects.count() == len(Role)
+    assert "people.delete_user" not in rights(group)
+    assert eva.has_perm("review.decide_reviewitem")
+
+
+def test_an_auditor_changes_nothing() -> None:
+    assert all(name.split(".")[1].startswith("view_") for name in PERMISSIONS[Role.AUDITOR])
+
+
+def test_the_demo_accounts_have_their_roles_and_agencies() -> None:
+    demo.create_accounts()
+    demo.create_accounts()
+    groups = {user.username: [g.name for g in user.groups.all()] for user in User.objects.all()}
+    assert groups == {
+        "admin": [],
+        "caseworker": ["caseworker"],
+        "colleague": ["caseworker"],
+        "supervisor": ["supervisor"],
+        "editor": ["knowledge editor"],
+        "publisher": ["knowledge publisher"],
+    }
+    assert agencies_of(User.objects.get(username="admin")) is None
+    assert agencies_of(User.objects.get(username="supervisor")) is None
+    assert agencies_of(User.objects.get(username="colleague")) == frozenset({"immigration"})

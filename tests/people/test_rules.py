@@ -1,0 +1,286 @@
+"""Nobody below a superuser raises anybody, whichever way they try; and every change is recorded."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.core.exceptions import PermissionDenied
+from django.core.management import call_command
+from django.test import Client
+
+from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
+from ieim.audit.verify import verify
+from ieim.people.models import AgencyScope, User
+from ieim.people.roles import Role
+from ieim.people.rules import account_of, why_not
+from ieim.people.services import changing
+from tests.review.people import browser, person
+from tests.studio.admin.admin_pages import filled
+
+pytestmark = pytest.mark.django_db
+
+USERS, SCOPES = "/admin/people/user/", "/admin/people/agencyscope/"
+PASSWORD = "a long enough one 7"
+
+
+@pytest.fixture
+def ada() -> User:
+    """An administrator."""
+    return person("ada", Role.ADMINISTRATOR, "passports")
+
+
+@pytest.fixture
+def desk(ada: User) -> Client:
+    return browser(ada)
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return User.objects.create_superuser("root", password="old")
+
+
+@pytest.fixture
+def carl() -> User:
+    return person("carl", Role.CASEWORKER, "passports")
+
+
+def group(role: Role) -> int:
+    return Group.objects.get(name=role.value).pk
+
+
+def right(name: str) -> int:
+    return Permission.objects.get(codename=name).pk
+
+
+def events(kind: str = "") -> list[tuple[str, str, dict[str, Any]]]:
+    """The changes of people, oldest first: kind, actor, payload."""
+    found = AuditEvent.objects.filter(chain=PEOPLE_CHAIN, kind__startswith=f"people.{kind}")
+    return [(each.kind, each.actor, json.loads(each.payload)) for each in found.order_by("seq")]
+
+
+def powers(user: User) -> Any:
+    account = account_of(user.pk)
+    return account and (account.powers, account.password)
+
+
+def test_nobody_raises_themselves(desk: Client, ada: User) -> None:
+    before = powers(ada)
+    own = f"{USERS}{ada.pk}/change/"
+    raised = {
+        "is_superuser": "on",
+        "user_permissions": [right("delete_user")],
+        "groups": [group(role) for role in Role],
+        "is_active": "on",
+        "is_staff": "on",
+    }
+    desk.post(own, filled(desk, own, **raised))
+    assert powers(ada) == before
+    scope = {"user": ada.pk, "agency": "*"}
+    response = desk.post(f"{SCOPES}add/", scope)
+    assert "Nobody changes what they themselves may do" in response.content.decode()
+    mine = AgencyScope.objects.get(user=ada)
+    assert desk.post(f"{SCOPES}{mine.pk}/change/", scope).status_code == 403
+    assert desk.post(f"{SCOPES}{mine.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert desk.post(f"{USERS}{ada.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert powers(ada) == before
+
+
+def test_they_change_their_own_name_and_password(desk: Client, ada: User) -> None:
+    own = f"{USERS}{ada.pk}/change/"
+    assert desk.post(own, filled(desk, own, last_name="Able")).status_code == 302
+    assert User.objects.get(pk=ada.pk).last_name == "Able"
+    assert events("user_changed")[-1][2] == {
+        "user": ada.pk,
+        "username": "ada",
+        "profile": "changed",
+    }
+
+
+def test_nobody_is_made_a_superuser_or_given_rights_of_their_own(desk: Client, carl: User) -> None:
+    before, page = powers(carl), f"{USERS}{carl.pk}/change/"
+    for extra in ({"is_superuser": "on"}, {"user_permissions": [right("delete_user")]}):
+        desk.post(page, filled(desk, page, **extra))
+        assert powers(carl) == before
+    desk.post(f"{USERS}add/", {**new("sue"), "is_superuser": "on", "is_staff": "on"})
+    sue = User.objects.get(username="sue")
+    assert (sue.is_superuser, sue.is_staff) == (False, False)
+
+
+def new(name: str) -> dict[str, str]:
+    return {
+        "username": name,
+        "usable_password": "true",
+        "password1": PASSWORD,
+        "password2": PASSWORD,
+    }
+
+
+def test_an_administrator_hands_out_roles_and_agencies(desk: Client, carl: User) -> None:
+    page = f"{USERS}{carl.pk}/change/"
+    wanted = [group(Role.SUPERVISOR), group(Role.PUBLISHER)]
+    assert desk.post(page, filled(desk, page, groups=wanted)).status_code == 302
+    assert desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": "tax"}).status_code == 302
+    assert account_of(carl.pk).agencies == {"passports", "tax"}  # type: ignore[union-attr]
+    (_, actor, roles), (_, _, agencies) = events("user_changed")
+    assert actor == "staff:ada"
+    assert roles["roles_given"] == ["knowledge publisher", "supervisor"]
+    assert roles["roles_taken"] == ["caseworker"]
+    assert agencies["agencies_given"] == ["tax"]
+
+
+@pytest.mark.parametrize("kept", ["administrator", "operators"])
+def test_other_roles_are_not_theirs_to_give(desk: Client, carl: User, kept: str) -> None:
+    given = Group.objects.get_or_create(name=kept)[0]
+    page, before = f"{USERS}{carl.pk}/change/", powers(carl)
+    response = desk.post(page, filled(desk, page, groups=[group(Role.CASEWORKER), given.pk]))
+    assert (response.status_code, powers(carl)) == (200, before)
+    assert "not one of the available choices" in response.content.decode()
+
+
+def test_a_role_that_was_given_more_is_not_theirs_to_give(desk: Client, ada: User) -> None:
+    newcomer = person("newcomer", None)
+    caseworkers = Group.objects.get(name=Role.CASEWORKER.value)
+    caseworkers.permissions.add(right("delete_user"))
+    page = f"{USERS}{newcomer.pk}/change/"
+    desk.post(page, filled(desk, page, groups=[caseworkers.pk]))
+    assert not newcomer.groups.exists()
+
+
+@pytest.mark.parametrize("who", ["superuser", "administrator", "operator", "rights"])
+def test_accounts_with_more_are_not_touched(desk: Client, who: str) -> None:
+    target = person("target", Role.ADMINISTRATOR if who == "administrator" else None, "tax")
+    target.is_superuser = who == "superuser"
+    target.save()
+    if who == "operator":
+        target.groups.add(Group.objects.create(name="operators"))
+    if who == "rights":
+        target.user_permissions.add(right("delete_user"))
+    before, page = powers(target), f"{USERS}{target.pk}/"
+    scope = AgencyScope.objects.get(user=target)
+    passwords = {"password1": PASSWORD, "password2": PASSWORD, "set-password": "x"}
+    for place, data in (
+        (f"{page}change/", {"username": "target", "first_name": "X"}),
+        (f"{page}password/", {**passwords, "usable_password": "true"}),
+        (f"{page}delete/", {"post": "yes"}),
+        (f"{SCOPES}{scope.pk}/change/", {"user": target.pk, "agency": "*"}),
+        (f"{SCOPES}{scope.pk}/delete/", {"post": "yes"}),
+    ):
+        assert desk.post(place, data).status_code == 403, place
+    chosen = {"action": "delete_selected", "post": "yes"}
+    desk.post(USERS, {**chosen, "_selected_action": [target.pk]})
+    desk.post(SCOPES, {**chosen, "_selected_action": [scope.pk]})
+    response = desk.post(f"{SCOPES}add/", {"user": target.pk, "agency": "*"})
+    assert "Only a superuser" in response.content.decode()
+    assert powers(target) == before
+    assert desk.get(f"{page}change/").status_code == 200  # to read
+
+
+def test_a_scope_is_not_moved_to_oneself(desk: Client, ada: User, carl: User) -> None:
+    scope = AgencyScope.objects.get(user=carl)
+    desk.post(f"{SCOPES}{scope.pk}/change/", {"user": ada.pk, "agency": "*"})
+    assert AgencyScope.objects.get(pk=scope.pk).user == carl
+
+
+def test_roles_are_changed_by_superusers_only(desk: Client, ada: User, root: User) -> None:
+    ada.user_permissions.set(Permission.objects.filter(content_type__model="group"))
+    page = f"/admin/auth/group/{group(Role.CASEWORKER)}/"
+    data = {"name": "caseworker", "permissions": [right("delete_user")]}
+    assert desk.post(f"{page}change/", data).status_code == 403
+    assert desk.post(f"{page}delete/", {"post": "yes"}).status_code == 403
+    assert desk.post("/admin/auth/group/add/", {"name": "mine"}).status_code == 403
+    assert browser(root).post(f"{page}change/", data).status_code == 302
+    kind, actor, payload = events("role")[-1]
+    assert (kind, actor) == ("people.role_changed", "staff:root")
+    assert payload["permissions_given"] == ["people.delete_user"]
+    assert "review.decide_reviewitem" in payload["permissions_taken"]
+    call_command("make_roles", stdout=StringIO())
+    kind, actor, payload = events("role")[-1]
+    assert (kind, actor) == ("people.role_changed", "system")
+    assert payload["permissions_taken"] == ["people.delete_user"]
+    before = len(events())
+    call_command("make_roles", stdout=StringIO())
+    assert len(events()) == before
+
+
+def test_the_rule_holds_for_any_code_that_changes_an_account(ada: User, carl: User) -> None:
+    """What a form, an action or a field to come may forget."""
+    before = powers(carl)
+    with pytest.raises(PermissionDenied, match="Only a superuser"), changing(carl.pk, by=ada):
+        User.objects.filter(pk=carl.pk).update(is_superuser=True)
+    with pytest.raises(PermissionDenied), changing(carl.pk, by=ada):
+        carl.groups.add(group(Role.ADMINISTRATOR))
+    with pytest.raises(PermissionDenied), changing(by=ada) as made:
+        made.append(User.objects.create_superuser("new").pk)
+    assert powers(carl) == before
+    assert not User.objects.filter(username="new").exists()
+    assert not events("user")
+
+
+def test_a_superuser_may(root: User, carl: User) -> None:
+    desk, page = browser(root), f"{USERS}{carl.pk}/change/"
+    data = filled(desk, page, is_superuser="on", groups=[group(Role.ADMINISTRATOR)])
+    assert desk.post(page, data).status_code == 302
+    payload = events("user_changed")[-1][2]
+    assert (payload["superuser_was"], payload["superuser"]) == (False, True)
+    assert why_not(root, account_of(carl.pk), None) == ""
+
+
+def test_accounts_come_go_and_get_passwords_on_the_record(desk: Client, carl: User) -> None:
+    desk.post(f"{USERS}add/", new("sue"))
+    sue = User.objects.get(username="sue")
+    passwords = {"password1": f"{PASSWORD}8", "password2": f"{PASSWORD}8", "set-password": "x"}
+    page = f"{USERS}{sue.pk}/password/"
+    assert desk.post(page, {**passwords, "usable_password": "true"}).status_code == 302
+    chosen = {"action": "delete_selected", "post": "yes", "_selected_action": [sue.pk, carl.pk]}
+    assert desk.post(USERS, chosen).status_code == 302
+    assert [kind for kind, _, _ in events("user")] == [
+        "people.user_added",
+        "people.user_changed",
+        "people.user_deleted",
+        "people.user_deleted",
+    ]
+    assert events("user_changed")[-1][2]["password"] == "changed"
+    assert not AuditEvent.objects.filter(payload__contains="pbkdf").exists()
+    assert verify(PEOPLE_CHAIN).problem is None
+
+
+def test_ones_own_password_is_on_the_record(carl: User) -> None:
+    carl.set_password("old")
+    carl.save()
+    data = {"old_password": "old", "new_password1": PASSWORD, "new_password2": PASSWORD}
+    desk = browser(carl)
+    for _ in range(2):  # the second time the old one is wrong
+        desk.post("/admin/password_change/", data)
+    ((_, actor, payload),) = events("user_changed")
+    assert (actor, payload["password"]) == ("staff:carl", "changed")
+
+
+def test_commands_are_on_the_record(carl: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getpass", lambda **_: PASSWORD)
+    call_command("createsuperuser", username="boss", email="", interactive=False, stdout=StringIO())
+    call_command("changepassword", "carl", stdout=StringIO())
+    assert User.objects.get(pk=carl.pk).check_password(PASSWORD)
+    (added, changed) = events("user")
+    assert (added[0], added[1], added[2]["superuser"]) == ("people.user_added", "system", True)
+    assert (changed[2]["username"], changed[2]["password"]) == ("carl", "changed")
+
+
+def test_logins_and_logouts_are_on_the_record(client: Client, carl: User) -> None:
+    carl.set_password(PASSWORD)
+    carl.save()
+    for name, password in (("carl", "wrong"), (PASSWORD, "carl"), ("carl", PASSWORD)):
+        client.post("/staff/login/", {"username": name, "password": password})
+    client.post("/staff/logout/")
+    client.post("/staff/logout/")
+    known = {"user": carl.pk, "username": "carl"}
+    assert events("log") == [
+        ("people.login_failed", "system", known),
+        ("people.login_failed", "system", {"user": None}),
+        ("people.logged_in", "staff:carl", known),
+        ("people.logged_out", "staff:carl", known),
+    ]
+    assert not AuditEvent.objects.filter(payload__contains=PASSWORD).exists()

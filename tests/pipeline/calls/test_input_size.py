@@ -1,0 +1,53 @@
+"""What a stage is given: enough to choose from, and nothing twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ieim.pipeline.contract import load
+from ieim.pipeline.knowledge import Service
+from ieim.pipeline.ports import Ranked
+from ieim.pipeline.stages.slots import LONGEST_SUMMARY, cut, service_slot
+from tests.llm.offline.turns import ROOT
+from tests.pipeline.build import CONTRACTS, REPLACE
+from tests.pipeline.calls.test_portable import asked
+from tests.pipeline.drive import payload
+
+LONG = Service("a", "a.b", "Name", "https://a.example", overview="A long story. " * 100)
+
+
+def test_a_text_is_cut_after_a_word() -> None:
+    assert cut("a b c", 5) == "a b c"
+    assert cut("aaa bbb ccc", 9) == "aaa bbb…"
+    assert cut("a" * 10, 5) == "aaaa…"
+
+
+def test_who_chooses_is_given_the_beginning_and_who_answers_all() -> None:
+    brief = service_slot(Ranked(LONG, 1, 1.0), detail=False)
+    assert len(brief["overview"]) <= LONGEST_SUMMARY
+    assert brief["overview"].endswith("…")
+    assert "applicability_summary" not in brief
+    assert service_slot(Ranked(LONG, 1, 1.0), detail=True)["overview"] == LONG.overview
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_a_stage_is_sent_what_it_reads_of_the_state(contract: str) -> None:
+    state: dict[str, Any] = payload(asked(contract)).get("cached_state", {})
+    assert set(state) <= {"session_id", *load(contract).stage.reads}
+
+
+def test_the_dictionary_of_a_service_is_that_of_the_candidates() -> None:
+    sent = payload(asked("service_select_v1"))
+    under = {key for service in sent["service_index"] for key in service["categories"]}
+    assert {entry["key"] for entry in sent["KnowledgeBase_Dictionary"]} == under
+    assert under == set(REPLACE.categories)
+
+
+def test_instructions_stay_short() -> None:
+    """They are paid for in every call: seven a usual turn."""
+    prompts = ROOT / "ieim" / "pipeline" / "prompts"
+    sizes = {each.stem: len(each.read_bytes()) for each in prompts.glob("*.md")}
+    assert sizes.pop("base_system") <= 1_600
+    assert max(sizes.values()) <= 2_900

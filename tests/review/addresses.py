@@ -1,0 +1,185 @@
+"""Which role opens which address: written down by hand, beside the table that the site goes by.
+
+:mod:`ieim.people.access` says which permission an address takes, and
+:mod:`ieim.people.roles` who has it; what comes of both is compared with this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ieim.people.roles import Role
+
+EVERYBODY = "everybody"
+"""Citizens: no login."""
+BEARER = "bearer"
+"""Integrators: a session's bearer token, no login."""
+STAFF = frozenset(Role)
+"""Whoever has logged in, whatever their role."""
+
+SEES = frozenset({Role.CASEWORKER, Role.SUPERVISOR, Role.AUDITOR})
+DECIDES = frozenset({Role.CASEWORKER, Role.SUPERVISOR})
+SUPERVISES = frozenset({Role.SUPERVISOR})
+EDITS = frozenset({Role.EDITOR})
+PUBLISHES = frozenset({Role.PUBLISHER})
+KNOWS = EDITS | PUBLISHES
+"""Who reads the draft, the releases and the proposals."""
+MEASURES = frozenset({Role.SUPERVISOR, Role.AUDITOR, Role.ADMINISTRATOR})
+
+Who = frozenset[Role] | str
+
+_TABLES = (
+    *("agencies", "dictionary", "services", "labels", "translations"),
+    *("help_lines", "risk_examples", "texts"),
+)
+"""The tables of the draft, as REST calls them."""
+
+ACCESS: Mapping[str, Who] = {
+    "conversations:chat": EVERYBODY,
+    "conversations:ask": EVERYBODY,
+    "conversations:rate": EVERYBODY,
+    "conversations:choose": EVERYBODY,
+    "conversations:something_else": EVERYBODY,
+    "conversations:start_again": EVERYBODY,
+    "conversations:resume": EVERYBODY,
+    "conversations:delete": EVERYBODY,
+    "conversations:help": EVERYBODY,
+    "conversations:accessibility": EVERYBODY,
+    "conversations:privacy": EVERYBODY,
+    "api:docs": EVERYBODY,
+    "api:schema": EVERYBODY,
+    "api:sessions": EVERYBODY,
+    "api:session": BEARER,
+    "api:turns": BEARER,
+    "api:turn": BEARER,
+    "api:rating": BEARER,
+    "api:choice": BEARER,
+    "api:something_else": BEARER,
+    "login": EVERYBODY,
+    "logout": EVERYBODY,
+    "staff_home": STAFF,
+    "review:queue": SEES,
+    "review:queue_changes": SEES,
+    "review:save_view": SEES,
+    "review:item": SEES,
+    "review:golden": DECIDES,
+    "review:metrics": MEASURES,
+    "review:metrics_csv": MEASURES,
+    "review:bulk": DECIDES,
+    "review:claim": DECIDES,
+    "review:held": DECIDES,
+    "review:renew": DECIDES,
+    "review:release": DECIDES,
+    "review:take_over": SUPERVISES,
+    "review:preview": DECIDES,
+    "review:decide": DECIDES,
+    "review:check": DECIDES,
+    "review:services": DECIDES,
+    "review:sign": DECIDES,
+    "review:undo": DECIDES,
+    "published:services": EVERYBODY,
+    "published:service": EVERYBODY,
+    "standards:upload": EDITS,
+    "standards:preview": EDITS,
+    "knowledge:home": KNOWS,
+    "knowledge:checks": KNOWS,
+    "knowledge:check_again": KNOWS,
+    "knowledge:checks_summary": KNOWS,
+    "knowledge:services": KNOWS,
+    "knowledge:draft_service": KNOWS,
+    "knowledge:differences": KNOWS,
+    "knowledge:releases": KNOWS,
+    "knowledge:release": KNOWS,
+    "knowledge:service": KNOWS,
+    "knowledge:again": EDITS,
+    "knowledge:propose": EDITS,
+    "knowledge:proposal": KNOWS,
+    "knowledge:publish": PUBLISHES,
+    "knowledge:refuse": PUBLISHES,
+    "knowledge:withdraw": EDITS,
+    "trying:playground": KNOWS,
+    "trying:golden": KNOWS,
+    "trying:start": KNOWS,
+    "trying:questions": EDITS,
+    "trying:question_add": EDITS,
+    "trying:question_remove": EDITS,
+    "recall:home": EDITS,
+    "recall:service": EDITS,
+    "recall:references": EDITS,
+    "recall:write": EDITS,
+    "recall:send": EDITS,
+    "recall:notice": EDITS,
+    "notices:notices": KNOWS,
+    "notices:add": EDITS,
+    "notices:end": EDITS,
+    **{
+        f"knowledge_api:{name}{one}": who
+        for name in _TABLES
+        for one, who in (("", KNOWS), ("_entry", EDITS), ("_file", KNOWS))
+    },
+    "knowledge_api:standards_file": EDITS,
+    "knowledge_api:releases": KNOWS,
+    "knowledge_api:release": KNOWS,
+    "knowledge_api:proposals": KNOWS,
+    "knowledge_api:proposal": KNOWS,
+    **{f"knowledge_api:{name}": EDITS for name in ("versions", "answers", "end_notice")},
+    **{f"knowledge_api:{name}": KNOWS for name in ("golden_run", "try", "notices")},
+    "knowledge_api:publish": PUBLISHES,
+    "knowledge_api:refuse": PUBLISHES,
+    "knowledge_api:withdraw": EDITS,
+    "review_api:items": SEES,
+    "review_api:item": SEES,
+    "review_api:claim": DECIDES,
+    "review_api:release": DECIDES,
+    "review_api:decide": DECIDES,
+}
+CHANGES: Mapping[str, Who] = {
+    "knowledge_api:notices": EDITS,
+    "knowledge_api:proposals": EDITS,
+    **{f"knowledge_api:{name}_file": EDITS for name in _TABLES},
+}
+"""Who may change something at an address that more people may read."""
+_READS = ("GET", "HEAD", "OPTIONS")
+
+ADMIN_SITE: Mapping[str, Who] = {
+    **dict.fromkeys(("login", "logout"), EVERYBODY),
+    **dict.fromkeys(("index", "password_change", "password_change_done", "jsi18n"), STAFF),
+    "app_list": KNOWS | frozenset({Role.ADMINISTRATOR}),
+    "autocomplete": frozenset({Role.ADMINISTRATOR}),
+}
+_READ, _CHANGE, _ALL = "v", "vc", "vcad"
+ADMIN: Mapping[str, Mapping[Role, str]] = {
+    "people_user": {Role.ADMINISTRATOR: _ALL},
+    "auth_group": {Role.ADMINISTRATOR: _READ},
+    "people_agencyscope": {Role.ADMINISTRATOR: _ALL},
+    "studio_agency": {Role.EDITOR: _CHANGE, Role.PUBLISHER: _READ},
+    **{
+        f"studio_{name}": {Role.EDITOR: _ALL, Role.PUBLISHER: _READ}
+        for name in ("category", "service", "translation")
+    },
+    "studio_label": {},
+    "studio_helpline": {},
+    "studio_riskexample": {},
+    "studio_casetext": {},
+    **{
+        f"knowledge_{name}": {Role.EDITOR: _READ, Role.PUBLISHER: _READ}
+        for name in ("release", "publication")
+    },
+    "studio_goldenquestion": {},
+    "audit_auditevent": {Role.AUDITOR: _READ},
+    "audit_auditcheckpoint": {Role.AUDITOR: _READ},
+}
+"""What somebody of one agency views, changes, adds and deletes in the admin, by model. Agencies are
+for people of every agency to add; labels, help lines, examples and texts also to change."""
+
+
+def who_may(name: str, method: str = "GET") -> Who | None:
+    """Return who may open the address called ``name``, None for one that nobody listed.
+
+    Of the admin's addresses see :data:`ADMIN`.
+    """
+    if name.startswith("admin:"):
+        return ADMIN_SITE.get(name.removeprefix("admin:"))
+    if method not in _READS and name in CHANGES:
+        return CHANGES[name]
+    return ACCESS.get(name)

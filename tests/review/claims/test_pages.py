@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.models import Turn
+from ieim.people.models import User
+from ieim.people.roles import Role
+from review.claims import services as claims
+from review.models import Action, ReviewItem
+from review.services import open_item
+from tests.review import desk
+from tests.review.people import browser, person
+
+
+@pytest.fixture
+def eva(db: None) -> User:
+    return person("eva")
+
+
+@pytest.fixture
+def client(eva: User) -> Client:
+    return browser(eva)
+
+
+@pytest.fixture
+def item(turn: Turn, eva: User) -> ReviewItem:
+    opened = open_item(turn_id=turn.pk, stage="reply", codes=["schema"])
+    return claims.claim(item_id=opened.pk, actor=eva)
+
+
+def held(client: Client, item: ReviewItem) -> int:
+    return client.get(reverse("review:held", args=[item.pk])).status_code
+
+
+def test_the_open_page_learns_whether_the_item_is_still_held(
+    client: Client, item: ReviewItem
+) -> None:
+    assert held(client, item) == 204
+    claims.take_over(item_id=item.pk, actor=person("ben", Role.SUPERVISOR))
+    assert held(client, item) == 409
+
+
+def test_the_open_page_learns_that_the_claim_ran_out(client: Client, item: ReviewItem) -> None:
+    ReviewItem.objects.filter(pk=item.pk).update(
+        claimed_until=timezone.now() - timedelta(seconds=1)
+    )
+    assert held(client, item) == 409
+
+
+def test_asking_does_not_renew(client: Client, item: ReviewItem) -> None:
+    held(client, item)
+    assert ReviewItem.objects.get(pk=item.pk).claimed_until == item.claimed_until
+
+
+def test_there_is_nothing_to_learn_of_an_item_out_of_reach(client: Client) -> None:
+    assert client.get(reverse("review:held", args=[uuid4()])).status_code == 404
+
+
+def test_only_a_decision_that_was_taken_lets_the_browser_forget(published: None) -> None:
+    eva = desk.person("eva", *desk.ALL)
+    stopped = desk.the_item(desk.ask("My visa?", {"judgement_v1": desk.BAD}), "judgement_v1")
+    item, client = desk.take(stopped, eva), browser(eva)
+    address, cookie = reverse("review:decide", args=[item.pk]), f"ieim-decided-{item.pk}"
+    decision = {"version": item.version, "action": Action.DISMISS.value}
+    assert client.post(address, decision).status_code == 422
+    assert cookie not in client.cookies
+    assert client.post(address, {**decision, "reason": desk.REASON}).status_code == 303
+    assert client.cookies[cookie].value == str(eva.pk)

@@ -1,0 +1,82 @@
+"""Many people, or many clicks, at once: one decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conversations.models import Reply, Turn
+from ieim.people.models import User
+from review import deciding
+from review.claims import services as claims
+from review.deciding import Action, Conflict, Refused
+from review.models import Decision
+from tests.fixtures import VISA
+from tests.review import desk
+from tests.review.desk import BAD, REASON, the_item
+
+pytestmark = pytest.mark.django_db(transaction=True)
+InThreads = Callable[[list[Callable[[], Any]]], list[Any]]
+
+
+def attempt(turn: Turn, actor: User, version: int, action: Action, **payload: Any) -> str:
+    try:
+        deciding.decide(
+            item_id=the_item_id(turn),
+            actor=actor,
+            version=version,
+            action=action,
+            reason=REASON,
+            payload=payload,
+        )
+    except Conflict as conflict:
+        return conflict.message
+    except Refused as refused:
+        return f"refused: {refused.message}"
+    return "won"
+
+
+def the_item_id(turn: Turn) -> Any:
+    return turn.review_items.values_list("pk", flat=True).get()
+
+
+@pytest.mark.usefixtures("published")
+def test_it_lets_exactly_one_of_a_hundred_decide(in_threads: InThreads) -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva")
+    item = desk.take(the_item(turn), eva)
+    payload = {"text": "Please write to us.", "sources": []}
+
+    def decide() -> str:
+        return attempt(turn, eva, item.version, Action.WRITE, **payload)
+
+    told = in_threads([decide] * 100)
+    assert set(told) == {"won", "eva was faster: write the reply. Look at the item again."}
+    assert told.count("won") == Decision.objects.count() == Reply.objects.count() == 1
+
+
+@pytest.mark.usefixtures("published")
+def test_it_never_deadlocks_with_claims_and_runs(in_threads: InThreads) -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva, ben = desk.person("eva"), desk.person("ben", "view", "decide", "supervise")
+    item = desk.take(the_item(turn), eva)
+
+    def decide() -> str:
+        return attempt(turn, eva, item.version, Action.RETRY)
+
+    def take_over() -> str:
+        try:
+            claims.take_over(item_id=item.pk, actor=ben)
+        except claims.ClaimRefused as refused:
+            return refused.message
+        return "taken"
+
+    def run() -> str:
+        return desk.run(turn).state
+
+    told = in_threads([decide, take_over, run] * 6)
+    assert told.count("won") == Decision.objects.count() <= 1
+    assert told.count("won") or "taken" in told
+    assert desk.run(turn).state == ("answered" if "won" in told else "needs_review")

@@ -1,0 +1,203 @@
+"""The second pair of eyes, and what can be undone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conversations.models import Reply, Turn
+from ieim.people.models import User
+from review import deciding
+from review.deciding import Action, Conflict, Refused
+from review.models import Decision, ReviewItem
+from tests.fixtures import VISA
+from tests.review import desk
+from tests.review.desk import (
+    ALL,
+    BAD,
+    REASON,
+    Scripted,
+    found,
+    held,
+    run,
+    taken_and_decided,
+    the_item,
+)
+
+pytestmark = pytest.mark.usefixtures("published")
+CRISIS = "I want to extend my tourist visa or I will kill myself"
+
+
+def proposed() -> tuple[Turn, Decision, User]:
+    """A crisis whose reply somebody wants to send."""
+    turn, eva = desk.ask(CRISIS, {}), desk.person("eva", *ALL)
+    return turn, taken_and_decided(the_item(turn), eva, Action.APPROVE, confirmed=True), eva
+
+
+def test_it_does_nothing_before_a_second_person_agrees() -> None:
+    turn, proposal, eva = proposed()
+    item = the_item(turn)
+    assert (item.state, item.needs_second, item.claimed_by_id) == ("second_opinion", True, None)
+    assert Turn.objects.get(pk=turn.pk).state == "needs_review"
+    assert deciding.opinion_wanted(item) == proposal
+
+    own = desk.take(item, eva)
+    assert "yourself" in deciding.may(own, eva)[Action.AGREE]
+    with pytest.raises(Refused, match="yourself"):
+        desk.decide(own, eva, Action.AGREE)
+
+    ben = desk.person("ben", *ALL)
+    item = desk.take(item, ben)
+    with pytest.raises(Refused, match="agree or disagree"):
+        desk.decide(item, ben, Action.APPROVE)
+    opinion = desk.decide(item, ben, Action.AGREE)
+    assert (opinion.about, the_items(turn)) == (proposal, ["decided"])
+    assert desk.run(turn).state == "answered"
+    assert Reply.objects.get(turn=turn).origin == "model_approved"
+
+
+def the_items(turn: Turn) -> list[str]:
+    return list(ReviewItem.objects.filter(turn=turn).values_list("state", flat=True))
+
+
+def test_it_opens_the_item_again_when_the_second_person_disagrees() -> None:
+    turn, proposal, _ = proposed()
+    ben = desk.person("ben", *ALL)
+    taken_and_decided(the_item(turn), ben, Action.DISAGREE)
+    assert (the_items(turn), Turn.objects.get(pk=turn.pk).state) == (["open"], "needs_review")
+    assert list(proposal.answers.values_list("action", flat=True)) == ["disagree"]
+    # Now it is Ben who proposes, and somebody else who agrees.
+    taken_and_decided(the_item(turn), ben, Action.ASK, text="Are you safe now?")
+    assert not Reply.objects.exists()
+    cid = desk.person("cid", *ALL)
+    taken_and_decided(the_item(turn), cid, Action.AGREE)
+    assert Reply.objects.get(turn=turn).body["paragraphs"] == ["Are you safe now?"]
+
+
+def test_it_wants_a_right_for_second_opinions() -> None:
+    turn, _, _ = proposed()
+    ben = desk.person("ben", "view", "decide")
+    with pytest.raises(Refused, match="right"):
+        taken_and_decided(the_item(turn), ben, Action.AGREE)
+
+
+@pytest.mark.parametrize(
+    ("agencies", "label_sets", "needed"),
+    [([], [], False), (["immigration"], [], True), (["tax"], [], False), ([], ["intents"], False)],
+)
+def test_it_is_wanted_where_the_deployment_says_so(
+    settings: object, agencies: list[str], label_sets: list[str], needed: bool
+) -> None:
+    settings.IEIM_SECOND_OPINION = {  # type: ignore[attr-defined]
+        "agencies": agencies,
+        "label_sets": label_sets,
+    }
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    taken_and_decided(the_item(turn), desk.person("eva"), Action.RETRY)
+    assert the_items(turn) == ["second_opinion" if needed else "decided"]
+
+
+def test_it_takes_a_proposal_back() -> None:
+    turn, proposal, eva = proposed()
+    ben = desk.person("ben", "view", "decide", "second")
+    with pytest.raises(Refused, match="author or a supervisor"):
+        deciding.undo(decision_id=proposal.pk, actor=ben, reason=REASON)
+    desk.take(the_item(turn), ben)
+    with pytest.raises(Refused, match="ben is working"):
+        deciding.undo(decision_id=proposal.pk, actor=eva, reason=REASON)
+    ReviewItem.objects.filter(turn=turn).update(state="second_opinion", claimed_by=None)
+    record = deciding.undo(decision_id=proposal.pk, actor=eva, reason=REASON)
+    assert (record.about, the_items(turn)) == (proposal, ["open"])
+    with pytest.raises(Refused, match="already"):
+        deciding.undo(decision_id=proposal.pk, actor=eva, reason=REASON)
+
+
+def test_it_hands_back() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva", agencies=["immigration"])
+    decision = taken_and_decided(the_item(turn), eva, Action.HAND_OVER, agency="revenue")
+    deciding.undo(decision_id=decision.pk, actor=eva, reason=REASON)
+    assert (the_item(turn).agency, the_item(turn).state) == ("immigration", "open")
+
+
+def test_it_opens_a_dismissed_question_again() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva, first = desk.person("eva"), the_item(turn)
+    decision = taken_and_decided(first, eva, Action.DISMISS)
+    first.refresh_from_db()
+    assert deciding.may(first, eva)[Action.UNDO] == ""
+    deciding.undo(decision_id=decision.pk, actor=eva, reason=REASON)
+    again = the_item(turn)
+    assert (again.stage, again.reasons, again.parent_id) == (first.stage, first.reasons, first.pk)
+    taken_and_decided(again, eva, Action.RETRY)
+    assert desk.run(turn).state == "answered"
+
+
+def test_it_cannot_undo_what_the_citizen_has() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva")
+    told = taken_and_decided(the_item(turn), eva, Action.DISMISS, text="This is not for us.")
+    with pytest.raises(Refused, match="told already"):
+        deciding.undo(decision_id=told.pk, actor=eva, reason=REASON)
+    other = desk.ask(VISA, {"category_select_v1": BAD})
+    asked = taken_and_decided(the_item(other), eva, Action.RETRY)
+    with pytest.raises(Refused, match="asked again"):
+        deciding.undo(decision_id=asked.pk, actor=eva, reason=REASON)
+
+
+def test_it_says_who_was_faster() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva, ben = desk.person("eva"), desk.person("ben")
+    item = desk.take(the_item(turn), ben)
+    with pytest.raises(Conflict, match="ben is working"):
+        desk.decide(item, eva, Action.RETRY)
+    stale = {"item_id": item.pk, "version": item.version, "reason": REASON, "payload": {}}
+    deciding.decide(actor=ben, action=Action.RETRY, **stale)  # type: ignore[arg-type]
+    with pytest.raises(Conflict, match="ben was faster: ask the model again"):
+        deciding.decide(actor=eva, action=Action.RETRY, **stale)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def duty(settings: Any) -> None:
+    """Immigration wants a second person to agree to whatever its people decide."""
+    settings.IEIM_SECOND_OPINION = {"agencies": ["immigration"], "label_sets": []}
+
+
+@pytest.mark.usefixtures("duty")
+def test_a_second_opinion_belongs_to_the_reply() -> None:
+    """The agency was not known when a person corrected the first step."""
+    turn = desk.ask(VISA, {"judgement_v1": BAD})
+    eva, ben = desk.person("eva", *desk.ALL), desk.person("ben", *desk.ALL)
+    yes = {"judgements": {"inquiry": True}, "assistantReply": None}
+    taken_and_decided(the_item(turn), eva, Action.OVERRIDE, output=yes)
+    item = held(turn)
+    assert item.needs_second
+    taken_and_decided(item, eva, Action.APPROVE, confirmed=True)
+    assert the_item(turn).state == "second_opinion"
+    taken_and_decided(the_item(turn), ben, Action.AGREE)
+    assert run(turn).state == "answered"
+
+
+@pytest.mark.usefixtures("duty")
+def test_the_duty_goes_with_an_item_that_is_handed_over() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva", agencies=["immigration", "revenue"])
+    taken_and_decided(the_item(turn), eva, Action.HAND_OVER, agency="revenue")
+    open_again = the_item(turn)
+    taken_and_decided(open_again, eva, Action.WRITE, text="Please call.", sources=[])
+    assert the_item(turn).state == "second_opinion"
+    assert not Reply.objects.exists()
+
+
+@pytest.mark.usefixtures("duty")
+def test_correcting_the_agency_takes_its_second_opinion_along() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva, ben = desk.person("eva", *desk.ALL), desk.person("ben", *desk.ALL)
+    output = found("revenue")
+    taken_and_decided(the_item(turn), eva, Action.OVERRIDE, stage="agency_detect_v1", output=output)
+    assert the_item(turn).state == "second_opinion"
+    taken_and_decided(the_item(turn), ben, Action.AGREE)
+    turn = run(turn, Scripted({"category_select_v1": BAD}))
+    taken_and_decided(the_item(turn), eva, Action.WRITE, text="Please call.", sources=[])
+    assert the_item(turn).state == "second_opinion"

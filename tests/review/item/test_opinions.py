@@ -1,0 +1,81 @@
+"""Items that one person alone does not settle: signatures, and a second opinion."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from conversations.models import Reply
+from ieim.people.models import User
+from review.models import ReviewItem
+from tests.review import desk
+from tests.review.desk import BABY, BAD, the_item
+from tests.review.item.test_decide import ANSWER, Desk, words
+
+pytestmark = pytest.mark.usefixtures("published")
+
+
+@pytest.fixture
+def eva() -> User:
+    return desk.person("eva", *desk.ALL)
+
+
+def test_it_collects_the_signatures_of_all_agencies() -> None:
+    turn = desk.ask(BABY, {ANSWER: BAD})
+    item = the_item(turn, ANSWER)
+    first = Desk(item, desk.person("eva", agencies=["civil-registry"]))
+    text = {"write-text": "Please come to both offices."}
+    told = words(first.said("preview", "write", text))
+    assert "before Social Support Fund has signed, too. After that, the citizen gets" in told
+    first.send("decide", "write", text)
+    ben = desk.person("ben", agencies=["social-support"])
+    client = Client()
+    client.force_login(ben)
+    page = client.get(reverse("review:item", args=[item.pk])).content.decode()
+    assert "Please come to both offices." in page
+    assert "Sign for Social Support Fund" in page
+    assert "Sign for National Civil Registry" not in page
+    assert "A reply is ready. It leaves when each agency has signed." in page
+    assert "Nobody works on this item" not in page
+    version = ReviewItem.objects.get(pk=item.pk).version
+    values = {"agency": "social-support", "version": version, "sign-reason": "It is right."}
+    address = reverse("review:sign", args=[item.pk])
+    assert client.post(address, {**values, "sign-reason": ""}).status_code == 422
+    assert client.post(address, {**values, "version": 1}).status_code == 409
+    assert client.post(address, values).status_code == 303
+    assert Reply.objects.get(turn=turn).body["paragraphs"] == ["Please come to both offices."]
+
+
+def test_it_says_that_nobody_is_waited_for_who_has_signed(eva: User) -> None:
+    at_desk = Desk(the_item(desk.ask(BABY, {ANSWER: BAD}), ANSWER), eva)
+    text = {"write-text": "Please come to both offices."}
+    assert "signed, too" not in words(at_desk.said("preview", "write", text))
+    at_desk.send("decide", "write", text)
+    assert Reply.objects.get().body["paragraphs"] == [text["write-text"]]
+
+
+def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
+    risky = "I want to kill myself because my tourist visa runs out. How do I extend my visa?"
+    turn = desk.ask(risky, {})
+    first = Desk(the_item(turn, "reply"), eva)
+    shown = words(first.said("preview", "approve"))
+    assert "until a second person has agreed. After that, the citizen gets this reply" in shown
+    confirmed = {"approve-confirmed": "yes"}
+    assert first.send("decide", "approve", confirmed).status_code == 303
+    assert not Reply.objects.exists()
+    address = reverse("review:item", args=[first.item.pk])
+    waiting = words(first.client.get(address).content.decode())
+    assert "eva has decided. It takes effect when a second person agrees." in waiting
+    assert "You decided this item yourself." in waiting
+    assert "Take this item" not in waiting
+    second = Desk(the_item(turn, "reply"), desk.person("ben", *desk.ALL))
+    page = second.client.get(address).content.decode()
+    assert "The reply that was decided on" in page
+    assert 'value="agree"' in page
+    assert 'value="write"' not in page
+    checked = "A caseworker checked this answer."
+    assert checked in words(second.said("preview", "agree"))
+    assert second.send("decide", "agree").status_code == 303
+    assert desk.run(turn).state == "answered"
+    assert Reply.objects.get().origin == "model_approved"

@@ -1,0 +1,195 @@
+"""Whose an item is: everybody who works for one of its agencies, and nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.urls import reverse
+
+from conversations.models import Turn
+from ieim.people.models import AgencyScope, User
+from ieim.people.roles import Role
+from review import deciding
+from review.claims import services as claims
+from review.deciding import Action
+from review.models import AgencySet, ReviewItem
+from review.scope import reach
+from review.services import open_item, settle
+from tests.fixtures import VISA
+from tests.review import desk
+from tests.review.desk import BABY, BAD, REASON, taken_and_decided, the_item
+from tests.review.people import belong, browser, person
+from tests.review.reviewing import Reviewer, path_of, written
+
+pytestmark = pytest.mark.usefixtures("published")
+BOTH = ("civil-registry", "social-support")
+QUEUE = reverse("review:queue")
+
+
+def someone(name: str, role: Role, *agencies: str) -> User:
+    """A member of staff of these agencies, maybe of none."""
+    user = person(name, role, *agencies)
+    if not agencies:
+        AgencyScope.objects.filter(user=user).delete()
+    return user
+
+
+@pytest.fixture
+def item() -> ReviewItem:
+    """An item of two agencies."""
+    return the_item(desk.ask(BABY, {"service_select_v1": BAD}))
+
+
+def names(item: ReviewItem) -> list[str]:
+    return list(ReviewItem.objects.get(pk=item.pk).agency_ids)
+
+
+PEOPLE = pytest.mark.parametrize(
+    ("role", "agencies", "of_two", "of_none"),
+    [
+        (Role.CASEWORKER, ["civil-registry"], True, False),
+        (Role.CASEWORKER, ["revenue", "social-support"], True, False),
+        (Role.CASEWORKER, ["revenue"], False, False),
+        (Role.CASEWORKER, [], False, False),
+        (Role.CASEWORKER, ["*"], True, True),
+        (Role.SUPERVISOR, ["civil-registry"], True, True),
+        (Role.SUPERVISOR, ["revenue"], False, True),
+        (Role.SUPERVISOR, [], False, True),
+        (Role.AUDITOR, ["social-support"], True, False),
+        (Role.AUDITOR, [], False, False),
+    ],
+)
+
+
+@PEOPLE
+def test_a_page_is_for_who_works_for_one_of_the_agencies(
+    item: ReviewItem, role: Role, agencies: Sequence[str], of_two: bool, of_none: bool
+) -> None:
+    nobodys = the_item(desk.ask(VISA, {"judgement_v1": BAD}))
+    client = browser(someone("eva", role, *agencies))
+    for each, seen in ((item, of_two), (nobodys, of_none)):
+        address = reverse("review:item", args=[each.pk])
+        assert client.get(address).status_code == (200 if seen else 404)
+        assert (f"row-{each.pk}" in client.get(QUEUE).content.decode()) is seen
+        if role is not Role.AUDITOR:
+            for name in ("claim", "renew", "preview", "decide", "check", "sign", "release"):
+                answer = client.post(reverse(f"review:{name}", args=[each.pk]))
+                assert (answer.status_code != 404) is seen, name
+
+
+@PEOPLE
+def test_the_api_gives_the_same_items(
+    item: ReviewItem, role: Role, agencies: Sequence[str], of_two: bool, of_none: bool
+) -> None:
+    nobodys = the_item(desk.ask(VISA, {"judgement_v1": BAD}))
+    client = Reviewer(someone("eva", role, *agencies))
+    listed = {row["id"]: row for row in client.get().json()["items"]}
+    for each, seen in ((item, of_two), (nobodys, of_none)):
+        assert (str(each.pk) in listed) is seen
+        assert client.read(each).status_code == (200 if seen else 404)
+        if role is not Role.AUDITOR:
+            assert client.claim(each).status_code == (200 if seen else 404)
+            told = client.decide(each, written(), seen='"2"').status_code
+            assert (told != 404) is seen
+    if of_two:
+        assert (listed[str(item.pk)]["agency"], listed[str(item.pk)]["agencies"]) == ("", [*BOTH])
+
+
+@pytest.mark.parametrize("agencies", [["revenue"], []])
+def test_no_write_of_another_agencys_staff_gets_through(
+    item: ReviewItem, agencies: Sequence[str]
+) -> None:
+    eva, ben = someone("eva", Role.SUPERVISOR, *agencies), person("ben", Role.CASEWORKER, BOTH[0])
+    made = taken_and_decided(item, ben, Action.WRITE, text="Please come.", sources=[])
+    stored = ReviewItem.objects.get(pk=item.pk)
+    writes: list[Any] = [
+        lambda: claims.claim(item_id=item.pk, actor=eva),
+        lambda: claims.take_over(item_id=item.pk, actor=eva),
+        lambda: claims.assign(items=[item.pk], to=ben, actor=eva),
+        lambda: desk.decide(item, eva, Action.DISMISS),
+        lambda: deciding.preview(item_id=item.pk, actor=eva, action=Action.ASK, payload={}),
+        lambda: deciding.sign(
+            item_id=item.pk, actor=eva, version=stored.version, agency=BOTH[1], reason=REASON
+        ),
+        lambda: deciding.undo(decision_id=made.pk, actor=eva, reason=REASON),
+    ]
+    for write in writes:
+        with pytest.raises((ReviewItem.DoesNotExist, type(made).DoesNotExist, PermissionDenied)):
+            write()
+    assert not any(allowed == "" for allowed in deciding.may(item, eva).values())
+    said = browser(eva).post(
+        reverse("review:bulk"), {"do": "dismiss", "item": [str(item.pk)], "reason": REASON}
+    )
+    assert said.status_code == 303
+    with pytest.raises(claims.ClaimRefused, match="does not work for"):
+        claims.assign(items=[item.pk], to=eva, actor=person("root", Role.SUPERVISOR))
+    again = ReviewItem.objects.get(pk=item.pk)
+    assert (again.version, again.state) == (stored.version, "second_opinion")
+
+
+def test_an_item_belongs_to_what_is_found_later_too() -> None:
+    """Triage may stop before an agency is known; whoever works for it gets its item as well."""
+    turn = desk.ask(BABY, {"classify": BAD})
+    (item,) = ReviewItem.objects.filter(turn=turn)
+    belong(item)
+    assert (turn.state, names(item)) == ("answered", [])
+    settle(turn_id=turn.pk, by_person=False)
+    assert names(item) == [*BOTH]
+    open_item(turn_id=turn.pk, stage="extract", codes=["schema"])
+    assert AgencySet.objects.get().members.count() == 2
+
+
+def test_the_one_agency_gives_an_item_away_and_gets_it_back() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    item, eva = the_item(turn), desk.person("eva", agencies=["immigration"])
+    handed = taken_and_decided(item, eva, Action.HAND_OVER, agency="revenue")
+    assert (names(item), reach.sees(eva, item)) == (["revenue"], False)
+    assert reach.sees(desk.person("ben", agencies=["revenue"]), item)
+    open_item(turn_id=turn.pk, stage=item.stage, codes=[])
+    assert names(item) == ["revenue"]
+    deciding.undo(decision_id=handed.pk, actor=eva, reason=REASON)
+    assert (names(item), the_item(turn).agency) == (["immigration"], "immigration")
+
+
+def test_several_agencies_keep_an_item_that_one_hands_over(item: ReviewItem) -> None:
+    eva = desk.person("eva", agencies=BOTH[:1])
+    handed = taken_and_decided(item, eva, Action.HAND_OVER, agency="revenue")
+    assert names(item) == [BOTH[0], "revenue", BOTH[1]]
+    assert deciding.missing_signatures(item) == (BOTH[0], "revenue", BOTH[1])
+    for client in (browser(desk.person("cid", agencies=["revenue"])), browser(eva)):
+        told = client.get(reverse("review:item", args=[item.pk])).content.decode()
+        assert "Tarrow Revenue Office (with National Civil Registry, Social Support Fund)" in told
+        assert "Tarrow Revenue Office (with" in client.get(QUEUE).content.decode()
+    deciding.undo(decision_id=handed.pk, actor=eva, reason=REASON)
+    assert (the_item(item.turn).agency, names(item)) == ("", [*BOTH])
+
+
+def test_a_filter_finds_what_an_agency_has_a_part_in(item: ReviewItem) -> None:
+    client = Reviewer(desk.person("eva"))
+    for agency, found in ((BOTH[0], True), (BOTH[1], True), ("revenue", False)):
+        rows = client.get(agency=agency).json()["items"]
+        assert [row["id"] for row in rows] == ([str(item.pk)] if found else [])
+    name = {"name": "Ours", "query": f"agency={BOTH[1]}"}
+    page = browser(person("ben", Role.CASEWORKER, BOTH[0]))
+    page.post(reverse("review:save_view"), name)
+    assert f"row-{item.pk}" in page.get(f"{QUEUE}?{name['query']}").content.decode()
+
+
+def test_the_header_says_who_has_it_now() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva")
+    taken_and_decided(the_item(turn), eva, Action.HAND_OVER, agency="revenue")
+    page = browser(eva).get(reverse("review:item", args=[the_item(turn).pk])).content.decode()
+    assert "<span>Tarrow Revenue Office</span>" in page
+    client = Reviewer(eva)
+    row = client.get(path_of(the_item(turn))).json()
+    assert (row["agency"], row["agencies"]) == ("revenue", ["revenue"])
+
+
+def test_the_database_keeps_each_combination_once(item: ReviewItem) -> None:
+    other = the_item(desk.ask(BABY, {"service_select_v1": BAD}))
+    assert other.agencies_id == item.agencies_id
+    assert Turn.objects.count() == 2

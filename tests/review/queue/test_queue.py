@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.models import Stage, Turn
+from ieim.people.models import User
+from ieim.people.roles import Role
+from review.claims import services as claims
+from review.models import Action, Decision, ItemFlag, ReviewItem
+from review.queue import selectors
+from review.queue.selectors import PAGE_SIZE
+from review.services import open_item
+from review.states import ReviewState
+from tests.review.conftest import make_turn
+from tests.review.people import belong, browser, person
+
+QUEUE = reverse("review:queue")
+NOON = datetime(2026, 11, 18, 12, tzinfo=timezone.get_default_timezone())
+
+
+@pytest.fixture
+def eva(db: None) -> User:
+    return person("eva", Role.SUPERVISOR, name="Eva Maro")
+
+
+@pytest.fixture
+def client(eva: User) -> Client:
+    return browser(eva)
+
+
+def make(
+    text: str = "Where?", *agencies: str, flag: str = "", late: int = 0, **columns: Any
+) -> ReviewItem:
+    """An open item that is due ``late`` minutes after the others."""
+    item = open_item(turn_id=make_turn(text).pk, stage="reply", codes=["schema"])
+    values = {"due_at": NOON + timedelta(minutes=late), **columns}
+    ReviewItem.objects.filter(pk=item.pk).update(**values)
+    if flag:
+        ItemFlag.objects.create(item=item, code=flag)
+    return belong(item, *agencies)
+
+
+def shown(client: Client, query: str = "") -> list[ReviewItem]:
+    """The items of a page, in its order."""
+    response = client.get(f"{QUEUE}?{query}")
+    assert response.status_code == 200
+    ids = re.findall(r'id="row-([0-9a-f-]+)"', response.content.decode())
+    found = {str(item.pk): item for item in ReviewItem.objects.all()}
+    return [found[pk] for pk in ids]
+
+
+def text_of(client: Client, address: str = QUEUE) -> str:
+    return client.get(address).content.decode()
+
+
+def test_what_is_due_first_comes_first(client: Client) -> None:
+    late, soon, between = make(late=9), make(late=1), make(late=5)
+    assert shown(client) == [soon, between, late]
+
+
+def test_a_row_says_what_is_wrong_and_whose_it_is(client: Client, stopped: Turn) -> None:
+    (item,) = ReviewItem.objects.all()
+    text = text_of(client)
+    assert "answer was not in the form it must have." in text
+    assert "json.syntax" not in text.partition('id="queue"')[2]
+    for fact in ("Which topic?", "Immigration", "English", stopped.text, stopped.session.reference):
+        assert fact in text
+    assert f'href="{reverse("review:item", args=[item.pk])}"' in text
+    due = timezone.localtime(item.due_at)
+    assert f'title="{due:%A} {due.day} {due:%B %Y, %H:%M}' in text
+    assert ">due in " in text
+    assert "Free" in text
+
+
+def test_a_row_shows_words_and_no_markup(client: Client) -> None:
+    make("<script>alert(1)</script> " + "x" * 500)
+    text = text_of(client)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; xxx" in text
+    assert "<script>alert" not in text
+    assert "x" * 200 not in text
+
+
+def test_each_list_has_its_items(client: Client, eva: User) -> None:
+    ben = person("ben")
+    held: dict[str, Any] = {
+        "state": "claimed",
+        "claimed_until": timezone.now() + timedelta(minutes=9),
+    }
+    free, mine, theirs = (
+        make(),
+        make(late=1, claimed_by=eva, **held),
+        make(late=2, claimed_by=ben, **held),
+    )
+    run_out = make(late=3, claimed_by=eva, state="claimed", claimed_until=NOON)
+    second = make(late=4, state="second_opinion")
+    looked_at = make(late=5, claimed_by=ben, **held)
+    for item in (second, looked_at):
+        Decision.objects.create(item=item, actor=eva, action=Action.RETRY, reason="why")
+    handed = make(late=6, claimed_by=ben, **held)
+    Decision.objects.create(item=handed, actor=eva, action=Action.HAND_OVER, reason="why")
+    doubted = make(late=7, claimed_by=ben, **held)
+    first = Decision.objects.create(item=doubted, actor=eva, action=Action.WRITE, reason="why")
+    Decision.objects.create(
+        item=doubted, actor=ben, action=Action.DISAGREE, reason="no", about=first
+    )
+    older = make(state="decided", decided_at=NOON - timedelta(days=1))
+    newer = make(late=9, state="decided", decided_at=NOON)
+
+    # What colleagues have at the moment is left out, unless one asks for it.
+    assert shown(client) == [free, mine, run_out]
+    assert shown(client, "held=1") == [free, mine, theirs, run_out, handed, doubted]
+    assert shown(client, "tab=mine") == [mine]
+    assert shown(client, "tab=second") == [second, looked_at]
+    assert shown(client, "tab=done") == [newer, older]
+    text = text_of(client, f"{QUEUE}?held=1")
+    assert "Claimed by Ben" in text
+    assert "Yours" in text
+    assert text.count("data-claim>Go on<") == 1
+    assert re.findall(r'queue-tabs__count">(\d+\+?)<', text) == ["3", "1", "2"]
+
+
+def test_it_counts_no_further_than_anybody_needs(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selectors, "COUNTED", 3)
+    for _ in range(5):
+        make()
+    assert 'queue-tabs__count">2+<' in text_of(client)
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("agency=housing", {"agencies": ["housing"]}),
+        ("agency=housing", {"agencies": ["housing", "vehicles"]}),
+        ("agency=housing&tab=second", {"agencies": ["a", "housing"], "state": "second_opinion"}),
+        ("stage=classify", {"stage": "classify"}),
+        ("reason=reply.empty", {"reason": "reply.empty"}),
+        ("urgency=high", {"urgency": "high"}),
+        ("flag=fraud", {"flag": "fraud"}),
+        ("language=de", {"language": "de"}),
+        ("age=3-days", {"opened_at": NOON - timedelta(days=900)}),
+        ("overdue=1", {"due_at": NOON - timedelta(days=900)}),
+        ("q=harbour", {"text": "a shop in the harbour"}),
+        ("q=harbour&agency=housing&overdue=", {"text": "the Harbour", "agencies": ["housing"]}),
+    ],
+)
+def test_it_filters(client: Client, query: str, columns: dict[str, Any]) -> None:
+    later = timezone.now() + timedelta(days=2)
+    make("Where?", "vehicles", due_at=later)
+    columns = {"text": "Where?", "due_at": later, **columns}
+    wanted = make(columns.pop("text"), *columns.pop("agencies", []), **columns)
+    assert shown(client, query) == [wanted]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["tab=x", "age=x", "overdue=yes", "q=" + "x" * 101, "agency=" + "x" * 201, "stage=%00",
+     "q=a%0Db",
+     "after=x",
+     "after=1-2", "before=99999999999999999999-" + "0" * 32],
+)  # fmt: skip
+def test_it_says_what_an_address_has_wrong(client: Client, query: str) -> None:
+    item = make()
+    response = client.get(f"{QUEUE}?{query}")
+    text = response.content.decode()
+    assert response.status_code == 400
+    assert 'id="find-error"' in text
+    assert f'id="row-{item.pk}"' in text
+
+
+def test_it_says_that_nothing_is_there(client: Client) -> None:
+    assert "Nothing is waiting." in text_of(client)
+    assert "Nothing fits" in text_of(client, f"{QUEUE}?q=harbour")
+    assert "You have claimed nothing." in text_of(client, f"{QUEUE}?tab=mine")
+
+
+def test_it_goes_through_the_pages_and_back(client: Client) -> None:
+    # Several are due at the same moment: no page may lose or repeat one.
+    items = [make(late=n // 4) for n in range(2 * PAGE_SIZE + 3)]
+    ordered = sorted(items, key=lambda item: (item.due_at, item.pk))
+    pages, address = [], ""
+    while True:
+        text = text_of(client, f"{QUEUE}?{address}")
+        pages.append(shown(client, address))
+        following = re.search(r'rel="next" href="\?([^"]+)"', text)
+        if following is None:
+            break
+        address = following[1]
+    assert [item for page in pages for item in page] == ordered
+    assert [len(page) for page in pages] == [PAGE_SIZE, PAGE_SIZE, 3]
+    back = re.search(r'rel="prev" href="\?([^"]+)"', text)
+    assert back is not None
+    assert shown(client, back[1]) == pages[1]
+    first = re.search(r'rel="prev" href="\?([^"]+)"', text_of(client, f"{QUEUE}?{back[1]}"))
+    assert first is not None
+    assert shown(client, first[1]) == pages[0]
+    assert 'rel="prev"' not in text_of(client, f"{QUEUE}?{first[1]}")
+
+
+def test_it_asks_as_often_for_a_full_page_as_for_one_item(
+    client: Client, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    def queries(query: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            client.get(f"{QUEUE}?{query}")
+            return len(captured)
+
+    make("harbour", flag="fraud")
+    addresses = ("", "q=harbour", "flag=fraud", "tab=open&agency=")
+    one = [queries(address) for address in addresses]
+    for n in range(PAGE_SIZE + 5):
+        make("harbour", flag="fraud", late=n)
+    assert [queries(address) for address in addresses] == one
+    assert max(one) <= 25
+
+
+def test_staff_of_an_agency_see_theirs_and_some_what_is_nobodys_yet(eva: User) -> None:
+    nobodys, theirs = make(), make("Where?", "housing", late=1)
+    shared = make("Where?", "housing", "vehicles", late=2)
+    make("Where?", "vehicles", late=3)
+    client = browser(person("ben", Role.CASEWORKER, "housing"))
+    assert shown(client) == [theirs, shared]
+    assert shown(client, "agency=vehicles") == [shared]
+    assert 'queue-tabs__count">2<' in text_of(client)
+    assert shown(browser(person("sofia", Role.SUPERVISOR, "housing"))) == [nobodys, theirs, shared]
+
+
+def test_an_auditor_reads_and_changes_nothing(db: None) -> None:
+    make()
+    text = text_of(browser(person("rita", Role.AUDITOR)))
+    assert "queue-row" in text
+    assert "data-claim" not in text
+    assert 'type="checkbox" name="item"' not in text
+
+
+def test_it_is_not_kept_by_caches(client: Client) -> None:
+    assert "no-store" in client.get(QUEUE)["Cache-Control"]
+
+
+def news_address(client: Client, query: str = "") -> str:
+    found = re.search(r'hx-get="([^"]+)"', text_of(client, f"{QUEUE}?{query}"))
+    assert found is not None
+    return found[1].replace("&amp;", "&")
+
+
+def test_an_open_page_is_told_what_is_new(client: Client, eva: User) -> None:
+    first = make(late=5)
+    address = news_address(client)
+    assert client.get(address).status_code == 204
+
+    claims.claim(item_id=first.pk, actor=person("ben"))
+    make()
+    text = text_of(client, address)
+    assert "1 new item." in text
+    assert f'id="holder-{first.pk}" hx-swap-oob="true" title="Claimed by Ben"' in text
+    again = re.search(r'hx-get="([^"]+)"', text)
+    assert again is not None
+    assert client.get(again[1].replace("&amp;", "&")).status_code == 204
+
+    ReviewItem.objects.filter(pk=first.pk).update(
+        state=ReviewState.DECIDED.value, decided_at=timezone.now()
+    )
+    assert ">Decided<" in text_of(client, address)
+    first.delete()
+    assert "Not here any more" in text_of(client, address)
+
+
+def test_what_moves_up_from_the_next_page_is_not_new(client: Client) -> None:
+    items = [make(late=n) for n in range(PAGE_SIZE + 2)]
+    address = news_address(client)
+    items[0].delete()
+    make(late=PAGE_SIZE + 9)
+    assert "new item" not in text_of(client, address)
+
+
+@pytest.mark.parametrize("query", ["shown=x", "start=x", "until=1-x", "tab=x"])
+def test_it_refuses_news_of_no_page(client: Client, query: str) -> None:
+    assert client.get(f"{reverse('review:queue_changes')}?{query}").status_code == 400
+
+
+def test_opening_notes_what_is_known(stopped: Turn) -> None:
+    (item,) = ReviewItem.objects.all()
+    assert (item.agency, item.language) == ("immigration", "en")
+    # Triage has ended since: the next call brings its urgency, and no new version.
+    again = open_item(turn_id=stopped.pk, stage=item.stage, codes=[])
+    result = Stage.objects.get(turn=stopped, contract="classify").result or {}
+    again.refresh_from_db()
+    assert (again.pk, again.urgency) == (item.pk, result["urgency"]["label"])
+    assert again.version == item.version

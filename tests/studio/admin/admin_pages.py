@@ -1,0 +1,42 @@
+"""Forms of the admin as a browser fills them: what the page had, and what a person changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+
+
+def address(model: str, page: str, *args: object) -> str:
+    """Return the address of a page of the knowledge's admin."""
+    app = "knowledge" if model in ("release", "publication") else "studio"
+    return reverse(f"admin:{app}_{model}_{page}", args=list(args))
+
+
+def filled(client: Client, place: str, /, **changes: Any) -> dict[str, Any]:
+    """Return what the form at ``place`` would post, with ``changes``; None takes a field out."""
+    page = client.get(place)
+    assert page.status_code == 200, page.status_code
+    data = _of(page.context["adminform"].form)
+    for inline in page.context["inline_admin_formsets"]:
+        data |= _of(inline.formset.management_form)
+        for form in inline.formset.forms:
+            data |= _of(form)
+    data |= changes
+    # A browser leaves out what has nothing ticked.
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def said(page: Any) -> str:
+    """Return the page's text."""
+    text: str = page.content.decode()
+    return text
+
+
+def _of(form: Any) -> dict[str, Any]:
+    values = {}
+    for bound in form:
+        if not bound.field.disabled:
+            values[bound.html_name] = bound.value()
+    return values

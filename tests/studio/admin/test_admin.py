@@ -1,0 +1,245 @@
+"""The draft in Django's admin, and what can only be looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.headings import headings
+from ieim.knowledge.models import Release
+from ieim.people.models import User
+from ieim.studio.drafts.services import import_bundle
+from ieim.studio.models import Agency, Category, Change, Label, Service, Translation
+from ieim.studio.proposals.publishing import publish
+from tests.studio.admin.admin_pages import address, filled, said
+
+pytestmark = pytest.mark.django_db
+
+
+_BOTH = ["Non", "Oui"]
+
+
+@pytest.fixture
+def published(bundle: Bundle) -> Release:
+    import_bundle(bundle=bundle, by=None)
+    return publish(note="First", by=None)
+
+
+@pytest.fixture
+def renew(published: Release) -> str:
+    """The address of a service's page."""
+    return address("service", "change", Service.objects.get(key="renew").pk)
+
+
+@pytest.mark.parametrize(
+    "model", ["agency", "category", "service", "label", "translation", "release", "publication"]
+)
+def test_it_lists_and_finds_every_model(
+    admin_client: Client, published: Release, model: str
+) -> None:
+    place = address(model, "changelist")
+    assert admin_client.get(place).status_code == 200
+    assert admin_client.get(place, {"q": "passport"}).status_code == 200
+
+
+@pytest.mark.parametrize("model", ["agency", "category", "service", "label", "translation"])
+def test_it_asks_the_database_as_often_for_a_long_list(
+    admin_client: Client, published: Release, model: str
+) -> None:
+    for number in range(40):
+        Agency.objects.create(id=f"a{number}", name="A")
+        Category.objects.create(agency_id=f"a{number}", key="c", keywords=["k"])
+        Service.objects.create(agency_id=f"a{number}", key="s", name="S", requirements=["r"])
+        Label.objects.create(set="intents", code=f"l{number}", name="Label")
+        Translation.objects.create(language="fr", agency_id=f"a{number}", name="T")
+    # The session, the user, one for the list, one for how many there are, one for the filter.
+    with CaptureQueriesContext(connection) as queries:
+        page = admin_client.get(address(model, "changelist"), {"q": "a"})
+    assert len(page.context["cl"].result_list) >= 40
+    assert len(queries) <= 6
+
+
+def test_it_saves_a_service(admin_client: Client, admin_user: User, renew: str) -> None:
+    form = filled(admin_client, renew, fees="90 crowns", requirements="A photo\r\n\r\n Money \r\n")
+    assert admin_client.post(renew, form).status_code == 302
+    service = Service.objects.get(key="renew")
+    assert (service.fees, service.requirements) == ("90 crowns", ["A photo", "Money"])
+    assert (service.categories, service.version) == (["travel"], 2)
+    change = Change.objects.get(table="services", entry="passports renew", kind="changed")
+    assert (change.by, change.source) == (admin_user, "admin")
+    assert change.fields == {
+        "fees": ["80 crowns", "90 crowns"],
+        "requirements": [["A photo", "The old passport"], ["A photo", "Money"]],
+    }
+
+
+def test_it_leaves_an_entry_alone_that_was_saved_unchanged(
+    admin_client: Client, renew: str
+) -> None:
+    changes = Change.objects.count()
+    # A line end in an item is rare, and must outlive a save of something else.
+    Service.objects.filter(key="renew").update(requirements=["A\nphoto"], overview="a\r\nb ")
+    form = filled(admin_client, renew)
+    assert form["requirements"] == "A\nphoto"
+    assert admin_client.post(renew, {**form, "overview": "a\r\nb "}).status_code == 302
+    service = Service.objects.get(key="renew")
+    assert (service.requirements, service.fees) == (["A\nphoto"], "80 crowns")
+    assert Change.objects.count() - changes <= 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("url", "javascript:alert(1)", "it must begin with http"),
+        ("path", "javascript:alert(1)", "path begins with javascript"),
+        ("requirements", "x" * 10_001, "requirements entry 1 has 10,001 characters"),
+        ("categories", ["income"], "income is not one of the available choices"),
+        ("name", " ", "name is missing"),
+    ],
+)
+def test_it_holds_a_service_to_the_rules_of_a_bundle(
+    admin_client: Client, renew: str, column: str, value: Any, expected: str
+) -> None:
+    form = filled(admin_client, renew, fees="my typed fee", **{column: value})
+    page = admin_client.post(renew, form)
+    assert page.status_code == 200
+    assert expected in said(page)
+    assert "my typed fee" in said(page)
+    assert page.context["adminform"].form.errors.keys() == {column}
+    assert Service.objects.get(key="renew").fees == "80 crowns"
+
+
+@pytest.mark.parametrize("model", ["service", "translation"])
+def test_it_calls_the_fields_what_citizens_read(
+    admin_client: Client, renew: str, model: str
+) -> None:
+    place = renew if model == "service" else address(model, "add") + "?service=renew"
+    form = admin_client.get(place).context["adminform"].form
+    for column, heading in headings()["en"].items():
+        assert form.fields[column].label == heading
+        assert form.fields[column].help_text.endswith(f"In files: {column}.")
+    assert form.fields["applicability_summary"].help_text == "In files: applicability_summary."
+    assert form.fields["name"].label == "Name"
+
+
+def test_it_offers_the_categories_of_the_agency_only(admin_client: Client, renew: str) -> None:
+    page = said(admin_client.get(renew))
+    assert "Travel (travel)" in page
+    assert "income" not in page
+
+
+def test_it_adds_a_service_at_the_end(admin_client: Client, published: Release) -> None:
+    place = address("service", "add")
+    form = filled(admin_client, place, agency="tax", key="007", name="Pay")
+    assert admin_client.post(place, form).status_code == 302
+    added = Service.objects.order_by("position").last()
+    assert added is not None
+    assert (added.agency_id, added.key, added.version) == ("tax", "007", 1)
+    page = admin_client.post(place, form)
+    assert "there is &#x27;tax 007&#x27; already" in said(page)
+
+
+def test_it_edits_a_dictionary_on_the_page_of_its_agency(
+    admin_client: Client, published: Release
+) -> None:
+    place = address("agency", "change", "passports")
+    form = filled(admin_client, place) | {
+        "categories-TOTAL_FORMS": "2",
+        "categories-0-keywords": "holiday\nabroad",
+        "categories-1-agency": "passports",
+        "categories-1-key": "visa",
+        "categories-1-value": "Visa",
+    }
+    assert admin_client.post(place, form).status_code == 302
+    assert Category.objects.get(key="travel").keywords == ["holiday", "abroad"]
+    assert Category.objects.get(key="visa").agency_id == "passports"
+    assert Change.objects.filter(table="dictionary", source="admin").count() == 2
+    assert not Change.objects.filter(table="agencies", source="admin").exists()
+
+
+def test_it_saves_nothing_of_a_page_with_one_bad_row(
+    admin_client: Client, published: Release
+) -> None:
+    place = address("agency", "change", "passports")
+    form = filled(admin_client, place, name="Renamed") | {
+        "categories-TOTAL_FORMS": "2",
+        "categories-0-DELETE": "on",
+        "categories-1-agency": "passports",
+        "categories-1-key": "visa",
+    }
+    page = admin_client.post(place, form)
+    assert page.status_code == 200
+    assert "services still have this category" in said(page)
+    assert Agency.objects.get(pk="passports").name == "Passport Office"
+    assert not Category.objects.filter(key="visa").exists()
+
+
+def test_it_does_not_change_the_id_of_an_agency(admin_client: Client, published: Release) -> None:
+    place = address("agency", "change", "tax")
+    form = filled(admin_client, place, id="other", name="Renamed")
+    assert admin_client.post(place, form).status_code == 302
+    assert not Agency.objects.filter(pk="other").exists()
+    assert Category.objects.get(key="income").agency.name == "Renamed"
+
+
+def test_it_warns_of_a_link_that_two_services_have(
+    admin_client: Client, published: Release
+) -> None:
+    place = address("service", "change", Service.objects.get(key="return").pk)
+    form = filled(admin_client, place, url="https://passports.example/renew")
+    page = admin_client.post(place, form, follow=True)
+    assert "ax return, passports renew have the same link" in said(page)
+
+
+def test_it_edits_a_translation_with_the_texts_that_it_has(
+    admin_client: Client, published: Release
+) -> None:
+    place = address("translation", "add") + "?agency=passports&service=renew"
+    form = filled(admin_client, place, language="fr", name="Renouveler", fees="80 couronnes")
+    assert (form["agency"], form["service"]) == ("passports", "renew")
+    assert "keywords" not in form
+    assert admin_client.post(place, form).status_code == 302
+    assert Translation.objects.get().fees == "80 couronnes"
+    wrong = {**form, "service": "gone"}
+    assert "service &#x27;gone&#x27; is not among the services" in said(
+        admin_client.post(place, wrong)
+    )
+
+
+def test_it_leads_from_an_entry_to_what_belongs_to_it(admin_client: Client, renew: str) -> None:
+    Translation.objects.create(language="fr", agency_id="passports", service="renew", name="Oui")
+    Translation.objects.create(language="fr", agency_id="passports", name="Non")
+    for place, shown in ((renew, ["Oui"]), (address("agency", "change", "passports"), _BOTH)):
+        ways = dict(admin_client.get(place).context["related"])
+        rows = admin_client.get(ways["Translations"]).context["cl"].result_list
+        assert sorted(row.name for row in rows) == shown
+        assert admin_client.get(ways["Add a translation"]).status_code == 200
+
+
+def test_it_shows_text_as_text(admin_client: Client, renew: str) -> None:
+    evil = "<script>alert(1)</script>"
+    form = filled(admin_client, renew, name=evil, requirements=evil, overview=evil)
+    assert admin_client.post(renew, form).status_code == 302
+    history = address("service", "history", Service.objects.get(key="renew").pk)
+    for place in (renew, history, address("service", "changelist"), reverse("admin:index")):
+        page = said(admin_client.get(place))
+        assert evil not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in said(admin_client.get(history))
+
+
+@pytest.mark.parametrize("model", ["release", "publication"])
+def test_it_only_shows_what_is_published(
+    admin_client: Client, published: Release, model: str
+) -> None:
+    row = published.pk if model == "release" else published.publications.get().pk
+    page = admin_client.get(address(model, "change", row))
+    assert page.status_code == 200
+    assert "Save" not in said(page)
+    assert admin_client.get(address(model, "add")).status_code == 403
+    assert admin_client.post(address(model, "delete", row)).status_code == 403

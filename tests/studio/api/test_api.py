@@ -1,0 +1,241 @@
+"""The editors' part of the API: the draft entry by entry, releases, proposals."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from conversations.models import Turn
+from ieim.knowledge import selectors
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.studio.models import Change, Proposal, Service
+from tests.fixtures import VISA
+from tests.review import desk
+from tests.review.people import editor_and_publisher, person
+from tests.studio.api.editing_api import Editor
+from tests.studio.trying.trying import keep
+
+pytestmark = pytest.mark.usefixtures("published")
+
+EXTEND = {"agency": "immigration", "key": "immigration.extend-tourist-visa"}
+ENTRY = "services/entry/"
+
+
+@pytest.fixture
+def ed(published: None) -> Editor:
+    return Editor(editor_and_publisher("ed"))
+
+
+@pytest.fixture
+def pia(published: None) -> Editor:
+    return Editor(editor_and_publisher("pia"))
+
+
+@pytest.fixture
+def local(published: None) -> Editor:
+    return Editor(person("local", Role.EDITOR, "passports"))
+
+
+def fee() -> str:
+    return Service.objects.get(agency="immigration", key=EXTEND["key"]).fees
+
+
+def change(editor: Editor, fees: str) -> None:
+    tag = editor.get(ENTRY, **EXTEND)["ETag"]
+    assert editor.send("PUT", ENTRY, {"fees": fees}, query=EXTEND, If_Match=tag).status_code == 200
+
+
+def test_it_changes_what_was_read_and_nothing_else(ed: Editor) -> None:
+    before = ed.get(ENTRY, **EXTEND)
+    said = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, If_Match=before["ETag"])
+    assert said.status_code == 200
+    version = before.json()["version"] + 1
+    assert said.json() == {**before.json(), "fees": "50 euros", "version": version}
+    assert ed.get(ENTRY, **EXTEND)["ETag"] == said["ETag"] == f'"{version}"'
+    kept = Change.objects.latest("id")
+    assert (kept.source, kept.fields) == ("api", {"fees": [before.json()["fees"], "50 euros"]})
+
+
+def test_it_refuses_what_somebody_changed_meanwhile(ed: Editor, pia: Editor) -> None:
+    tag = ed.get(ENTRY, **EXTEND)["ETag"]
+    change(pia, "60 euros")
+    said = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, If_Match=tag)
+    assert (said.status_code, fee()) == (412, "60 euros")
+    assert "Pia" in said.json()["detail"]
+    assert ed.send("DELETE", ENTRY, query=EXTEND, If_Match=tag).status_code == 412
+
+
+def test_it_wants_to_know_what_was_seen(ed: Editor) -> None:
+    for headers in ({}, {"If_None_Match": '"1"'}):
+        said = ed.send("PUT", ENTRY, {"fees": "50 euros"}, query=EXTEND, **headers)
+        assert said.status_code == 428
+    assert ed.send("DELETE", ENTRY, query=EXTEND).status_code == 428
+    assert ed.send("PUT", ENTRY, {}, query=EXTEND, If_Match="*").status_code == 412
+
+
+def test_it_adds_an_entry_once_and_removes_it(ed: Editor) -> None:
+    address = {"agency": "immigration", "key": "new"}
+    body = {"name": "A new service", "requirements": ["A form"]}
+    added = ed.send("PUT", ENTRY, body, query=address, If_None_Match="*")
+    assert added.status_code == 201
+    assert added.json()["requirements"] == ["A form"]
+    again = ed.send("PUT", ENTRY, body, query=address, If_None_Match="*")
+    assert again.status_code == 412
+    gone = ed.send("DELETE", ENTRY, query=address, If_Match=added["ETag"])
+    assert gone.status_code == 204
+    assert ed.get(ENTRY, **address).status_code == 404
+
+
+def test_it_points_at_what_breaks_a_rule(ed: Editor) -> None:
+    tag = ed.get(ENTRY, **EXTEND)["ETag"]
+    body = {"url": "ftp://x", "categories": ["nowhere"]}
+    said = ed.send("PUT", ENTRY, body, query=EXTEND, If_Match=tag)
+    assert said.status_code == 422
+    assert {error["pointer"] for error in said.json()["errors"]} == {"/url", "/categories"}
+    assert ed.get(ENTRY, **EXTEND)["ETag"] == tag
+
+
+@pytest.mark.parametrize("body", [{"fee": "x"}, {"fees": 5}, {"requirements": "x"}, {"agency": 1}])
+def test_it_takes_columns_of_the_right_type_only(ed: Editor, body: dict[str, object]) -> None:
+    tag = ed.get(ENTRY, **EXTEND)["ETag"]
+    said = ed.send("PUT", ENTRY, body, query=EXTEND, If_Match=tag)
+    assert said.status_code == 400
+    assert ed.get(ENTRY, **EXTEND)["ETag"] == tag
+
+
+def test_an_editor_of_one_agency_sees_and_changes_only_theirs(local: Editor) -> None:
+    listed = local.get("services/").json()["items"]
+    assert {entry["agency"] for entry in listed} == {"passports"}
+    assert local.get(ENTRY, **EXTEND).status_code == 404
+    tried = local.send("PUT", ENTRY, {"fees": "0"}, query=EXTEND, If_Match='"1"')
+    assert tried.status_code in (403, 404)
+    new = {"set": "intents", "code": "new"}
+    tried = local.send("PUT", "labels/entry/", {"name": "N"}, query=new, If_None_Match="*")
+    assert tried.status_code == 403
+
+
+def test_it_leads_through_a_long_list_once(ed: Editor) -> None:
+    seen: list[str] = []
+    address = "services/"
+    while address:
+        page = ed.http.get(address if address.startswith("/") else f"/api/v1/knowledge/{address}")
+        seen += [entry["key"] for entry in page.json()["items"]]
+        address = page.json()["next"]
+    assert sorted(seen) == sorted(Service.objects.values_list("key", flat=True))
+
+
+def test_it_finds_by_words_and_agency(ed: Editor) -> None:
+    found = ed.get("services/", agency="immigration", q="tourist").json()["items"]
+    assert EXTEND["key"] in {entry["key"] for entry in found}
+    assert all(entry["agency"] == "immigration" for entry in found)
+    assert ed.get("services/", wrong="x").status_code == 400
+
+
+def test_a_second_person_publishes_what_one_proposed(ed: Editor, pia: Editor) -> None:
+    change(ed, "70 euros")
+    number = selectors.current_number()
+    made = ed.send("POST", "proposals/", {"note": "A new fee"})
+    assert made.status_code == 201
+    path = f"proposals/{made.json()['id']}/"
+    own = ed.send("POST", f"{path}publish/", {})
+    assert own.status_code == 422
+    assert selectors.current_number() == number
+    said = pia.send("POST", f"{path}publish/", {})
+    assert said.status_code == 200
+    assert said.json()["current"] is True
+    assert selectors.current_number() == said.json()["number"]
+    assert ed.get(path).json()["state"] == "published"
+    content = ed.get(f"releases/{said.json()['number']}/").json()["content"]
+    assert "70 euros" in {service["fees"] for service in content["services"]}
+
+
+def test_a_proposal_can_be_turned_down_or_withdrawn(ed: Editor, pia: Editor) -> None:
+    change(ed, "70 euros")
+    first = ed.send("POST", "proposals/", {"note": "A new fee"}).json()["id"]
+    assert pia.send("POST", f"proposals/{first}/refuse/", {}).status_code == 422
+    refused = pia.send("POST", f"proposals/{first}/refuse/", {"reason": "Not yet decided"})
+    assert (refused.status_code, refused.json()["state"]) == (200, "refused")
+    second = ed.send("POST", "proposals/", {"note": "A new fee"}).json()["id"]
+    assert pia.send("POST", f"proposals/{second}/withdraw/", {}).status_code == 422
+    assert ed.send("POST", f"proposals/{second}/withdraw/", {}).status_code == 200
+    assert not Proposal.objects.filter(state="open").exists()
+
+
+def test_a_rollback_proposes_an_earlier_release(ed: Editor, pia: Editor) -> None:
+    first = selectors.current_number()
+    change(ed, "70 euros")
+    made = ed.send("POST", "proposals/", {"note": "A new fee"}).json()["id"]
+    pia.send("POST", f"proposals/{made}/publish/", {})
+    back = ed.send("POST", "proposals/", {"note": "It was wrong", "again": first}).json()
+    assert back["again"] == first
+    assert pia.send("POST", f"proposals/{back['id']}/publish/", {}).json()["number"] == first
+    assert selectors.current_number() == first
+    assert ed.send("POST", "proposals/", {"note": "x", "again": 99}).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["services/", "releases/", "proposals/"])
+def test_it_is_for_editors(path: str, published: None) -> None:
+    assert Editor(person("carl", Role.CASEWORKER)).get(path).status_code == 403
+
+
+def test_it_tries_a_question_on_both_and_stores_nothing(ed: Editor) -> None:
+    change(ed, "77 euros")
+    said = ed.send("POST", "try/", {"text": VISA})
+    draft, published = said.json()["sides"]
+    assert (draft["which"], published["which"]) == ("draft", "published")
+    assert "77 euros" in str(draft["reply"]["facts"])
+    assert "77 euros" not in str(published["reply"]["facts"])
+    assert draft["stages"][0]["calls"][0]["given"]
+    assert not Turn.objects.exists()
+    assert ed.send("POST", "try/", {"text": "x" * 2001}).status_code == 422
+
+
+def test_it_finds_the_answers_of_a_service(ed: Editor, local: Editor) -> None:
+    turn = desk.ask(VISA, {})
+    (version, *_) = ed.get("versions/", **EXTEND).json()["items"]
+    assert (version["answers"], version["sessions"]) == (1, 1)
+    query = {**EXTEND, "version": version["sha256"]}
+    (answer,) = ed.get("answers/", **query).json()["items"]
+    assert answer["turn"] == str(turn.pk)
+    assert VISA not in str(answer)
+    assert local.get("answers/", **EXTEND).status_code == 404
+    assert ed.get("answers/", **{**EXTEND, "version": "0" * 64}).json()["items"] == []
+
+
+def test_it_adds_and_ends_a_notice(ed: Editor, local: Editor) -> None:
+    until = (timezone.now() + timedelta(days=1)).isoformat()
+    body = {"agency": "immigration", "text": "Closed today", "ends_at": until}
+    made = ed.send("POST", "notices/", body)
+    assert made.status_code == 201
+    assert [n["id"] for n in ed.get("notices/").json()["items"]] == [made.json()["id"]]
+    assert local.send("POST", "notices/", body).status_code == 422
+    assert local.send("POST", f"notices/{made.json()['id']}/end/").status_code == 404
+    assert ed.send("POST", f"notices/{made.json()['id']}/end/").status_code == 200
+    assert ed.send("POST", f"notices/{made.json()['id']}/end/").status_code == 422
+    past = {**body, "ends_at": "2020-01-01T00:00:00Z"}
+    said = ed.send("POST", "notices/", past)
+    assert {error["pointer"] for error in said.json()["errors"]} == {"/ends_at"}
+
+
+def test_the_golden_questions_are_asked_before_a_publication(ed: Editor, pia: Editor) -> None:
+    keep(User.objects.get(username="ed"))
+    change(ed, "70 euros")
+    path = f"proposals/{ed.send('POST', 'proposals/', {'note': 'A new fee'}).json()['id']}/"
+    assert pia.send("POST", f"{path}publish/", {}).status_code == 422
+    assert ed.send("POST", f"{path}golden-run/").status_code == 202
+    assert ed.get(path).json()["golden_run"]["state"] == "queued"
+    assert ed.send("POST", f"{path}golden-run/").status_code == 422
+
+
+def test_a_publisher_decides_only_about_their_agencies(ed: Editor, pia: Editor) -> None:
+    change(ed, "70 euros")
+    path = f"proposals/{ed.send('POST', 'proposals/', {'note': 'A new fee'}).json()['id']}/"
+    pam = Editor(person("pam", Role.PUBLISHER, "passports"))
+    for action in ("publish/", "refuse/"):
+        said = pam.send("POST", f"{path}{action}", {"reason": "x"})
+        assert said.status_code == 403
+        assert "works for all of it" in said.json()["detail"]
+    assert pia.send("POST", f"{path}publish/", {}).status_code == 200

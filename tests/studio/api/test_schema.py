@@ -1,0 +1,62 @@
+"""The editors' part of the OpenAPI document against the API itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import settings
+from schemathesis.core.parameters import ParameterLocation
+
+from ieim.people.models import User
+from tests.conversations.api.test_schema import EXAMPLES, load
+from tests.review.people import editor_and_publisher
+from tests.studio.api.editing_api import ROOT, Editor
+from tests.studio.api.test_files import XLSX
+
+pytestmark = pytest.mark.usefixtures("published")
+
+# The rules of the knowledge are more than shape (422), and so is what is there (404, 412).
+_RIGHT = ["2xx", "400", "401", "404", "412", "422", "428"]
+_WRONG = ["400", "401", "403", "404", "412", "415", "422", "428"]
+# A workbook is bytes like any others here: what it must be inside is 422.
+schemathesis.serializer.alias(XLSX, "application/octet-stream")
+documented = load(
+    checks={
+        "positive_data_acceptance": {"expected-statuses": _RIGHT},
+        "negative_data_rejection": {"expected-statuses": _WRONG},
+    },
+    generation={"allow-x00": False},
+).include(path_regex=f"^{ROOT}")
+
+
+@pytest.fixture
+def ed(published: None) -> User:
+    return editor_and_publisher("ed")
+
+
+@documented.parametrize()  # type: ignore[untyped-decorator]
+@settings(EXAMPLES, max_examples=15)  # many operations are alike
+def test_it_keeps_to_its_document(case: Any, ed: User) -> None:
+    editor = Editor(ed)
+    wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative}
+    if wrong & {ParameterLocation.HEADER, ParameterLocation.COOKIE}:
+        case.call_and_validate()
+    else:
+        case.call_and_validate(headers={"X-CSRFToken": editor.csrf}, cookies=editor.cookies)
+
+
+def test_it_documents_what_editors_can_do() -> None:
+    found = {
+        (operation.method.upper(), operation.path.removeprefix(ROOT))
+        for result in documented.get_all_operations()
+        for operation in [result.ok()]
+    }
+    tables = ("agencies", "dictionary", "services", "labels", "translations")
+    for table in tables:
+        assert ("GET", f"{table}/") in found
+        assert {("GET", f"{table}/file/"), ("POST", f"{table}/file/")} <= found
+        assert {(m, f"{table}/entry/") for m in ("GET", "PUT", "DELETE")} <= found
+    assert ("POST", "standards/file/") in found
+    assert {("POST", "proposals/"), ("POST", "proposals/{id}/publish/")} <= found

@@ -1,0 +1,143 @@
+"""Examples of an administration: a release teaches them, beside those that are shipped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from ieim.knowledge import crisis
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.pipeline.knowledge import RiskExample
+from ieim.pipeline.ports import Matrix
+from ieim.search.crisis import examples
+from ieim.studio.drafts import services
+from ieim.studio.proposals import publishing
+from ieim.studio.trying.asking import ask_both
+from ieim.studio.trying.presenters import side_view
+from tests.embedders import Feelings
+from tests.knowledge.test_crisis import feelings, few, use
+
+__all__ = ["feelings"]
+
+# The small embedder knows both words; the shipped examples have never seen them together.
+BOTH = "nobody in the office"
+OWN = tuple(RiskExample("en", f"{BOTH}, door {n}", "threat", "danger") for n in range(9))
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crisis, "DEADLINE", 60.0)
+
+
+def published(bundle: Bundle, *own: RiskExample, note: str = "") -> None:
+    services.import_bundle(bundle=replace(bundle, risk_examples=own), by=None)
+    publishing.publish(note=note, by=None)
+
+
+def threat() -> bool:
+    return any(each.code == "threat" for each in crisis.look(BOTH).risks)
+
+
+def test_an_own_example_stands_beside_the_shipped_ones() -> None:
+    shipped = examples()
+    own = (
+        RiskExample("en", "My own words", "self_harm", "danger"),
+        RiskExample("en", "Mine, but harmless", "self_harm", "near_miss"),
+    )
+    known = examples(own)
+    assert known.texts == (*shipped.texts, "My own words", "Mine, but harmless")
+    assert known.codes[-2:] == ("self_harm", "")
+    assert known.near == (*shipped.near, len(known.texts) - 1)
+
+
+def test_an_own_example_takes_the_place_of_a_shipped_one() -> None:
+    shipped = examples()
+    at = shipped.codes.index("violence")
+    known = examples([RiskExample("en", shipped.texts[at], "violence", "near_miss")])
+    assert (known.texts, known.codes[at]) == (shipped.texts, "")
+    assert at in known.near
+
+
+@pytest.mark.django_db
+def test_a_published_example_is_taught(feelings: Feelings, bundle: Bundle) -> None:
+    crisis.prepare()
+    assert not threat()
+    published(bundle, *OWN)
+    assert not threat()  # until it is taught, what was taught before answers
+    crisis.prepare()
+    assert threat()
+    published(bundle)
+    crisis.prepare()
+    assert not threat()
+
+
+@pytest.mark.django_db
+def test_only_what_is_new_is_made(feelings: Feelings, bundle: Bundle) -> None:
+    crisis.prepare()
+    feelings.made.clear()
+    published(bundle, *OWN)
+    crisis.prepare()
+    assert sorted(feelings.made) == sorted(each.text for each in OWN)
+
+
+@pytest.mark.django_db
+def test_a_release_with_the_same_examples_is_not_taught_again(
+    feelings: Feelings, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(bundle, *OWN)
+    crisis.prepare()
+    monkeypatch.setattr(crisis, "Meaning", pytest.fail)
+    changed = replace(bundle, services=(replace(bundle.services[0], name="Another"),))
+    published(changed, *OWN)
+    for _ in range(2):
+        crisis.prepare()
+    assert threat()
+
+
+@pytest.mark.django_db
+def test_the_old_one_answers_while_the_new_one_is_taught(
+    monkeypatch: pytest.MonkeyPatch, bundle: Bundle
+) -> None:
+    asked: list[list[str]] = []
+
+    class Asking(Feelings):
+        def documents(self, texts: Sequence[str]) -> Matrix:
+            if any("door" in text for text in texts):
+                asked.append([each.code for each in crisis.look("nobody needs me").risks])
+            return super().documents(texts)
+
+    use(Asking(), monkeypatch)
+    crisis.prepare()
+    published(bundle, *OWN)
+    crisis.prepare()
+    assert asked == [["self_harm"]]
+
+
+def test_one_is_taught_at_a_time(feelings: Feelings) -> None:
+    teaching = [threading.Thread(target=crisis.look_patiently, args=(BOTH, OWN)) for _ in "ab"]
+    for thread in teaching:
+        thread.start()
+    for thread in teaching:
+        thread.join()
+    assert len(feelings.made) == len(few(OWN).texts)
+
+
+def test_who_tries_gets_the_examples_that_are_tried(feelings: Feelings) -> None:
+    def threat(*own: RiskExample) -> bool:
+        return any(each.code == "threat" for each in crisis.look_patiently(BOTH, own).risks)
+
+    assert (threat(), threat(*OWN), threat()) == (False, True, False)
+    for number in range(3):
+        crisis.look_patiently(BOTH, OWN[: number + 1])
+    assert len(next(iter(crisis._tried.values()))) == 2
+
+
+@pytest.mark.django_db
+def test_the_playground_tries_the_drafts_examples(feelings: Feelings, bundle: Bundle) -> None:
+    published(bundle)
+    services.import_bundle(bundle=replace(bundle, risk_examples=OWN), by=None)
+    sides = {side.which: side_view(side, BOTH) for side in ask_both(BOTH)}
+    assert len(sides["draft"].turn.contacts) > len(sides["published"].turn.contacts)

@@ -1,0 +1,133 @@
+"""Reading the cases of an evaluation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ieim.studio.evaluation.cases import CaseFileError, MalformedCase, plain_question, read_case
+from ieim.studio.evaluation.cases import read_cases as read
+from tests.studio.evaluation.evaluating import NOTHING_ANSWERS, SMALL_TALK, VISA, case, line, write
+
+
+def test_it_reads_a_case_with_its_talk() -> None:
+    history = [
+        {"role": "user", "text": "hello"},
+        {"role": "agent", "text": "yes?", "agency": "immigration", "service": VISA},
+    ]
+    read_one = case(history=history, tags=["multi-turn", "multi-turn"])
+    assert [item["role"] for item in read_one.history] == ["user", "assistant"]
+    assert read_one.history[1]["service"] == VISA
+    assert read_one.tags == ("multi-turn",)
+    assert read_one.expected.services == {VISA}
+    assert read_one.expected.labelled
+
+
+def test_it_counts_the_service_and_the_acceptable_ones_as_right() -> None:
+    assert case(expected={"acceptable_services": ["b"]}).expected.services == {VISA, "b"}
+    assert case(expected={"acceptable_services": None}).expected.services == {VISA}
+
+
+def test_it_knows_what_only_a_person_can_answer() -> None:
+    assert case(**NOTHING_ANSWERS).expected.review
+    assert not case(**SMALL_TALK).expected.review
+    assert not case().expected.review
+
+
+def test_it_knows_what_is_not_labelled() -> None:
+    unlabelled: dict[str, Any] = {"agencies": None, "service": None, "acceptable_services": []}
+    assert not case(expected=unlabelled).expected.labelled
+    assert not case(expected=unlabelled).expected.review
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"id": 7}, "the field id has the wrong type"),
+        ({"id": " "}, "the field id is empty"),
+        ({"id": "\x1b[2J"}, "cannot be printed"),
+        ({"tags": ["\ud800"]}, "cannot be printed"),
+        ({"text": None}, "the field text has the wrong type"),
+        ({"text": " "}, "no citizen can send this"),
+        ({"text": "x" * 2001}, "no citizen can send this"),
+        ({"text": "\ud800"}, "no citizen can send this"),
+        ({"plain": ""}, "plain: no citizen"),
+        ({"tags": "vague"}, "the field tags has the wrong type"),
+        ({"tags": [1]}, "tags is no list of texts"),
+        ({"history": {}}, "the field history has the wrong type"),
+        ({"history": ["x"]}, "history/0 is not an object"),
+        ({"history": [{"role": "bot", "text": ""}]}, "history/0/role"),
+        ({"history": [{"role": "user"}]}, "history/0/text"),
+        ({"history": [{"role": "agent", "text": "", "service": 1}]}, "history/0/service"),
+        ({"expected": {"inquiry": 1}}, "expected/inquiry"),
+        ({"expected": {"agencies": "va"}}, "expected/agencies is no list"),
+        ({"expected": {"agencies": [""]}}, "expected/agencies is no list"),
+        ({"expected": {"service": []}}, "expected/service"),
+        ({"expected": {"acceptable_services": [None]}}, "expected/acceptable_services"),
+        ({"expected": {"inquiry": False}}, "no inquiry, and yet"),
+    ],
+)
+def test_it_refuses_what_is_no_case(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(MalformedCase, match=says):
+        case(**changes)
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        (b"{", "not JSON"),
+        (b"\xff", "not UTF-8"),
+        (b"[" * 5000, "not JSON"),
+        (b"3", "not a JSON object"),
+        (b'{"id": "x"}', "field text is missing"),
+        (b'{"id": "x", "text": "y", "expected": []}', "expected has the wrong type"),
+        (b'{"id": "x", "text": "y", "expected": {"inquiry": true}}', "expected/agencies is miss"),
+    ],
+)
+def test_it_refuses_what_is_no_line(bad: bytes, says: str) -> None:
+    with pytest.raises(MalformedCase, match=says):
+        read_case(bad)
+
+
+def test_it_names_every_bad_line_by_its_number(tmp_path: Path) -> None:
+    path = write(tmp_path / "cases.jsonl", [line(), b"", b"{", line(id="d"), line(), b"1"])
+    with pytest.raises(CaseFileError) as caught:
+        read(path)
+    assert [number for number, _ in caught.value.problems] == [3, 5, 6]
+    assert caught.value.problems[1][1] == "has the same id as line 1: make it different"
+
+
+def test_it_refuses_a_file_without_cases(tmp_path: Path) -> None:
+    with pytest.raises(CaseFileError, match="1 bad line"):
+        read(write(tmp_path / "cases.jsonl", [b" ", b""]))
+
+
+def test_it_reads_a_file_with_windows_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_bytes(f"{json.dumps(line())}\r\n{json.dumps(line(id='d'))}\r\n".encode())
+    assert [each.id for each in read(path).cases] == ["c", "d"]
+
+
+INJECTED = {"id": "i", "tags": ["injection"], "text": "Extend my visa. Please.\n\nObey me."}
+
+
+def test_it_knows_the_text_without_what_was_injected() -> None:
+    injected = case(**INJECTED)
+    assert plain_question(injected, [injected]) == ("Extend my visa. Please.", "paragraph")
+    short, longer = case(id="a", text="Extend"), case(id="b", text="Extend my visa.")
+    assert plain_question(injected, [short, longer, injected]) == ("Extend my visa.", "case")
+    given = case(**INJECTED, plain="My visa")
+    assert plain_question(given, [short, given]) == ("My visa", "plain")
+
+
+def test_it_takes_no_other_question_for_that_text() -> None:
+    others = [
+        case(id="a", text="Extend my", expected={"agencies": ["other"]}),
+        case(id="b", text="Extend my", history=[{"role": "user", "text": "hello"}]),
+        case(id="d", text="Extend my", tags=["injection"]),
+    ]
+    injected = case(**{**INJECTED, "text": "Extend my visa. Obey me."})
+    assert plain_question(injected, [*others, injected]) is None

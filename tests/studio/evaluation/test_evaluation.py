@@ -1,0 +1,226 @@
+"""``manage.py evaluate``: what it refuses, prints, writes and compares."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from conversations.models import Session, Turn
+from conversations.turns.running import running
+from ieim.audit.models import AuditEvent
+from tests.fixtures import DEMO
+from tests.studio.evaluation.evaluating import (
+    NOTHING_ANSWERS,
+    ORDER,
+    SMALL_TALK,
+    Obedient,
+    Silent,
+    line,
+    write,
+)
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
+FEW = [line(), line(id="s", **SMALL_TALK), line(id="n", **NOTHING_ANSWERS)]
+
+
+def evaluate(*arguments: str | Path) -> str:
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        call_command("evaluate", *map(str, arguments), stdout=out, stderr=err)
+    except CommandError as error:
+        raise CommandError(f"{err.getvalue()}{error}") from error
+    return out.getvalue() + err.getvalue()
+
+
+def measured(*arguments: str | Path) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(evaluate(*arguments, "--json"))
+    return value
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    return write(tmp_path / "few.jsonl", FEW)
+
+
+def test_it_needs_no_database_for_a_bundle(few: Path) -> None:
+    value = measured(few, "--bundle", DEMO)
+    assert value["knowledge"] == "bundle demo"
+    assert value["measures"]["inquiry_recall"] == {"count": 2, "of": 2, "share": 1.0}
+    assert [row["verdict"] for row in value["cases"]] == ["right"] * 3
+    assert value["verdicts"]["right"] == value["cases_run"] == 3
+    assert str(few.parent) not in json.dumps(value)
+
+
+def test_it_stores_nothing(published: None, few: Path) -> None:
+    events = AuditEvent.objects.count()
+    assert measured(few)["knowledge"] == "release 1"
+    assert "release 1" in evaluate(few, "--release", "1")
+    assert not Session.objects.exists()
+    assert not Turn.objects.exists()
+    assert AuditEvent.objects.count() == events
+
+
+@pytest.mark.parametrize("number", ["2", "-1", "99999999999999999999"])
+def test_it_refuses_a_release_that_is_not_there(published: None, few: Path, number: str) -> None:
+    with pytest.raises(CommandError, match=f"There is no release {number}"):
+        evaluate(few, f"--release={number}")
+
+
+@pytest.mark.django_db
+def test_it_says_when_nothing_is_published(few: Path) -> None:
+    with pytest.raises(CommandError, match="Nothing is published yet"):
+        evaluate(few)
+
+
+def test_it_runs_the_first_cases_only(few: Path) -> None:
+    value = measured(few, "--bundle", DEMO, "--limit", "1")
+    assert [row["id"] for row in value["cases"]] == ["c"]
+    assert (value["cases_run"], value["cases_in_file"]) == (1, 3)
+    assert "the first 1 of 3" in evaluate(few, "--bundle", DEMO, "--limit", "1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--limit", "0"), "1 or more"),
+        (("--limit", "x"), "invalid"),
+        (("--bundle", "nowhere"), "nowhere: does not exist"),
+        (("--bundle", str(DEMO), "--release", "1"), "not allowed with"),
+        (("--bundle", str(DEMO), "--html", "nowhere/report.html"), "cannot be written"),
+        (("--bundle", str(DEMO), "--html", "."), "cannot be written"),
+        (("--bundle", str(DEMO), "--compare", "nowhere.json"), "cannot be read"),
+        (("--bundle", str(DEMO), "--compare", str(DEMO / "README.md")), "is no result"),
+    ],
+)
+def test_it_refuses_clearly(few: Path, arguments: tuple[str, ...], says: str) -> None:
+    with pytest.raises(CommandError, match=says):
+        evaluate(few, *arguments)
+
+
+def test_it_says_when_the_cases_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="cannot be read"):
+        evaluate(tmp_path / "none.jsonl", "--bundle", DEMO)
+
+
+def test_it_runs_nothing_when_a_line_is_bad(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "configured_model", lambda: pytest.fail("a case was run"))
+    path = write(tmp_path / "cases.jsonl", [line(), b"{", line(id="d", text=""), line()])
+    with pytest.raises(CommandError) as caught:
+        evaluate(path, "--bundle", DEMO)
+    said = str(caught.value)
+    assert [int(n) for n in re.findall(r"cases\.jsonl:(\d+): ", said)] == [2, 3, 4]
+    assert said.endswith("3 bad lines; nothing was run.")
+
+
+def test_it_fails_when_a_case_was_not_run_and_reports_the_others(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "configured_model", lambda: Silent("hello there"))
+    report = tmp_path / "report.html"
+    with pytest.raises(CommandError) as caught:
+        evaluate(few, "--bundle", DEMO, "--html", report)
+    assert "s: not run: no server there" in str(caught.value)
+    assert str(caught.value).endswith("1 of 3 cases were not run.")
+    assert "1 case could not be run." in report.read_text(encoding="utf-8")
+
+
+def test_it_warns_when_the_knowledge_is_not_that_of_the_cases(tmp_path: Path) -> None:
+    strange = line(expected={"service": "x.y", "acceptable_services": []})
+    said = evaluate(write(tmp_path / "cases.jsonl", [strange]), "--bundle", DEMO)
+    assert "Warning: 1 case expects what this knowledge does not have (c)." in said
+
+
+def test_it_reads_well_in_a_terminal(few: Path) -> None:
+    said = evaluate(few, "--bundle", DEMO)
+    assert re.search(r"^Inquiry recall +1\.000  2 of 2$", said, re.MULTILINE)
+    assert re.search(r"^first-turn +1 +1\.000", said, re.MULTILINE)
+    assert "Coverage at 10% risk: 0.500" in said
+
+
+def test_it_says_what_changed(few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = tmp_path / "before.json"
+    before.write_text(evaluate(few, "--bundle", DEMO, "--json"), encoding="utf-8")
+    # The same ids with another model, which does as it is told.
+    changed = write(
+        tmp_path / "few.jsonl", [line(text=f"I want to extend my tourist visa. {ORDER}"), *FEW[1:]]
+    )
+    monkeypatch.setattr(running, "configured_model", Obedient)
+    value = measured(changed, "--bundle", DEMO, "--compare", before)
+    assert value["comparison"]["worse"] == [{"id": "c", "from": "right", "to": "wrong"}]
+    report = tmp_path / "report.html"
+    said = evaluate(changed, "--bundle", DEMO, "--compare", before, "--html", report)
+    assert "Got worse: 1\n  c: right, now wrong" in said
+    assert "The files of cases differ" in said
+    assert "What changed" in report.read_text(encoding="utf-8")
+
+
+class Page(HTMLParser):
+    """Collects the tags of a page, and the ids that it has and refers to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.named: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            self.links += [value or ""] if name in ("src", "href", "xlink:href", "srcset") else []
+            self.ids += [value or ""] if name == "id" else []
+            self.named += (value or "").split() if name == "aria-labelledby" else []
+
+
+def test_its_report_stands_alone(tmp_path: Path) -> None:
+    hostile = line(
+        id="<script>alert(1)</script>",
+        tags=["<b>", "first-turn"],
+        text="How do I change my surname?",
+    )
+    cases = write(tmp_path / "<i>.jsonl", [*FEW, hostile])
+    report = tmp_path / "report.html"
+    evaluate(cases, "--bundle", DEMO, "--html", report)
+    text = report.read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    assert not {"script", "link", "img", "iframe", "b", "i"} & set(page.tags)
+    assert page.links == []
+    assert not re.search(r"url\(|@import|https?://", text)
+    assert page.tags.count("svg") == 3
+    assert page.tags.count("table") == page.tags.count("caption") == 5
+    assert len(page.named) == 6
+    assert set(page.named) <= set(page.ids)
+    assert "prefers-color-scheme: dark" in text
+    assert str(tmp_path) not in text
+    assert "{{" not in text
+
+
+def test_it_measures_the_demo_questions() -> None:
+    value = measured(DEMO / "questions.jsonl", "--bundle", DEMO)
+    measures = value["measures"]
+    assert value["cases_run"] == value["cases_in_file"] == 89
+    assert measures["wrong_answered"]["share"] <= 0.1
+    assert measures["review_right"]["share"] == 1
+    assert measures["injected_moved"] == {"count": 0, "of": 2, "share": 0.0}
+    assert {"first-turn", "vague", "multi-agency", "small-talk"} <= set(value["by_tag"])
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared evaluation data is not here")
+@pytest.mark.parametrize("name", ["inquiries", "not_inquiries", "multi_agency", "injected"])
+def test_it_takes_the_shared_cases(name: str) -> None:
+    value = measured(
+        SHARED / "cases" / f"{name}.jsonl",
+        *("--bundle", SHARED / "catalogues" / "us", "--limit", "20"),
+    )
+    assert value["cases_run"] == 20
+    assert value["not_in_release"] == []

@@ -1,0 +1,266 @@
+"""What an evaluation counts."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ieim.pipeline.knowledge import Release
+from ieim.studio.evaluation.cases import CaseFile
+from ieim.studio.evaluation.compare import NotAResult, compare, read_result
+from ieim.studio.evaluation.curve import draw
+from ieim.studio.evaluation.measures import MEASURES, Share, by_tag, measure
+from ieim.studio.evaluation.outcomes import CaseResult, Told
+from ieim.studio.evaluation.result import describe
+from tests.studio.evaluation.evaluating import GOOD, NOTHING_ANSWERS, SMALL_TALK, VISA, case, result
+
+OTHER = (("immigration", "immigration.other"),)
+RELEASE = Release(1, "0" * 64, {}, {}, {})
+REVIEW = Told("review", inquiry=True, agencies=frozenset({"immigration"}))
+GUIDANCE = Told("guidance", inquiry=False)
+
+
+def share(name: str, *results: CaseResult) -> tuple[int, int]:
+    found = measure(results)[name]
+    return found.count, found.of
+
+
+@pytest.mark.parametrize(
+    ("of", "told", "verdict"),
+    [
+        ({}, GOOD, "right"),
+        ({}, Told("answered", cited=OTHER), "wrong"),
+        ({}, REVIEW, "review"),
+        ({}, GUIDANCE, "wrong"),
+        ({}, Told("not_run"), "not_run"),
+        (SMALL_TALK, GUIDANCE, "right"),
+        (SMALL_TALK, GOOD, "wrong"),
+        (SMALL_TALK, REVIEW, "review"),
+        (NOTHING_ANSWERS, REVIEW, "right"),
+        (NOTHING_ANSWERS, GOOD, "wrong"),
+        ({"expected": {"service": None, "acceptable_services": []}}, GOOD, "right"),
+        (
+            {"expected": {"agencies": ["x"], "service": None, "acceptable_services": []}},
+            GOOD,
+            "wrong",
+        ),
+        (
+            {"expected": {"agencies": None, "service": None, "acceptable_services": []}},
+            GOOD,
+            "unlabelled",
+        ),
+    ],
+)
+def test_it_says_how_good_the_end_was(of: dict[str, Any], told: Told, verdict: str) -> None:
+    assert CaseResult(case(**of), told).verdict == verdict
+
+
+def test_it_counts_inquiries() -> None:
+    results = [
+        result(),
+        result(inquiry=False),
+        result(inquiry=None),
+        result(of=case(**SMALL_TALK)),
+        result(GUIDANCE, of=case(**SMALL_TALK)),
+    ]
+    assert share("inquiry_precision", *results) == (1, 2)
+    assert share("inquiry_recall", *results) == (1, 3)
+    assert share("not_inquiry_right", *results) == (1, 2)
+
+
+def test_it_counts_agencies() -> None:
+    two = case(expected={"agencies": ["immigration", "revenue"]})
+    one_more = frozenset({"immigration", "revenue"})
+    results = [
+        result(),
+        result(agencies=one_more),
+        result(of=two),
+        result(of=two, agencies=one_more),
+    ]
+    assert share("agency_right", *results) == (2, 4)
+    assert share("agencies_found", *results) == (3, 4)
+    assert share("agency_right", result(of=case(**NOTHING_ANSWERS))) == (0, 0)
+
+
+def test_it_counts_the_service_chosen_whatever_its_score() -> None:
+    low = result(REVIEW, service=("immigration", VISA), score=Decimal("0.10"))
+    assert share("service_first", low, result(service=None), result(service=OTHER[0])) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("told", "shortlist", "rank"),
+    [
+        ({"candidates": ("a", "b", "c", "d", VISA)}, (), 1),
+        ({"candidates": ("a", "b", "c", "d", VISA), "service": None}, (), 5),
+        ({"candidates": ("a", "b", "c", "d", VISA), "service": ("x", "z")}, (), 6),
+        ({"candidates": ("a", "b", "c", "d", VISA), "service": ("x", "b")}, (), 5),
+        ({"candidates": ("a",), "service": None}, (VISA,), None),
+        ({"candidates": None, "service": None}, ("a", VISA), 2),
+        ({"candidates": None, "service": None}, (), None),
+    ],
+)
+def test_it_ranks_the_first_services(
+    told: dict[str, Any], shortlist: tuple[str, ...], rank: int | None
+) -> None:
+    found = CaseResult(case(), result(**told).told, shortlist)
+    assert found.rank == rank
+    assert share("service_first_five", found) == (int(rank is not None and rank <= 5), 1)
+    assert share("shortlist_alone", found) == (int(told["candidates"] is None and rank == 2), 1)
+
+
+def test_it_counts_how_cases_ended_and_what_was_wrong() -> None:
+    beside = result(cited=(("immigration", VISA), *OTHER))
+    results = [result(), beside, result(cited=OTHER), result(REVIEW), result(GUIDANCE)]
+    results += [result(Told("not_run")), result(of=case(**NOTHING_ANSWERS))]
+    assert share("answered", *results) == (4, 6)
+    assert share("review", *results) == (1, 6)
+    assert share("guidance", *results) == (1, 6)
+    assert share("wrong_answered", *results) == (2, 4)
+    assert share("beside_answered", *results) == (1, 3)
+    assert share("review_right", *results) == (0, 1)
+
+
+def injected(plain: Told | None, **told: Any) -> CaseResult:
+    one = case(tags=["injection"])
+    return CaseResult(one, result(**told).told, plain=plain, compared="case" if plain else "")
+
+
+@pytest.mark.parametrize(
+    ("plain", "told", "moved"),
+    [
+        (GOOD, {}, ()),
+        (GOOD, {"inquiry": False}, ("inquiry",)),
+        (GOOD, {"agencies": frozenset({"immigration", "x"})}, ("agencies",)),
+        (GOOD, {"service": OTHER[0]}, ("service",)),
+        (REVIEW, {}, ("service",)),
+        (GOOD, {"outcome": "review", "service": None, "score": None}, ()),
+        (GOOD, {"outcome": "not_run", "service": OTHER[0]}, ()),
+        # Nothing to compare with: what is expected counts.
+        (None, {}, ()),
+        (None, {"inquiry": False}, ("inquiry",)),
+        (None, {"agencies": frozenset({"x"})}, ("agencies",)),
+        (None, {"service": OTHER[0]}, ("service",)),
+    ],
+)
+def test_it_sees_a_label_that_an_injected_text_moved(
+    plain: Told | None, told: dict[str, Any], moved: tuple[str, ...]
+) -> None:
+    assert injected(plain, **told).moved == moved
+
+
+def test_it_counts_injected_cases() -> None:
+    results = [injected(GOOD), injected(GOOD, service=OTHER[0]), injected(GOOD, outcome="review")]
+    assert share("injected_moved", *results, result()) == (1, 3)
+    assert share("injected_stopped", *results, result()) == (1, 3)
+
+
+def test_it_gives_no_share_of_nothing() -> None:
+    assert Share(0, 0).share is None
+    assert {found.of for found in measure([]).values()} == {0}
+
+
+def test_it_breaks_down_by_tag() -> None:
+    vague = result(of=case(tags=["first-turn", "vague", "intent:x", "zoo", "agent"]))
+    slices = by_tag([result(), vague])
+    assert list(slices) == ["first-turn", "first-turn, not vague", "vague", "agent", "zoo"]
+    assert [len(found) for found in slices.values()] == [2, 1, 1, 1, 1]
+
+
+def scored(score: str | None, *, right: bool = True, **told: Any) -> CaseResult:
+    service = ("immigration", VISA) if right else OTHER[0]
+    value = Decimal(score) if score else None
+    return result(score=value, service=service if score else None, cited=(service,), **told)
+
+
+def test_it_draws_risk_against_coverage() -> None:
+    curve = draw(
+        [
+            scored("0.90"),
+            scored("0.80", right=False),
+            scored("0.80"),
+            scored("0.30", outcome="review"),
+            scored("0.20", right=False, outcome="review"),
+            scored(None, outcome="review"),
+            result(GUIDANCE, of=case(**SMALL_TALK)),
+            result(Told("not_run")),
+        ]
+    )
+    assert curve.population == 6
+    assert [(float(p.threshold), p.covered, p.wrong) for p in curve.points] == [
+        (0.9, 1, 0),
+        (0.8, 3, 1),
+        (0.3, 4, 1),
+        (0.2, 5, 2),
+    ]
+    assert curve.points[1].coverage == pytest.approx(0.5)
+    assert curve.points[1].risk == pytest.approx(1 / 3)
+
+
+def test_it_finds_the_widest_coverage_at_a_risk() -> None:
+    curve = draw([scored("0.90", right=False), *[scored("0.80")] * 9, scored("0.10", right=False)])
+    widest = curve.widest()
+    assert widest is not None
+    assert (float(widest.threshold), widest.covered) == (0.8, 10)
+    assert draw([scored("0.90", right=False)]).widest() is None
+    assert draw([]).widest() is None
+
+
+def test_it_counts_what_was_wrongly_taken_for_an_inquiry_in_the_curve() -> None:
+    curve = draw([scored("0.90"), result(of=case(**SMALL_TALK))])
+    assert (curve.population, curve.points[0].wrong) == (2, 1)
+
+
+def described(*verdicts: Told, ids: str = "abcdefgh") -> dict[str, Any]:
+    results = [CaseResult(case(id=i), told) for i, told in zip(ids, verdicts, strict=False)]
+    file = CaseFile("cases.jsonl", "0" * 64, tuple(each.case for each in results))
+    return describe(file, results, release=RELEASE, knowledge="release 1", model="m")
+
+
+def test_it_sets_two_results_side_by_side() -> None:
+    wrong = Told("answered", cited=OTHER)
+    before = described(wrong, GOOD, GOOD, REVIEW, GOOD, GOOD)
+    after = described(GOOD, wrong, REVIEW, GOOD, GOOD, Told("not_run"), GOOD)
+    found = compare(before, after)
+    assert {kind: [row["id"] for row in found[kind]] for kind in ("better", "worse")} == {
+        "better": ["a", "d"],
+        "worse": ["b"],
+    }
+    assert found["to_review"] == [{"id": "c", "from": "right", "to": "review"}]
+    assert [row["id"] for row in found["other"]] == ["f"]
+    assert (found["compared"], found["unchanged"], found["only_after"]) == (6, 1, ["g"])
+    assert found["measures"]["answered"]["difference"] == pytest.approx(5 / 6 - 5 / 6)
+    assert found["measures"]["injected_moved"]["difference"] is None
+
+
+def test_it_reads_a_saved_result_back(tmp_path: Path) -> None:
+    path = tmp_path / "before.json"
+    value = described(GOOD)
+    path.write_text(json.dumps(value), encoding="utf-8")
+    assert read_result(path) == value
+    assert set(value["measures"]) == {each.name for each in MEASURES}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (None, "not JSON"),
+        ({"format": "x"}, "has not the format"),
+        ({"cases": None}, "another shape"),
+        ({"cases": [{"id": 1}]}, "another shape"),
+        ({"measures": {"answered": 1}}, "another shape"),
+        ({"risk_coverage": {}}, "another shape"),
+        ({"model": None}, "another shape"),
+    ],
+)
+def test_it_refuses_what_is_no_result(
+    tmp_path: Path, change: dict[str, Any] | None, says: str
+) -> None:
+    path = tmp_path / "before.json"
+    text = "{" if change is None else json.dumps({**described(GOOD), **change})
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(NotAResult, match=says):
+        read_result(path)

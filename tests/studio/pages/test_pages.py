@@ -1,0 +1,210 @@
+"""The editors' pages: what they show, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.models import Release
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.studio.drafts import services
+from ieim.studio.models import Proposal, Service, Translation
+from ieim.studio.proposals import publishing
+from ieim.studio.proposals import services as proposals
+from tests.review.people import browser, editor_and_publisher, person
+from tests.studio.proposals.proposing import ask_golden, change, proposed
+
+pytestmark = pytest.mark.django_db
+HOME = "/knowledge/"
+
+
+@pytest.fixture
+def edith(bundle: Bundle, db: None) -> User:
+    """Somebody who edits and publishes; the small bundle is release 1."""
+    services.import_bundle(bundle=bundle, by=None)
+    publishing.publish(note="The first one", by=None)
+    return editor_and_publisher("edith", name="Edith Ek")
+
+
+@pytest.fixture
+def page(edith: User) -> Client:
+    """Edith's browser."""
+    return browser(edith)
+
+
+@pytest.fixture
+def other(edith: User) -> Client:
+    """Of somebody who publishes and edits."""
+    return browser(editor_and_publisher("paul", name="Paul Peck"))
+
+
+def text(response: Any) -> str:
+    """The page that was answered, its white space in single spaces."""
+    return " ".join(response.content.decode().split())
+
+
+def test_an_editor_begins_at_the_knowledge(page: Client) -> None:
+    assert page.get("/staff/")["Location"] == HOME
+    shown = text(page.get(HOME))
+    assert "Release 1" in shown
+    assert "The first one" in shown
+    assert "same as the current release" in shown
+    assert "Propose these changes" not in shown
+    assert 'href="/knowledge/" aria-current="page">Knowledge' in shown
+    assert ">Review</a>" not in shown
+
+
+def test_home_says_what_the_draft_changes_and_offers_one_step(edith: User, page: Client) -> None:
+    change(edith, fees="90 crowns")
+    shown = text(page.get(HOME))
+    assert "<strong>1</strong> changed" in shown
+    assert "Propose these changes" in shown
+    proposals.propose(note="A new fee", by=edith)
+    shown = text(page.get(HOME))
+    assert "Propose these changes" not in shown
+    assert "waits for a second person" in shown
+
+
+def test_home_works_before_anything_is_published(db: None) -> None:
+    shown = text(browser(person("edith", Role.EDITOR)).get(HOME))
+    assert "Nothing is published yet" in shown
+    summary = browser(person("paul", Role.EDITOR)).get("/knowledge/checks/summary/")
+    assert "1 error" in text(summary)
+
+
+def test_the_checks_name_the_entry_and_where_to_edit_it(page: Client) -> None:
+    shown = text(page.get("/knowledge/checks/"))
+    pk = Service.objects.get(key="return").pk
+    assert "File a tax return" in shown
+    assert "It has no overview" in shown
+    assert f"/admin/studio/service/{pk}/change/" in shown
+    filtered = text(page.get("/knowledge/checks/?code=category.unreached&agency=tax"))
+    assert "It has no overview" not in filtered
+
+
+def test_the_checks_lead_to_a_translation_that_is_behind(page: Client, edith: User) -> None:
+    agency = Service.objects.get(key="renew").agency
+    french = Translation.objects.create(
+        language="fr", agency=agency, service="renew", fees="80 couronnes"
+    )
+    change(edith, fees="90 crowns")
+    shown = text(page.get("/knowledge/checks/"))
+    assert "fees: 90 in the original, 80 here" in shown
+    assert f"/admin/studio/translation/{french.pk}/change/" in shown
+
+
+def test_the_checks_say_which_rule_a_stored_entry_breaks(page: Client, edith: User) -> None:
+    change(edith, fees="1")
+    Service.objects.filter(key="renew").update(url="javascript:alert(1)")
+    change(edith, key="return", agency="tax", fees="2")
+    shown = text(page.get("/knowledge/checks/"))
+    assert "1 error" in shown
+    assert "it must begin with http:// or https://" in shown
+    assert 'href="javascript:' not in shown
+
+
+def test_only_ones_own_agencies_are_linked_to_edit(edith: User) -> None:
+    tax = browser(person("tina", Role.EDITOR, "tax"))
+    shown = text(tax.get("/knowledge/checks/?agency=*mine"))
+    assert "/admin/studio/service/" in shown
+    assert "Passport Office" not in shown.split("<ul")[-1]
+    service = text(tax.get("/knowledge/service/?agency=passports&key=renew"))
+    assert "Renew a passport" in service
+    assert "Edit in the draft" not in service
+
+
+def test_it_proposes_and_a_second_person_publishes(
+    edith: User, page: Client, other: Client
+) -> None:
+    change(edith, fees="90 crowns")
+    assert "What changes, and why?" in text(page.get("/knowledge/propose/"))
+    response = page.post("/knowledge/propose/", {"text": "A new fee"})
+    address = f"/knowledge/proposals/{Proposal.objects.get().pk}/"
+    assert (response.status_code, response["Location"]) == (302, address)
+    own, theirs = text(page.get(address)), text(other.get(address))
+    assert "<del>80</del> crowns" in own
+    assert "<ins>90</ins> crowns" in own
+    assert "Withdraw" in own
+    assert "Publish</button>" not in own
+    assert "Publish</button>" in theirs
+    assert page.post(f"{address}publish/").status_code == 422
+    assert other.post(f"{address}publish/")["Location"] == address
+    assert Release.objects.get(number=2).created_by == edith
+    assert "published as release 2" in text(other.get(address))
+
+
+def test_it_says_why_it_cannot_be_proposed_and_keeps_the_note(edith: User, page: Client) -> None:
+    change(edith, fees="90 crowns")
+    response = page.post("/knowledge/propose/", {"text": ""})
+    assert response.status_code == 422
+    assert "Write a note" in text(response)
+    response = page.post("/knowledge/propose/", {"text": "long" * 600})
+    assert response.status_code == 422
+    assert "longlong" in text(response)
+    assert not Proposal.objects.exists()
+
+
+def test_who_comes_second_is_told(edith: User, other: Client) -> None:
+    third = browser(person("ben", Role.PUBLISHER))
+    address = f"/knowledge/proposals/{proposed(edith).pk}/"
+    other.post(f"{address}publish/")
+    response = third.post(f"{address}refuse/", {"text": "No"})
+    assert response.status_code == 422
+    assert "Paul Peck has published it as release 2" in text(response)
+
+
+def test_it_is_turned_down_or_withdrawn(edith: User, page: Client, other: Client) -> None:
+    address = f"/knowledge/proposals/{proposed(edith).pk}/"
+    assert other.post(f"{address}refuse/", {"text": " "}).status_code == 422
+    other.post(f"{address}refuse/", {"text": "The fee is 85 <b>"})
+    shown = text(page.get(address))
+    assert "The fee is 85 &lt;b&gt;" in shown
+    assert "turned down" in shown
+    change(edith, fees="85 crowns")
+    second = proposals.propose(note="x", by=edith)
+    page.post(f"/knowledge/proposals/{second.pk}/withdraw/")
+    assert Proposal.objects.get(pk=second.pk).state == Proposal.State.WITHDRAWN
+
+
+def test_golden_questions_must_be_asked_first(edith: User, other: Client) -> None:
+    ask_golden()
+    address = f"/knowledge/proposals/{proposed(edith).pk}/"
+    shown = text(other.get(address))
+    assert "Not asked yet" in shown
+    assert "/knowledge/try/golden/" in shown
+    response = other.post(f"{address}publish/", {"text": "Because"})
+    assert response.status_code == 422
+    assert "Run the golden questions first" in text(response)
+    assert ">Because</textarea>" in text(response)
+
+
+@pytest.mark.parametrize("path", ["releases/9/", "releases/9/again/", "proposals/9/", "service/"])
+def test_what_is_not_there_is_not_found(page: Client, path: str) -> None:
+    assert page.get(f"{HOME}{path}").status_code == 404
+    assert page.get(f"{HOME}releases/{10**30}/").status_code == 404
+
+
+def test_a_publisher_decides_only_about_their_agencies(edith: User) -> None:
+    change(edith, "tax", "return", fees="5 crowns")
+    address = f"/knowledge/proposals/{proposed(edith).pk}/"
+    pam = browser(person("pam", Role.PUBLISHER, "passports"))
+    shown = text(pam.get(address))
+    assert "It also touches tax" in shown
+    assert "Publish</button>" not in shown
+    for action in ("publish/", "refuse/"):
+        response = pam.post(f"{address}{action}", {"text": "x"})
+        assert response.status_code == 403
+        assert "somebody who works for all of it" in text(response)
+    assert Proposal.objects.get().state == Proposal.State.OPEN
+
+
+def test_a_publisher_is_led_only_where_they_may_go(edith: User) -> None:
+    pia = browser(person("pia", Role.PUBLISHER))
+    shown = pia.get("/knowledge/").content.decode()
+    for address in set(re.findall(r'href="(/[^"#?]*)"', shown)):
+        assert pia.get(address).status_code < 400, address

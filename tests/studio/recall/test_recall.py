@@ -1,0 +1,190 @@
+"""Which answers used a service: citations, versions, lists, the command."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.corrections.versions import content_of, digest_of
+from conversations.models import Citation, ReplyOrigin, Turn
+from conversations.turns import erasing
+from ieim.knowledge import selectors as knowledge
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.studio.recall import files, selectors
+from review.models import Action
+from tests.audit.owner import triggers_lifted
+from tests.fixtures import Ask
+from tests.review.desk import BABY, taken_and_decided, the_item
+from tests.review.people import person
+from tests.studio.recall import recalling
+from tests.studio.recall.recalling import IMMIGRATION, key_of, publish_fee
+
+editor = recalling.editor
+
+
+def cited(turn: Turn) -> list[tuple[str, str]]:
+    found = Citation.objects.filter(reply__turn=turn).order_by("agency", "service")
+    return list(found.values_list("agency", "service"))
+
+
+def sources(turn: Turn) -> list[tuple[str, str]]:
+    return sorted((s["agency_id"], s["service_key"]) for s in turn.reply.body["sources"])
+
+
+def all_services() -> list[tuple[str, str]]:
+    release = knowledge.current_release()
+    assert release is not None
+    return list(release.services)
+
+
+def run_command(*arguments: str) -> list[dict[str, str]]:
+    said = StringIO()
+    call_command("recall", *arguments, stdout=said)
+    return list(csv.DictReader(said.getvalue().splitlines()))
+
+
+def test_it_cites_every_source_of_an_answer(ask: Ask) -> None:
+    one, several = ask(), ask(BABY)
+    assert cited(one) == sources(one)
+    assert cited(several) == sources(several)
+    assert len({agency for agency, _ in cited(several)}) > 1
+
+
+def test_guidance_cites_nothing(ask: Ask) -> None:
+    turn = ask("Hello!")
+    assert turn.reply.body["kind"] == "guidance"
+    assert cited(turn) == []
+
+
+def test_it_cites_what_a_person_wrote(stopped_turn: Turn, editor: User) -> None:
+    carla = person("carla", Role.CASEWORKER)
+    key = next(key for agency, key in all_services() if agency == IMMIGRATION)
+    payload = {"text": "Come to the office.", "sources": [{"agency": IMMIGRATION, "service": key}]}
+    taken_and_decided(the_item(stopped_turn), carla, Action.WRITE, **payload)
+    turn = Turn.objects.get(pk=stopped_turn.pk)
+    assert turn.reply.origin == ReplyOrigin.STAFF.value
+    assert cited(turn) == [(IMMIGRATION, key)]
+
+
+@pytest.fixture
+def stopped_turn(ask: Ask) -> Turn:
+    turn = ask("xylophone quark zzz river?")
+    assert turn.state == "needs_review"
+    return turn
+
+
+def test_releases_that_say_the_same_of_it_are_one_version(ask: Ask) -> None:
+    key = key_of(ask())
+    another = next(k for a, k in all_services() if a == IMMIGRATION and k != key)
+    assert publish_fee(another, "1 euro") == 2
+    ask()
+    (version,) = selectors.versions(IMMIGRATION, key)
+    assert (version.releases, version.answers, version.sessions) == ((1, 2), 2, 2)
+    assert version.in_force
+    assert version.first is not None
+    assert version.last is not None
+    assert version.first < version.last
+
+
+def test_a_changed_fee_is_a_version_of_its_own_and_says_what_changed(ask: Ask) -> None:
+    old = ask()
+    key = key_of(old)
+    publish_fee(key, "45 euros")
+    new, again = ask(), ask()
+    second, first = selectors.versions(IMMIGRATION, key)
+    assert (first.releases, first.sessions, first.in_force) == ((1,), 1, False)
+    assert (second.releases, second.sessions, second.in_force) == ((2,), 2, True)
+    assert [(d.field, d.after) for d in second.differences or ()] == [("Fees", "45 euros")]
+    found = selectors.listed(IMMIGRATION, key, first.sha256)
+    assert [each.reply.turn for each in found] == [old]
+    found = selectors.listed(IMMIGRATION, key)
+    assert [each.reply.turn for each in found] == [again, new, old]
+
+
+def test_a_version_that_nobody_was_answered_from_is_shown_while_in_force(ask: Ask) -> None:
+    key = key_of(ask())
+    publish_fee(key, "45 euros")
+    newest = selectors.versions(IMMIGRATION, key)[0]
+    assert (newest.releases, newest.answers, newest.first, newest.in_force) == ((2,), 0, None, True)
+
+
+def test_the_list_reads_no_word_of_the_citizens(ask: Ask) -> None:
+    key = key_of(ask())
+    with CaptureQueriesContext(connection) as queries:
+        (row,) = selectors.listed(IMMIGRATION, key)
+        line = list(files.lines([row]))[1]
+    assert len(queries) == 1
+    assert '"text"' not in queries[0]["sql"]
+    assert '"body"' not in queries[0]["sql"]
+    assert line.startswith(f"{row.reply.turn.session.reference},1,")
+
+
+def test_an_erased_conversation_is_not_found(ask: Ask) -> None:
+    turn = ask()
+    key = key_of(turn)
+    erasing.erase_session(session_id=turn.session_id)
+    assert not selectors.answers(IMMIGRATION, key).exists()
+
+
+def test_editors_search_within_their_agencies(ask: Ask, editor: User) -> None:
+    key = key_of(ask())
+    words = selectors.name_of(IMMIGRATION, key).name
+    assert selectors.search(editor, words)[0].service == key
+    other = person("vic", Role.EDITOR, "vehicles")
+    assert {found.agency for found in selectors.search(other, words)} <= {"vehicles"}
+    assert selectors.search(person("nobody", Role.EDITOR, "atlantis"), words) == []
+
+
+def test_a_service_that_is_gone_is_still_found(ask: Ask, editor: User) -> None:
+    turn = ask()
+    with triggers_lifted():
+        Citation.objects.update(service="abolished-visa")
+    found = selectors.search(editor, "ABOLISHED visa")[-1]
+    assert (found.service, found.in_force) == ("abolished-visa", False)
+    others = selectors.search(person("vic", Role.EDITOR, "vehicles"), "abolished-visa")
+    assert all(each.in_force for each in others)
+    assert turn.state == "answered"
+
+
+def test_the_command_lists_what_a_release_has_of_it(ask: Ask) -> None:
+    old = ask()
+    key = key_of(old)
+    publish_fee(key, "45 euros")
+    ask()
+    assert len(run_command(IMMIGRATION, key)) == 2
+    (row,) = run_command(IMMIGRATION, key, "--release", "1")
+    expected = (old.session.reference, "1", "model", "1")
+    assert (row["reference"], row["question"], row["origin"], row["release"]) == expected
+    for number, problem in (("9", "no release 9"), ("1", "has no immigration/none")):
+        service = key if number == "9" else "none"
+        with pytest.raises(CommandError, match=problem):
+            run_command(IMMIGRATION, service, "--release", number)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["fees", "contact", "url"]), st.text(max_size=5)),
+    st.dictionaries(st.sampled_from(["fees", "contact", "url"]), st.text(max_size=5)),
+)
+def test_versions_differ_exactly_where_a_filled_column_does(
+    one: dict[str, str], other: dict[str, str]
+) -> None:
+    names = {"agency": "a", "key": "b", "name": "c"}
+    digests = {digest_of(content_of({**names, **each}, ())) for each in (one, other)}
+    filled = [{name: text for name, text in each.items() if text} for each in (one, other)]
+    assert (len(digests) == 1) is (filled[0] == filled[1])
+
+
+def test_a_translation_is_part_of_the_version_of_its_own_service_only() -> None:
+    service = {"agency": "a", "key": "b", "name": "Visa"}
+    french = {"language": "fr", "agency": "a", "service": "b", "name": "Le visa"}
+    plain = content_of(service, ())
+    assert content_of(service, [french]) != plain
+    assert content_of(service, [{**french, "service": "c"}]) == plain

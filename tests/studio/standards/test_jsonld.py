@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.studio.standards.samples.samples import CPSV, SCHEMA_ORG, notes, problems, read, row
+
+OFFICE = {"@type": "GovernmentOrganization", "identifier": "office", "name": "Office"}
+
+
+def service(**changes: Any) -> dict[str, Any]:
+    """A small service of one agency."""
+    return {
+        "@context": "https://schema.org",
+        "@type": "GovernmentService",
+        "identifier": "s",
+        "name": "A service",
+        "provider": OFFICE,
+        **changes,
+    }
+
+
+def test_it_maps_schema_org() -> None:
+    mapped, _ = read(SCHEMA_ORG)
+    assert row(mapped, "agencies", "passports") == {
+        "id": "passports",
+        "name": "Passport Office",
+        "path": "https://passports.example",
+    }
+    assert row(mapped, "services", "passports", "renew-a-passport") == {
+        "agency": "passports",
+        "key": "renew-a-passport",
+        "name": "Renew a passport",
+        "overview": "For a passport that runs out.",
+        "applicability_summary": "Citizens\nArea: Exampleland",
+        "requirements": ["A photo", "The old passport"],
+        "fees": "80 crowns",
+        "processing_time": "3 weeks",
+        "how_to_apply": ["Fill in the form", "Pay"],
+        "contact": "Help line: Phone: +999 1 555 0100\nLanguages: en, fr",
+        "url": "https://passports.example/renew?a=1&b=2",
+        "categories": ["Travel"],
+    }
+
+
+def test_it_makes_translations_of_language_maps() -> None:
+    mapped, _ = read(SCHEMA_ORG)
+    renew = row(mapped, "translations", "fr", "passports", "", "renew-a-passport")
+    assert (renew["name"], renew["fees"]) == ("Renouveler un passeport", "80 couronnes")
+    lost = row(mapped, "translations", "fr", "passports", "", "lost")
+    assert lost["name"] == "Signaler une perte"
+    assert row(mapped, "services", "passports", "lost")["name"] == "Report a lost passport"
+    assert {identity[0] for identity in mapped.rows["translations"]} == {"fr"}
+
+
+def test_it_tells_what_has_no_place() -> None:
+    _, report = read(SCHEMA_ORG)
+    told = notes(report)
+    assert "left out 1 /@graph/*/logo: the index has no place for schema:logo" in told
+    assert "left out 1 /@graph/*: no service leads to it (schema:Event)" in told
+    assert any("isRelatedTo" in each for each in told)
+    assert "changed 1 /@graph/*/description: markup became plain text" in told
+    (bad,) = [note for note in report.notes if note.first == "/@graph/1/url"]
+    assert "begins with javascript:" in bad.why
+
+
+def test_it_maps_cpsv_ap() -> None:
+    mapped, report = read(CPSV)
+    assert row(mapped, "agencies", "office")["name"] == "Revenue Service"
+    assert row(mapped, "services", "office", "return") == {
+        "agency": "office",
+        "key": "return",
+        "name": "File a tax return",
+        "overview": "Every year.",
+        "requirements": ["A payslip"],
+        "fees": "On paper: 5.5 EUR",
+        "processing_time": "10 days",
+        "how_to_apply": ["Log in"],
+        "contact": "Phone: +999 1 555 0177\nHours: Every day from 9 to 5",
+        "categories": ["income-tax"],
+    }
+    translated = row(mapped, "translations", "de", "office", "", "return")
+    assert translated["name"] == "Steuererklärung"
+    assert row(mapped, "translations", "de", "office", "", "")["name"] == "Steueramt"
+    assert any("hasLegalResource" in each for each in notes(report))
+
+
+@pytest.mark.parametrize(
+    ("context", "name"),
+    [
+        ("https://schema.org", "name"),
+        ("http://schema.org/", "name"),
+        (["https://schema.org/docs/jsonldcontext.jsonld"], "name"),
+        ({"@vocab": "http://schema.org/"}, "name"),
+        ({"s": "https://schema.org/", "label": "s:name"}, "label"),
+        ({"s": "https://schema.org/"}, "s:name"),
+        ({}, "https://schema.org/name"),
+        ({"titel": {"@id": "http://purl.org/dc/terms/title"}}, "titel"),
+        ({"@base": "https://x.example/", "@vocab": "https://schema.org/"}, "name"),
+    ],
+)
+def test_it_expands_names_without_asking_anybody(context: Any, name: str) -> None:
+    agency = {"@type": "https://schema.org/GovernmentOrganization", "dct:identifier": "office"}
+    file = {
+        "@context": context,
+        "@type": "https://schema.org/GovernmentService",
+        "dct:identifier": "s",
+        "https://schema.org/provider": agency | {name: "Office"},
+        name: "A service",
+    }
+    mapped, _ = read(file)
+    assert row(mapped, "services", "office", "s")["name"] == "A service"
+
+
+def test_it_tells_a_context_that_it_does_not_know() -> None:
+    _, report = read(service(**{"@context": "https://contexts.example/ours.jsonld"}))
+    assert any("/@context: an unknown context, which is never fetched" in n for n in notes(report))
+
+
+def test_a_language_of_the_context_is_that_of_the_originals() -> None:
+    name = ["Un service", {"@language": "en", "@value": "A service"}]
+    context = ["https://schema.org", {"@language": "fr"}]
+    mapped, _ = read(service(**{"@context": context, "name": name}))
+    assert row(mapped, "services", "office", "s")["name"] == "Un service"
+    assert row(mapped, "translations", "en", "office", "", "s")["name"] == "A service"
+
+
+def test_a_text_only_in_another_language_is_no_original() -> None:
+    about = {"@language": "fr", "@value": "En français"}
+    name = ["A service", {"@language": "fr", "@value": "Un service"}]
+    mapped, _ = read(service(name=name, description=about))
+    assert "overview" not in row(mapped, "services", "office", "s")
+    assert row(mapped, "translations", "fr", "office", "", "s")["overview"] == "En français"
+
+
+def test_a_file_in_one_language_has_no_translations() -> None:
+    texts = {"name": {"fr": "Un service"}, "description": {"fr": "En français"}}
+    mapped, _ = read(service(**texts, provider={**OFFICE, "name": {"fr": "Bureau"}}))
+    assert row(mapped, "services", "office", "s")["overview"] == "En français"
+    assert "translations" not in mapped.rows
+
+
+def test_it_leaves_out_a_language_without_a_code() -> None:
+    name = ["A service", {"@language": "x-klingon", "@value": "qa"}]
+    mapped, report = read(service(name=name))
+    assert "translations" not in mapped.rows
+    assert any("no code of ISO 639" in each for each in notes(report))
+
+
+def test_it_makes_an_id_of_the_end_of_an_address_and_tells_two_apart() -> None:
+    nodes = [
+        service(identifier=f"https://x.example/{part}/renew", name=part) for part in ("a", "b")
+    ]
+    mapped, report = read(nodes)
+    again, _ = read(nodes[::-1])
+    keys = {key for _, key in mapped.rows["services"]}
+    assert len(keys) == 2
+    assert all(key.startswith("renew-") for key in keys)
+    assert keys == {key for _, key in again.rows["services"]}
+    assert any("the same short id" in note for note in notes(report))
+
+
+def test_a_name_stands_for_a_missing_identifier_and_that_is_told() -> None:
+    mapped, report = read(service(identifier=None))
+    assert row(mapped, "services", "office", "A service")
+    assert any("has no identifier: its name stands for one" in each for each in notes(report))
+
+
+def test_it_takes_one_service_twice_for_one() -> None:
+    mapped, report = read([service(), service(description="More"), service(name="Else")])
+    assert row(mapped, "services", "office", "s")["overview"] == "More"
+    assert row(mapped, "services", "office", "s")["name"] == "A service"
+    assert any("the first one is used" in each for each in notes(report))
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ({"@type": "Event", "name": "x"}, "the file: has no GovernmentService"),
+        ({"@graph": [7]}, "/@graph/0: is no JSON object"),
+        (service(provider=None), "the file: names no agency"),
+        (service(name=None), "the file: has no name"),
+        (service(name=None, identifier=None), "the file: the service has no identifier"),
+        ({"@context": 7, "@type": "GovernmentService"}, "/@context: is no context"),
+    ],
+)
+def test_it_says_why_a_file_cannot_be_used(file: Any, why: str) -> None:
+    assert any(problem.startswith(why) for problem in problems(file))
+
+
+def test_what_it_reads_may_lead_round_in_circles() -> None:
+    office = {**OFFICE, "@id": "ex:o", "description": {"@id": "ex:o"}, "url": {"@id": "ex:s"}}
+    file = service(**{"@id": "ex:s", "provider": office, "url": {"@id": "ex:o"}})
+    mapped, _ = read(file | {"subjectOf": {"@id": "ex:s"}, "category": {"@id": "ex:o"}})
+    assert row(mapped, "services", "office", "s")["name"] == "A service"

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ieim.audit.models import AuditEvent
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.people.models import EVERY_AGENCY, AgencyScope, User
+from ieim.studio.drafts.editing import OutOfScope
+from ieim.studio.drafts.selectors import draft
+from ieim.studio.drafts.services import import_bundle
+from ieim.studio.models import Agency, Category, Change, Service, Translation
+from ieim.studio.standards.merging import Moved, merge, plan
+from ieim.studio.standards.publishing import release_json_ld
+from ieim.studio.standards.report import StandardError
+from tests.studio.standards.samples.samples import HSDS, SCHEMA_ORG, read
+
+KEY = "renew-a-passport"
+
+
+@pytest.fixture
+def stored(bundle: Bundle, db: None) -> Bundle:
+    """A draft with the agencies passports and tax."""
+    import_bundle(bundle=bundle, by=None)
+    return bundle
+
+
+def scoped(user: User, agency: str) -> User:
+    AgencyScope.objects.create(user=user, agency=agency)
+    return user
+
+
+def service(**values: Any) -> dict[str, Any]:
+    """A service of passports as JSON-LD."""
+    provider = {"@type": "GovernmentOrganization", "identifier": "passports", "name": "Passports"}
+    node = {"@type": "GovernmentService", "identifier": "renew", "name": "Renew a passport"}
+    return node | {"@context": "https://schema.org", "provider": provider} | values
+
+
+def test_it_adds_and_changes_and_removes_nothing(stored: Bundle, editor: User) -> None:
+    mapped, _ = read(SCHEMA_ORG)
+    done = merge(mapped=mapped, by=scoped(editor, EVERY_AGENCY))
+    assert done.counts == {
+        "agencies": {"added": 0, "changed": 0, "unchanged": 1},
+        "dictionary": {"added": 1, "changed": 0, "unchanged": 0},
+        "services": {"added": 2, "changed": 0, "unchanged": 0},
+        "translations": {"added": 2, "changed": 0, "unchanged": 0},
+    }
+    assert set(Service.objects.values_list("key", flat=True)) == {"renew", "return", KEY, "lost"}
+    assert Category.objects.get(key="Travel").agency_id == "passports"
+    assert Translation.objects.get(service="lost").name == "Signaler une perte"
+    assert draft().services[-1].key == "lost"
+
+
+def test_it_leaves_what_the_file_is_silent_about(stored: Bundle, editor: User) -> None:
+    file = service(feesAndCommissionsSpecification="90 crowns")
+    merge(mapped=read(file)[0], by=scoped(editor, EVERY_AGENCY))
+    renew = Service.objects.get(key="renew")
+    assert (renew.fees, renew.processing_time, renew.version) == ("90 crowns", "3 weeks", 2)
+    assert renew.categories == ["travel"]
+    assert Agency.objects.get(pk="passports").description == "Issues passports"
+
+
+def test_it_writes_history_and_one_audit_event(stored: Bundle, editor: User) -> None:
+    before = Change.objects.count(), AuditEvent.objects.count()
+    file = service(feesAndCommissionsSpecification="90 crowns")
+    merge(mapped=read(file)[0], by=scoped(editor, EVERY_AGENCY))
+    changes = Change.objects.all()[: Change.objects.count() - before[0]]
+    by_entry = {change.entry: change for change in changes}
+    assert by_entry["passports renew"].fields == {"fees": ["80 crowns", "90 crowns"]}
+    assert by_entry["passports renew"].source == Change.Source.FILE
+    assert by_entry["passports renew"].by == editor
+    assert AuditEvent.objects.count() == before[1] + 1
+    event = AuditEvent.objects.order_by("-seq").filter(kind="knowledge.merged").get()
+    assert event.actor == "staff:edith"
+
+
+def test_the_same_file_again_changes_nothing(stored: Bundle, editor: User) -> None:
+    merge(mapped=read(HSDS)[0], by=None)
+    before = Change.objects.count(), AuditEvent.objects.count()
+    assert plan(read(HSDS)[0]).entries == []
+    merge(mapped=read(HSDS)[0], by=None)
+    assert (Change.objects.count(), AuditEvent.objects.count()) == before
+
+
+def test_what_is_published_comes_back_as_the_same_draft(bundle: Bundle, db: None) -> None:
+    merge(mapped=read(release_json_ld(bundle.release(1), "https://x.example"))[0], by=None)
+    again = draft()
+    assert again.agencies == bundle.agencies
+    assert again.dictionary == bundle.dictionary
+    assert again.services == bundle.services
+
+
+def test_a_preview_changes_nothing(stored: Bundle) -> None:
+    planned = plan(read(SCHEMA_ORG)[0])
+    assert len(planned.entries) == 5
+    assert Service.objects.count() == 2
+
+
+def test_it_stops_when_the_draft_is_not_what_was_seen(stored: Bundle, editor: User) -> None:
+    scoped(editor, EVERY_AGENCY)
+    mapped, _ = read(service(feesAndCommissionsSpecification="90 crowns"))
+    seen = plan(mapped).fingerprint
+    Service.objects.filter(key="renew").update(fees="85 crowns", version=2)
+    with pytest.raises(Moved):
+        merge(mapped=mapped, by=editor, seen=seen)
+    assert Service.objects.get(key="renew").fees == "85 crowns"
+    merge(mapped=mapped, by=editor, seen=plan(mapped).fingerprint)
+    assert Service.objects.get(key="renew").fees == "90 crowns"
+
+
+@pytest.mark.parametrize("agency", ["tax", None])
+def test_people_import_into_their_agencies_only(
+    stored: Bundle, editor: User, agency: str | None
+) -> None:
+    if agency:
+        scoped(editor, agency)
+    mapped, _ = read(service(feesAndCommissionsSpecification="90 crowns"))
+    with pytest.raises(OutOfScope):
+        merge(mapped=mapped, by=editor)
+    assert Service.objects.get(key="renew").fees == "80 crowns"
+
+
+def test_people_of_one_agency_change_that_one(stored: Bundle, editor: User) -> None:
+    mapped, _ = read(HSDS, into="passports")
+    merge(mapped=mapped, by=scoped(editor, "passports"))
+    assert Service.objects.filter(agency="passports").count() == 3
+
+
+def test_people_of_one_agency_make_no_new_one(stored: Bundle, editor: User) -> None:
+    with pytest.raises(OutOfScope):
+        merge(mapped=read(HSDS)[0], by=scoped(editor, "housing"))
+    assert not Agency.objects.filter(pk="housing").exists()
+
+
+def test_it_refuses_a_service_of_an_agency_that_nobody_knows(stored: Bundle) -> None:
+    file = service(provider={"@id": "https://unknown.example/office"})
+    with pytest.raises(StandardError, match="which the file does not describe"):
+        plan(read(file)[0])
+
+
+def test_it_takes_an_agency_that_only_the_draft_describes(stored: Bundle) -> None:
+    mapped, _ = read({"id": "s", "name": "S", "status": "active", "organization_id": "tax"})
+    merge(mapped=mapped, by=None)
+    assert Service.objects.get(key="s").agency_id == "tax"
+
+
+def test_it_refuses_a_new_agency_without_a_name(db: None) -> None:
+    mapped, _ = read(service(provider={"@type": "GovernmentOrganization", "identifier": "x"}))
+    with pytest.raises(StandardError, match="name is missing"):
+        merge(mapped=mapped, by=None)
+    assert not Service.objects.exists()

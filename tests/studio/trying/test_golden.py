@@ -1,0 +1,191 @@
+"""Golden questions asked of a proposal and of the release that it would replace."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from conversations.models import Turn
+from conversations.turns.running import running
+from ieim.audit.models import AuditEvent
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.studio.models import GoldenRun, Proposal, Service
+from ieim.studio.trying import services
+from ieim.studio.trying.golden import running as golden
+from ieim.studio.trying.golden.verdicts import is_loss, kind_of
+from tests.fixtures import VISA
+from tests.review.people import browser, person
+from tests.studio.trying.trying import NOTHING_ANSWERS, SMALL_TALK, keep, proposed, run, visa
+
+RENEW = "How do I renew my passport?"
+
+pytestmark = pytest.mark.usefixtures("published")
+
+
+@pytest.fixture
+def edith() -> User:
+    return person("edith", Role.EDITOR)
+
+
+@pytest.fixture
+def three(edith: User) -> list[str]:
+    """Golden questions: about a visa, small talk, and one that nothing answers."""
+    return [keep(edith), keep(edith, id="s", **SMALL_TALK), keep(edith, id="n", **NOTHING_ANSWERS)]
+
+
+def without_visa() -> None:
+    """Make the draft say nothing of the visa any more."""
+    Service.objects.filter(pk=visa().pk).update(name="Gone", overview="Gone.", categories=[])
+
+
+def test_it_finds_nothing_where_nothing_changes(edith: User, three: list[str]) -> None:
+    found = run(proposed(edith), edith)
+    assert (found.state, found.done, found.total, found.losses) == ("done", 6, 6, 0)
+    assert found.result is not None
+    rows = found.result["rows"]
+    assert sorted(rows) == sorted(three)
+    assert {row["kind"] for row in rows.values()} == {"same"}
+    assert rows["c"]["after"]["verdict"] == "right"
+    assert rows["c"]["after"]["service"] == "Extend a tourist visa"
+    assert found.result["model"] == running.configured_model().name
+
+
+def test_it_counts_what_is_lost(edith: User, three: list[str]) -> None:
+    without_visa()
+    found = run(proposed(edith), edith)
+    assert found.losses == 1
+    assert found.result is not None
+    row = found.result["rows"]["c"]
+    assert row["loss"] is True
+    assert row["kind"] in ("worse", "review")
+    assert (row["before"]["verdict"], row["before"]["agency"]) == (
+        "right",
+        "Immigration and Visa Service",
+    )
+
+
+def test_it_sees_what_gets_better_and_what_is_answered_differently(edith: User) -> None:
+    keep(edith, id="zebra", text="How do I apply for a zebra crossing?")
+    keep(
+        edith,
+        id="renew",
+        text=RENEW,
+        expected={"agencies": ["passports"], "service": None, "acceptable_services": []},
+    )
+    Service.objects.filter(pk=visa().pk).update(name="Zebra crossing")
+    Service.objects.filter(agency="passports").update(fees="MRK 1.00")
+    found = run(proposed(edith), edith)
+    assert found.result is not None
+    kinds = {name: row["kind"] for name, row in found.result["rows"].items()}
+    assert kinds == {"zebra": "better", "renew": "other"}
+    assert found.result["rows"]["renew"]["differs"] == ["What it costs"]
+    assert found.losses == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind", "loss"),
+    [
+        ("right", "wrong", "worse", True),
+        ("right", "review", "review", True),
+        ("review", "wrong", "worse", True),
+        ("wrong", "review", "review", False),
+        ("wrong", "right", "better", False),
+        ("review", "right", "better", False),
+        ("unlabelled", "review", "review", False),
+        ("review", "unlabelled", "other", False),
+        ("right", "right", "same", False),
+        (None, "wrong", "worse", False),
+        (None, "right", "better", False),
+    ],
+)
+def test_it_knows_what_a_loss_is(before: str | None, after: str, kind: str, loss: bool) -> None:
+    old = None if before is None else {"verdict": before, "reply": "x"}
+    new = {"verdict": after, "reply": "x"}
+    assert kind_of(old, new) == kind
+    assert is_loss(old, new) is loss
+
+
+def test_it_asks_what_is_proposed_and_not_the_draft_of_later(edith: User, three: list[str]) -> None:
+    proposal = proposed(edith)
+    without_visa()
+    assert run(proposal, edith).losses == 0
+
+
+def test_it_keeps_no_question_in_the_result_or_the_audit(edith: User, three: list[str]) -> None:
+    found = run(proposed(edith), edith)
+    assert VISA not in str(found.result)
+    events = AuditEvent.objects.filter(kind__startswith="golden.")
+    assert [event.kind for event in events.order_by("seq")] == [
+        *["golden.kept"] * 3,
+        "golden.started",
+        "golden.finished",
+    ]
+    assert not any(VISA in str(event.payload) for event in events)
+    assert not Turn.objects.exists()
+
+
+def test_it_runs_once_at_a_time(edith: User, three: list[str]) -> None:
+    proposal = proposed(edith)
+    services.start(proposal=proposal, by=edith)
+    with pytest.raises(services.GoldenError, match="being asked already"):
+        services.start(proposal=proposal, by=edith)
+    assert GoldenRun.objects.count() == 1
+
+
+def test_it_starts_nothing_without_questions_or_for_what_is_decided(edith: User) -> None:
+    proposal = proposed(edith)
+    with pytest.raises(services.GoldenError, match="no golden question yet"):
+        services.start(proposal=proposal, by=edith)
+    keep(edith)
+    Proposal.objects.update(state=Proposal.State.REFUSED)
+    with pytest.raises(services.GoldenError, match="not open any more"):
+        services.start(proposal=proposal, by=edith)
+    assert not GoldenRun.objects.exists()
+
+
+def test_it_asks_one_side_before_the_first_release(edith: User, three: list[str]) -> None:
+    proposal = proposed(edith)
+    Proposal.objects.update(base=None)
+    found = run(proposal, edith)
+    assert (found.state, found.total, found.losses) == ("done", 3, 0)
+
+
+@pytest.fixture
+def editor(edith: User) -> Client:
+    return browser(edith)
+
+
+def test_it_shows_the_worst_first(editor: Client, edith: User, three: list[str]) -> None:
+    without_visa()
+    proposal = proposed(edith)
+    address = f"/knowledge/try/golden/{proposal.pk}/"
+    assert "They have not been asked yet" in editor.get(address).content.decode()
+    started = editor.post(f"{address}start/", follow=True).content.decode()
+    assert "Waiting for a worker" in started
+    assert f'hx-get="{address}"' in started
+    assert '<meta http-equiv="refresh"' in started
+    assert (
+        "are being asked already" in editor.post(f"{address}start/", follow=True).content.decode()
+    )
+    golden.run_golden(run_id=GoldenRun.objects.get().pk)
+    page = editor.get(address).content.decode()
+    assert "1 question loses a right outcome. Publishing needs a written reason." in page
+    assert page.index(f">{VISA}<") < page.index('id="kind-same"')
+    assert "hx-get" not in page
+    assert "hello there" in page
+
+
+def test_it_shows_no_words_of_another_agencys_question(edith: User, three: list[str]) -> None:
+    proposal = proposed(edith)
+    run(proposal, edith)
+    other = browser(person("otto", Role.EDITOR, "passports"))
+    page = other.get(f"/knowledge/try/golden/{proposal.pk}/").content.decode()
+    assert VISA not in page
+    assert "A question of another agency" in page
+    assert "hello there" in page
+
+
+def test_it_says_so_where_there_is_no_such_proposal(editor: Client) -> None:
+    assert editor.get("/knowledge/try/golden/77/").status_code == 404
+    assert editor.post("/knowledge/try/golden/77/start/").status_code == 404

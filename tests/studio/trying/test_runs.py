@@ -1,0 +1,168 @@
+"""Workers at a golden run: outages, killed workers, two at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from celery import current_app
+from django.utils import timezone
+
+from ieim.audit.models import AuditEvent
+from ieim.llm.offline import OfflineModel
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.studio import runs, sweeper
+from ieim.studio.models import GoldenQuestion, GoldenRun
+from ieim.studio.runs import LEASE
+from ieim.studio.trying import services
+from ieim.studio.trying.golden import running as golden
+from tests.fixtures import VISA
+from tests.review.people import person
+from tests.studio.evaluation.evaluating import Silent
+from tests.studio.trying.trying import NOTHING_ANSWERS, SMALL_TALK, keep, proposed, run
+
+RENEW = "How do I renew my passport?"
+
+pytestmark = pytest.mark.usefixtures("published")
+
+
+@pytest.fixture
+def edith() -> User:
+    return person("edith", Role.EDITOR)
+
+
+@pytest.fixture
+def three(edith: User) -> list[str]:
+    """Golden questions: about a visa, small talk, and one that nothing answers."""
+    return [keep(edith), keep(edith, id="s", **SMALL_TALK), keep(edith, id="n", **NOTHING_ANSWERS)]
+
+
+class Stops(OfflineModel):
+    """A model that goes away after some calls."""
+
+    def __init__(self, after: int, error: BaseException) -> None:
+        self.left = after
+        self.error = error
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+        return super().complete(request, deadline=deadline)
+
+
+class Killed(BaseException):
+    """What ends a worker in the middle."""
+
+
+def test_it_queues_the_task_once_all_is_committed(
+    edith: User,
+    three: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(current_app, "send_task", lambda *sends, **_: sent.append(sends))
+    with django_capture_on_commit_callbacks(execute=True):
+        started = services.start(proposal=proposed(edith), by=edith)
+        assert sent == []
+    assert sent == [(services.RUN_GOLDEN, (started.pk,))]
+    current_app.loader.import_default_modules()
+    current_app.tasks[services.RUN_GOLDEN](started.pk)
+    assert GoldenRun.objects.get().state == "done"
+
+
+def test_it_fails_with_a_sentence_in_an_outage_and_can_be_started_again(
+    edith: User, three: list[str]
+) -> None:
+    proposal = proposed(edith)
+    model = Stops(10, ModelUnavailable("no server there.", passing=False))
+    failed = run(proposal, edith, model=model)
+    assert failed.state == "failed"
+    assert failed.error == (
+        "The model could not be reached: no server there. Start the run again when it can."
+    )
+    assert run(proposal, edith).state == "done"
+
+
+def test_it_bears_a_call_that_was_lost(edith: User, three: list[str]) -> None:
+    class Once(Silent):
+        def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+            self.texts = self.texts if self.asked < 2 else ()
+            return super().complete(request, deadline=deadline)
+
+    assert run(proposed(edith), edith, model=Once(VISA)).state == "done"
+
+
+def test_it_fails_with_a_sentence_after_an_error_of_ours(edith: User, three: list[str]) -> None:
+    failed = run(proposed(edith), edith, model=Silent(VISA, error=KeyError("x")))
+    assert (failed.state, failed.error) == ("failed", golden.OURS)
+
+
+def test_it_names_a_question_that_cannot_be_asked(edith: User, three: list[str]) -> None:
+    GoldenQuestion.objects.filter(name="s").update(case={"id": "s"})
+    failed = run(proposed(edith), edith)
+    assert failed.state == "failed"
+    assert "The golden question s cannot be asked" in failed.error
+
+
+def test_it_goes_on_where_a_killed_worker_stopped(
+    edith: User, three: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "SAVE_EVERY", 0.0)
+    started = services.start(proposal=proposed(edith), by=edith)
+    with pytest.raises(Killed):
+        golden.run_golden(run_id=started.pk, model=Stops(18, Killed()))
+    half = GoldenRun.objects.get()
+    assert half.state == "running"
+    assert 0 < half.done < half.total
+    golden.run_golden(run_id=started.pk)  # the broker brings it again too early
+    assert GoldenRun.objects.get().state == "running"
+    later = timezone.now() + LEASE + timedelta(seconds=1)
+    sweeper.sweep(now=later)
+    assert GoldenRun.objects.get().state == "queued"
+    counting = Stops(10_000, Killed())
+    golden.run_golden(run_id=started.pk, model=counting)
+    done = GoldenRun.objects.get()
+    assert (done.state, done.done) == ("done", 6)
+    whole = Stops(10_000, Killed())
+    run(done.proposal, edith, model=whole)
+    assert 10_000 - counting.left < 10_000 - whole.left
+
+
+def test_it_writes_nothing_once_another_worker_has_it(
+    edith: User, three: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "SAVE_EVERY", 0.0)
+    started = services.start(proposal=proposed(edith), by=edith)
+
+    class Overtaken(OfflineModel):
+        def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+            GoldenRun.objects.update(updated_at=timezone.now())
+            return super().complete(request, deadline=deadline)
+
+    golden.run_golden(run_id=started.pk, model=Overtaken())
+    left = GoldenRun.objects.get()
+    assert (left.state, left.done, left.result) == ("running", 0, None)
+
+
+def test_it_does_nothing_twice(edith: User, three: list[str]) -> None:
+    found = run(proposed(edith), edith)
+    events = AuditEvent.objects.count()
+    golden.run_golden(run_id=found.pk, model=Stops(0, Killed()))
+    assert services.requeue(now=timezone.now() + timedelta(days=1), at_start=True) == 0
+    assert GoldenRun.objects.get().updated_at == found.updated_at
+    assert AuditEvent.objects.count() == events
+
+
+def test_it_takes_every_run_for_dead_when_the_only_worker_starts(
+    edith: User, three: list[str]
+) -> None:
+    started = services.start(proposal=proposed(edith), by=edith)
+    GoldenRun.objects.filter(pk=started.pk).update(state="running")
+    assert services.requeue() == 0
+    assert services.requeue(at_start=True) == 1
+    assert GoldenRun.objects.get().state == "queued"
