@@ -49,9 +49,8 @@ from ieim.pipeline.knowledge import Release
 from ieim.search import ReleaseIndex, index_for
 from ieim.studio.checks import checking
 from ieim.studio.drafts import kept as drafts
-from ieim.studio.drafts import services
+from ieim.studio.drafts import publishing, services
 from ieim.studio.models import Service
-from ieim.studio.proposals import publishing
 from ieim.studio.proposals import services as proposals
 
 ROUNDS = 9

@@ -45,8 +45,8 @@ from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from ieim.pipeline.findings import Code
+from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge_services
-from ieim.studio.proposals import publishing
 from ieim.studio.words import STAGES
 from review import due
 from review.models import AgencySet, ItemFlag, ReviewItem, SearchText

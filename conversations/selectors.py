@@ -21,7 +21,7 @@ from conversations.chat.wording import Words
 from conversations.choosing import selectors as choosing
 from conversations.models import Reply, Session, Stage, Turn
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
-from conversations.turns import flags, languages
+from conversations.turns import flags, help_lines, languages
 from conversations.turns.services import secret_digest
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.pipeline.personal.redaction import prepare
@@ -129,7 +129,7 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime], waiting: Sequence[Turn]
         state=turn.state,
         steps=_steps(turn),
         reply=reply_view(turn.reply, turn) if hasattr(turn, "reply") else None,
-        contacts=flags.help_lines(turn, waiting),
+        contacts=help_lines.of_turn(turn, waiting),
         corrections=tuple(
             CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
             for each in turn.corrections.all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conversations.models import Turn
-from conversations.turns import flags
+from conversations.turns.help_lines import contacts
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Label
 from review.models import CRISIS, ReviewItem
@@ -31,6 +31,6 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
     if not found:
         return ()
     release = knowledge.release(turn.release_number)
-    shown = flags.contacts([label.code for label in found], release, turn.language, text=turn.text)
+    shown = contacts([label.code for label in found], release, turn.language, text=turn.text)
     texts = [*(each.text for each in shown), *(label.description for label in found)]
     return tuple(dict.fromkeys(text for text in texts if text))

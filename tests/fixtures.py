@@ -21,10 +21,10 @@ from ieim.audit.models import PEOPLE_CHAIN, AuditEvent, AuditHead
 from ieim.knowledge.bundles.bundle import Bundle, read_bundle
 from ieim.knowledge.models import Publication, Release
 from ieim.pipeline.ports import Model
+from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from ieim.studio.drafts.selectors import DRAFT_MODELS
 from ieim.studio.models import Change
-from ieim.studio.proposals import publishing
 
 DEMO = Path(settings.BASE_DIR) / "ieim" / "knowledge" / "demo"
 VISA = "I want to extend my tourist visa"

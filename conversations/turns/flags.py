@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -12,14 +11,11 @@ from django.db import transaction
 from conversations.models import Turn
 from conversations.record.vouched import TURN
 from conversations.states import TurnState
-from conversations.turns import languages
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import risk
-from ieim.pipeline.message.language import likely
-from ieim.pipeline.message.risk import Contact, Risk
+from ieim.pipeline.message.risk import Risk
 
 
 @transaction.atomic
@@ -70,42 +66,3 @@ def waiting(session_id: UUID) -> list[Turn]:
     """Return the flagged turns of a session that wait for a person."""
     held = Turn.objects.filter(session_id=session_id, state=TurnState.NEEDS_REVIEW.value)
     return [turn for turn in held if turn.risks]
-
-
-def in_danger(turn: Turn) -> bool:
-    """Whether an earlier message of danger in the turn's session waits for a person."""
-    earlier = (each for each in waiting(turn.session_id) if each.number < turn.number)
-    return any(map(_own_lines, earlier))
-
-
-def help_lines(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
-    """Return what somebody in danger has to see at a turn.
-
-    Those are the lines of its own flags, and of earlier turns that are ``waiting`` for a person, as
-    they were told there: who goes on to write "are you there?" is in danger still.
-    """
-    flagged = [turn, *(each for each in waiting if each.number < turn.number)]
-    return tuple(dict.fromkeys(line for each in flagged for line in _own_lines(each)))
-
-
-def _own_lines(turn: Turn) -> tuple[Contact, ...]:
-    codes = [found["code"] for found in turn.risks]
-    if not codes:
-        return ()
-    release = knowledge.release(turn.release_number)
-    return contacts(codes, release, turn.language, text=turn.text)
-
-
-def contacts(
-    codes: Sequence[str], release: Release, language: str, *, text: str
-) -> tuple[Contact, ...]:
-    """Return what somebody in danger has to see at once, each with the language that it is in.
-
-    ``language`` is the one that the message is answered in, empty where it is not known. What
-    people write in danger is often too short to tell: they read it in every language that ``text``
-    may well be in.
-    """
-    known = {each.language for each in release.help_lines} | {languages.written_in()}
-    read = likely(text, known)
-    found = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
-    return tuple(replace(each, language=each.language or languages.written_in()) for each in found)

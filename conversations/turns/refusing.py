@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from conversations.chat.wording import PAGE, words
 from conversations.models import Turn
-from conversations.turns import flags, languages
+from conversations.turns import help_lines, languages
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
 from ieim.pipeline.message import risk
@@ -71,7 +71,7 @@ def help_beside(
     if number is not None:
         language = _language(text, turns)
         codes = [each.code for each in found]
-        refused.contacts = flags.contacts(
+        refused.contacts = help_lines.contacts(
             codes, knowledge.release(number), language, text=beginning(text)
         )
         refused.words = words(language or languages.written_in())

@@ -17,8 +17,8 @@ from django.db.models import ManyToManyField, QuerySet
 from django.http import HttpRequest
 
 from ieim.people.access import member
+from ieim.people.accounts import account_of, handed_out, why_not
 from ieim.people.models import AgencyScope, User
-from ieim.people.rules import account_of, handed_out, why_not
 from ieim.people.services import changing, changing_role
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from django.db import transaction
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
 from ieim.audit.types import JSONValue
+from ieim.people.accounts import Account, account_of, names_of, why_not
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS
-from ieim.people.rules import Account, account_of, names_of, why_not
 
 Changes = dict[str, JSONValue]
 

@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from conversations.api.serializers import ExactTextField
 from ieim.studio.api.staff import Closed
 from review.api.errors import NotDecided
-from review.claims.holding import MAX_REASON, MIN_LETTERS
 from review.deciding import Action, Refused
+from review.deciding.locking import MAX_REASON, MIN_LETTERS
 from review.deciding.texts import MAX_SOURCES, MAX_TEXT
 from review.queue.searching import AGES, LONGEST, LONGEST_SEARCH, TABS, Filters, UnknownFilter
 

@@ -28,10 +28,9 @@ from review.api.serializers import (
     StandingSerializer,
 )
 from review.api.taking import ACTIONS, Wanted, decision_of, filters_of
-from review.claims import holding
 from review.claims import services as claims
 from review.claims.services import ClaimRefused, ClaimTaken
-from review.deciding import Action, Conflict, Decision, Refused
+from review.deciding import Action, Conflict, Decision, Refused, locking
 from review.item.selectors import load
 from review.models import ReviewItem
 from review.queue import selectors
@@ -135,9 +134,9 @@ class Decide(View):
     def post(self, request: Request, pk: UUID) -> Response:
         """Decide an item."""
         try:
-            seen = holding.find(pk, self.user)
+            seen = locking.find(pk, self.user)
             wanted = decision_of(request)
-            if wanted.action in OPINIONS and not self.user.has_perm(holding.SECOND):
+            if wanted.action in OPINIONS and not self.user.has_perm(locking.SECOND):
                 raise PermissionDenied
             _require_seen(request, seen)
             decision = self.decide(seen, wanted)

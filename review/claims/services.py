@@ -20,8 +20,8 @@ from django.utils import timezone
 from conversations.models import Turn
 from ieim.audit import services as audit
 from ieim.people.models import User
-from review.claims.holding import DECIDE, SECOND, SUPERVISE
 from review.deciding import permitted
+from review.deciding.locking import DECIDE, SECOND, SUPERVISE
 from review.deciding.signing import second
 from review.models import ReviewItem
 from review.queue import selectors

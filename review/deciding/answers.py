@@ -18,7 +18,8 @@ from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate import gate, shape, strict_json
-from ieim.pipeline.gate.gate import Evidence, EvidenceDict, Judgement
+from ieim.pipeline.gate.gate import Judgement
+from ieim.pipeline.gate.quotes import Evidence, EvidenceDict
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.results import Result
 from ieim.pipeline.stages.base import Context, Output

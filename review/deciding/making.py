@@ -12,10 +12,9 @@ from django.utils import timezone
 
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
-from review.claims import holding
 from review.corrections import records
 from review.corrections.records import Content
-from review.deciding import actions, permitted
+from review.deciding import actions, locking, permitted
 from review.deciding.actions import Prepared
 from review.deciding.errors import Conflict, Refused
 from review.deciding.signing import confirming, second, signing
@@ -47,17 +46,17 @@ def decide(
     ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
     """
     now = now or timezone.now()
-    item = holding.find(item_id, actor, lock=True)
-    holding.require_version(item, version)
-    if holding.held_by_other(item, actor, now):
-        raise Conflict(holding.claim_problem(item, actor, now))
+    item = locking.find(item_id, actor, lock=True)
+    locking.require_version(item, version)
+    if locking.held_by_other(item, actor, now):
+        raise Conflict(locking.claim_problem(item, actor, now))
     if action is Action.UNDO:
         raise Refused("Undo a decision where it is shown.")
     problem = permitted.why_not(item, actor, action, now)
     if problem:
         raise Refused(problem)
     confirming.require(item, action, payload)
-    reason = holding.checked_reason(reason)
+    reason = locking.checked_reason(reason)
     if action in permitted.OPINIONS:
         return _opinion(item, actor, action, reason, now)
     prepared = actions.prepare(item, action, payload)
@@ -65,7 +64,7 @@ def decide(
         item=item, actor=actor, action=action, reason=reason, content=prepared.content, now=now
     )
     if action is Action.HAND_OVER:
-        holding.advance(item, state=waiting_state(item), agency=prepared.agency, **NO_CLAIM)
+        locking.advance(item, state=waiting_state(item), agency=prepared.agency, **NO_CLAIM)
         belonging.refresh(item.turn_id)
         return decision
     signing.withdraw(item, actor)  # They stood under something else.
@@ -80,7 +79,7 @@ def decide(
 def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now: datetime) -> None:
     """Let a signed decision take effect, or wait for the other signatures in their queues."""
     if signing.missing(item):
-        holding.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
+        locking.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
         belonging.refresh(item.turn_id)
     else:
         take_effect(item, prepare(), actor, now)
@@ -96,7 +95,7 @@ def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime
     """Carry a decision out, or keep it for a second opinion where the item needs one."""
     moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
     if second.needed(item) and not moot:
-        holding.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
+        locking.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
     else:
         _carry_out(item, prepared, actor, now)
 
@@ -123,13 +122,13 @@ def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: da
         _carry_out(item, prepared, proposal.actor, now)
     else:
         signing.withdraw(item, actor)
-        holding.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        locking.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
     return decision
 
 
 def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
     actions.carry_out(item, prepared, actor)
-    holding.advance(item, state=ReviewState.DECIDED, decided_at=now, **NO_CLAIM)
+    locking.advance(item, state=ReviewState.DECIDED, decided_at=now, **NO_CLAIM)
 
 
 def _sends(prepared: Prepared) -> bool:

@@ -12,8 +12,7 @@ from conversations.turns.services import REPLY
 from ieim.people.models import User
 from ieim.pipeline.findings import WAIVABLE
 from ieim.pipeline.topology import ANSWERING
-from review.claims import holding
-from review.deciding import answers, flow
+from review.deciding import answers, flow, locking
 from review.deciding.errors import Refused
 from review.deciding.signing import second, signing
 from review.models import Action, Decision, ReviewItem
@@ -40,12 +39,12 @@ def why_not(item: ReviewItem, actor: User, action: Action, now: datetime) -> str
     """Return why an action on an item that the actor sees may not be taken, empty when it may."""
     if action is Action.UNDO:
         return "" if any(not undo_problem(d, actor, now) for d in undoable(item)) else NOT_UNDOABLE
-    permission = holding.SECOND if action in OPINIONS else holding.DECIDE
+    permission = locking.SECOND if action in OPINIONS else locking.DECIDE
     if not actor.has_perm(permission):
         return NO_RIGHT
     if ReviewState(item.state) not in UNDECIDED:
         return "This item has been decided."
-    claim = holding.claim_problem(item, actor, now)
+    claim = locking.claim_problem(item, actor, now)
     return claim or _proposal_problem(item, actor, action) or state_problem(item, action)
 
 
@@ -145,12 +144,12 @@ def undoable(item: ReviewItem) -> list[Decision]:
 def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
     """Return why a decision cannot be undone (by this person), empty when it can."""
     item, action = decision.item, Action(decision.action)
-    if not actor.has_perm(holding.DECIDE):
+    if not actor.has_perm(locking.DECIDE):
         return NO_RIGHT
-    if decision.actor_id != actor.pk and not actor.has_perm(holding.SUPERVISE):
+    if decision.actor_id != actor.pk and not actor.has_perm(locking.SUPERVISE):
         return "Only its author or a supervisor can undo a decision."
-    if holding.held_by_other(item, actor, now):
-        return f"{holding.name(item.claimed_by)} is working on this item."
+    if locking.held_by_other(item, actor, now):
+        return f"{locking.name(item.claimed_by)} is working on this item."
     if second.proposal_of(item) == decision:
         return ""
     newest = item.decisions.order_by("created_at", "id").last()

@@ -15,8 +15,7 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING
 from ieim.studio.words import stage_words
-from review.claims import holding
-from review.deciding import actions, flow, permitted, texts
+from review.deciding import actions, flow, locking, permitted, texts
 from review.deciding.actions import Prepared
 from review.deciding.errors import Refused
 from review.deciding.signing import second, signing
@@ -43,7 +42,7 @@ def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str,
 
     Raises ``ReviewItem.DoesNotExist``, and :class:`Refused` for what is no decision at all.
     """
-    item = holding.find(item_id, actor)
+    item = locking.find(item_id, actor)
     problem = permitted.state_problem(item, action)
     if problem:
         raise Refused(problem)

@@ -30,7 +30,8 @@ ALERT_DECISIONS = 20
 ALERT_SHARE = 0.95
 ALERT_SECONDS = 10
 APPROVING = frozenset({Action.APPROVE.value, Action.AGREE.value})
-ORIGINS = tuple(ReplyOrigin.values)
+WITHOUT_A_PERSON = frozenset({ReplyOrigin.MODEL.value, ReplyOrigin.CITIZEN_CHOICE.value})
+"""How a reply came where no member of staff had a part in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,13 @@ def waiting(rows: Sequence[Answered]) -> Waiting:
     seconds = [(row.seconds, 1) for row in rows]
     due = [row.in_time for row in rows if row.in_time is not None]
     return Waiting(len(rows), quantile(seconds, 0.5), quantile(seconds, 0.9), sum(due), len(due))
+
+
+def answered(rows: Iterable[Asked]) -> tuple[int, int]:
+    """Return how many questions were answered without a person, and how many with one."""
+    by = sums(rows, lambda row: row.outcome, lambda row: row.turns)
+    alone = sum(by[origin] for origin in WITHOUT_A_PERSON)
+    return alone, sum(by[origin] for origin in ReplyOrigin.values) - alone
 
 
 def useful(rows: Iterable[Rated]) -> tuple[int, int]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from conversations.models import ReplyOrigin
 from review.metrics import sections
 from review.metrics.figures import (
-    ORIGINS,
     Deciding,
     Figures,
+    answered,
     by_person,
     deciding,
     turned_away,
@@ -105,7 +104,7 @@ def _scope(scope: frozenset[str] | None, names: Mapping[str, str]) -> str:
 
 def _tiles(figures: Figures) -> tuple[Tile, ...]:
     turns = sum(row.turns for row in figures.asked)
-    alone = sum(r.turns for r in figures.asked if r.outcome == ReplyOrigin.MODEL.value)
+    alone, _ = answered(figures.asked)
     waited, team = waiting(figures.answered), deciding(figures.decided)
     found_useful, rated = useful(figures.rated)
     elsewhere, went_on = turned_away(figures.went_on)
@@ -151,8 +150,7 @@ def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
     rows = []
     for agency, part in parts.items():
         turns = sum(row.turns for row in part.asked)
-        helped = sum(row.turns for row in part.asked if row.outcome in ORIGINS[1:])
-        alone = sum(row.turns for row in part.asked if row.outcome == ORIGINS[0])
+        alone, helped = answered(part.asked)
         waited = waiting(part.answered)
         tokens = sum(row.tokens for row in part.spent)
         found_useful, rated = useful(part.rated)

@@ -12,7 +12,7 @@ from uuid import UUID
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
-from review.claims import holding
+from review.deciding import locking
 from review.models import SavedView
 from review.queue import head as queue_head
 from review.queue import lists, selectors
@@ -98,8 +98,8 @@ def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: dat
         tabs=queue_head.tabs(filters, counts, by_reference=found is not None),
         selects=queue_presenters.selects(filters, release, agencies_of(user)),
         views=queue_presenters.views(SavedView.objects.filter(owner_id=user.pk), filters),
-        colleagues=_colleagues(user) if user.has_perm(holding.SUPERVISE) else (),
-        may_decide=user.has_perm(holding.DECIDE),
+        colleagues=_colleagues(user) if user.has_perm(locking.SUPERVISE) else (),
+        may_decide=user.has_perm(locking.DECIDE),
         nothing=queue_head.nothing(filters, found),
         # New items before the first one show on an earlier page, where there is one.
         news=_news(
@@ -178,6 +178,6 @@ def _address(filters: Filters, **place: str) -> str:
 
 def _colleagues(user: User) -> tuple[Choice, ...]:
     backend = "django.contrib.auth.backends.ModelBackend"
-    found = User.objects.with_perm(holding.DECIDE, backend=backend)
+    found = User.objects.with_perm(locking.DECIDE, backend=backend)
     named = sorted((selectors.name_of(each), each.get_username(), each.pk) for each in found)
     return tuple(Choice(username, name, pk == user.pk) for name, username, pk in named)

@@ -20,8 +20,8 @@ from conversations.turns import erasing
 from conversations.turns.running import waiting
 from ieim.people.models import User
 from ieim.pipeline.calls.strands import AtOnce
+from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.proposals import publishing
 from ieim.studio.recall import sending
 from review import deciding
 from review.models import Action

@@ -8,8 +8,8 @@ from django.db import IntegrityError, connection, transaction
 from ieim.audit.models import AppendOnlyError
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Publication, Release
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.proposals.publishing import publish
 
 pytestmark = pytest.mark.django_db
 

@@ -20,9 +20,9 @@ from ieim.knowledge.following import PATIENCE, Follower
 from ieim.knowledge.models import Publication
 from ieim.knowledge.selectors import Published
 from ieim.pipeline.knowledge import Release, Translation
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
-from ieim.studio.proposals.publishing import publish
 
 pytestmark = pytest.mark.django_db
 

@@ -12,9 +12,9 @@ from django.db import DatabaseError
 from ieim.knowledge import following, selectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.following import Follower
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
-from ieim.studio.proposals.publishing import publish
 
 # The thread sees only what has been committed.
 pytestmark = pytest.mark.django_db(transaction=True)

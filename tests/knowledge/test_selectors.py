@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from ieim.knowledge import selectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Publication, Release
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
-from ieim.studio.proposals.publishing import publish
 
 pytestmark = pytest.mark.django_db
 

@@ -16,9 +16,9 @@ from ieim.search import FusedIndex, ReleaseIndex
 from ieim.search.embedders.careful import CarefulEmbedder
 from ieim.search.fusing import texts_of
 from ieim.search.inquiry import Kind
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
-from ieim.studio.proposals.publishing import publish
 from tests.embedders import Ideas
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from conversations import ports, selectors
 from conversations.choosing import services as choosing
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.states import TurnState
-from conversations.turns import flags, languages, resuming, services
+from conversations.turns import flags, help_lines, languages, resuming, services
 from conversations.turns.running import waiting
 from conversations.turns.running.leases import Hold, leases
 from conversations.turns.running.seats import SPARE, SeatedModel, Seats
@@ -126,7 +126,7 @@ def _run(turn: Turn, model: Model, hold: Hold) -> None:
         runtime_directive=notices.runtime_directive(release, timezone.now()),
         language=languages.told(turn),
         decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
-        in_danger=flags.in_danger(turn),
+        in_danger=help_lines.in_danger(turn),
     )
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ieim.pipeline.evidence.evidence import is_trivial, locate
+from ieim.pipeline.evidence.locating import is_trivial, locate
 from ieim.search.asking import forms
 
 MAX_CHARS = 200

@@ -150,7 +150,7 @@ class Claim:
     """An element of the answer that must stand in the citizen's own words.
 
     With a ``value`` it is a fact (an entity, a key): one place in the text. Without one it is a
-    label, which says something of the whole text: see :mod:`ieim.pipeline.evidence.quotes`.
+    label, which says something of the whole text: see :mod:`ieim.pipeline.evidence.pairing`.
     ``may_be_masked`` says whether the value may hide characters, of which nothing is then asked.
     """
 

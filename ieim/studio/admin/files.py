@@ -22,8 +22,8 @@ from import_export.tmp_storages import CacheStorage
 
 from ieim.studio.admin.base import DraftAdmin
 from ieim.studio.exchange.formats import TableFormat, Unreadable, formats_of
+from ieim.studio.exchange.importing import DraftResource, Preview, resource_of
 from ieim.studio.exchange.reading import MAX_BYTES
-from ieim.studio.exchange.resources import DraftResource, Preview, resource_of
 
 _FORMATS = 4
 

@@ -14,7 +14,7 @@ from conversations.chat import showing, wording
 from conversations.chat.presenters import StepView, TurnView
 from conversations.chat.replies import ReplyView
 from conversations.models import Reply, ReplyOrigin, Turn
-from conversations.turns import flags, languages, resuming
+from conversations.turns import help_lines, languages, resuming
 from ieim.knowledge import crisis
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline.findings import Finding
@@ -160,7 +160,7 @@ def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
         state="answered" if reply else "needs_review",
         steps=tuple(StepView(words.steps[name], "done", words.language) for name in steps),
         reply=reply,
-        contacts=flags.contacts(
+        contacts=help_lines.contacts(
             [each.code for each in looked.risks],
             side.release,
             side.language,

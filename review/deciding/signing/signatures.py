@@ -11,9 +11,8 @@ from django.utils import timezone
 from ieim.audit import services as audit
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
-from review.claims import holding
 from review.corrections import records
-from review.deciding import actions, making
+from review.deciding import actions, locking, making
 from review.deciding.errors import Conflict, Refused
 from review.deciding.signing import second, signing
 from review.models import ReviewItem, SignOff
@@ -28,11 +27,11 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
     ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
     """
     now = timezone.now()
-    item = holding.find(item_id, actor, lock=True)
-    holding.require_version(item, version)
-    if holding.held_by_other(item, actor, now):
-        raise Conflict(holding.claim_problem(item, actor, now))
-    reason = holding.checked_reason(reason)
+    item = locking.find(item_id, actor, lock=True)
+    locking.require_version(item, version)
+    if locking.held_by_other(item, actor, now):
+        raise Conflict(locking.claim_problem(item, actor, now))
+    reason = locking.checked_reason(reason)
     _require_signable(item, actor, agency)
     proposal = second.proposal_of(item)
     if proposal is None or not signing.waits(item, proposal):
@@ -57,7 +56,7 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
 
 def _require_signable(item: ReviewItem, actor: User, agency: str) -> None:
     scope = agencies_of(actor)
-    if not actor.has_perm(holding.DECIDE) or (scope is not None and agency not in scope):
+    if not actor.has_perm(locking.DECIDE) or (scope is not None and agency not in scope):
         raise Refused("You may sign only for your own agency.")
     if agency not in signing.agencies(item):
         raise Refused("This agency has no part in this reply.")

@@ -10,10 +10,9 @@ from django.utils import timezone
 from conversations.turns import resuming, services
 from conversations.turns.resuming import NotWaiting
 from ieim.people.models import User
-from review.claims import holding
 from review.corrections import records
 from review.corrections.records import Content
-from review.deciding import permitted
+from review.deciding import locking, permitted
 from review.deciding.actions import was_closed
 from review.deciding.errors import Conflict, Refused
 from review.deciding.making import NO_CLAIM, waiting_state
@@ -32,7 +31,7 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
     """
     now = timezone.now()
     item_id = Decision.objects.values_list("item_id", flat=True).get(pk=decision_id)
-    locked = holding.locked(item_id)
+    locked = locking.locked(item_id)
     decision = Decision.objects.get(pk=decision_id)
     decision.item = locked
     # Its author may have handed the item out of their own sight.
@@ -47,7 +46,7 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
         item=locked,
         actor=actor,
         action=Action.UNDO,
-        reason=holding.checked_reason(reason),
+        reason=locking.checked_reason(reason),
         content=Content(contract=decision.artifacts.get("stage", "")),
         now=now,
         about=decision,
@@ -62,11 +61,11 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
 def _take_back(item: ReviewItem, decision: Decision, actor: User) -> None:
     if decision.action != Action.HAND_OVER.value or decision.output is None:
         signing.withdraw(item, actor)
-        holding.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        locking.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
         return
     before = belonging.set_of(decision.output.get("agencies", ()))
     back = {"agency": decision.output["from"], "agencies": before}
-    holding.advance(item, state=waiting_state(item), **back, **NO_CLAIM)
+    locking.advance(item, state=waiting_state(item), **back, **NO_CLAIM)
     belonging.refresh(item.turn_id)
 
 

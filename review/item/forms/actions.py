@@ -9,8 +9,8 @@ from django.http import QueryDict
 
 from ieim.pipeline.topology import ANSWERING
 from ieim.studio.words import stage_words
-from review.claims.holding import checked_reason
 from review.deciding import Refused
+from review.deciding.locking import checked_reason
 from review.item.forms import flow, topics, triage
 from review.item.forms.base import Desk, Form, Invalid, Option, Output, Problem
 from review.item.forms.services import chosen_services, services

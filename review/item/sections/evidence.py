@@ -7,7 +7,7 @@ from typing import Any
 
 from conversations.models import Attempt, Stage, Turn
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.evidence.quotes import placed
+from ieim.pipeline.evidence.pairing import placed
 from ieim.pipeline.findings import Code, pointer
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.knowledge import Release

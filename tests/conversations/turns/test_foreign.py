@@ -20,8 +20,8 @@ from ieim.audit.verify import verify
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as reading
 from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.proposals import publishing
 from review.models import Action, ReviewItem
 from tests import bilingual
 from tests.conversations.api.integrating import Integrator

@@ -16,8 +16,8 @@ from conversations.models import Session, Turn
 from conversations.record.replay import replay
 from conversations.turns.languages import told
 from conversations.turns.running import running
+from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.proposals import publishing
 from review.deciding import flow
 from review.models import ReviewItem
 from tests import bilingual

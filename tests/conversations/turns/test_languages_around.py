@@ -18,8 +18,8 @@ from conversations.models import Turn
 from conversations.turns import services
 from ieim.knowledge.notices.services import add
 from ieim.people.roles import Role
+from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.proposals import publishing
 from ieim.studio.recall import sending
 from tests import bilingual
 from tests.fixtures import Ask

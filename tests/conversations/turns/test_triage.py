@@ -15,7 +15,7 @@ from conversations.turns import services
 from conversations.turns.running import running
 from ieim.audit.models import AuditEvent
 from ieim.pipeline import results
-from ieim.pipeline.evidence import evidence
+from ieim.pipeline.evidence import locating
 from review.models import Priority, ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
@@ -63,8 +63,8 @@ def test_it_stores_what_triage_found_with_spans_of_the_citizens_text(ask: Ask) -
     spans = [*found["product_line"]["spans"], *found["urgency"]["spans"]]
     assert spans
     for span in spans:
-        where = evidence.Span(span["start"], span["end"], 1)
-        assert span["snippet_sha256"] == evidence.snippet_sha256(VISA, where)
+        where = locating.Span(span["start"], span["end"], 1)
+        assert span["snippet_sha256"] == locating.snippet_sha256(VISA, where)
         assert span["quote"] in VISA
 
 

@@ -220,3 +220,18 @@ def test_it_says_what_is_wrong_with_dates(params: dict[str, str], field: str, wo
 
 def number(words: str) -> int:
     return int(words.replace(",", ""))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "alone", "helped"),
+    [
+        ("model", 3, 0),
+        ("citizen_choice", 3, 0),  # the citizen chose: nobody of the staff had a part in it
+        ("model_approved", 0, 3),
+        ("staff_override", 0, 3),
+        ("staff", 0, 3),
+        ("running", 0, 0),
+    ],
+)
+def test_who_had_a_part_in_an_answer(outcome: str, alone: int, helped: int) -> None:
+    assert figures.answered([Asked(TODAY, "", outcome, 3)]) == (alone, helped)

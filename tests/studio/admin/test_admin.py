@@ -14,9 +14,9 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.headings import headings
 from ieim.knowledge.models import Release
 from ieim.people.models import User
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Agency, Category, Change, Label, Service, Translation
-from ieim.studio.proposals.publishing import publish
 from tests.studio.admin.admin_pages import address, filled, said
 
 pytestmark = pytest.mark.django_db

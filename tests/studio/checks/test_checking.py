@@ -16,10 +16,9 @@ from ieim.people.roles import Role
 from ieim.studio import runs, sweeper
 from ieim.studio.checks import checking, examine
 from ieim.studio.checks.checking import Checked
-from ieim.studio.drafts import editing, services
+from ieim.studio.drafts import editing, publishing, services
 from ieim.studio.drafts import kept as drafts
 from ieim.studio.models import Change, CheckRun, Proposal, Service
-from ieim.studio.proposals import publishing
 from ieim.studio.proposals import services as proposals
 from tests.review.people import browser, person
 from tests.studio.proposals.proposing import change, reasons

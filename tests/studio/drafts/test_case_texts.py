@@ -16,10 +16,10 @@ from ieim.pipeline.reply import guidance
 from ieim.studio.checks import Remark, at_once, checking
 from ieim.studio.drafts import editing
 from ieim.studio.drafts import selectors as drafts
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import CaseText, Change
 from ieim.studio.proposals.differences import Kind, differences
-from ieim.studio.proposals.publishing import publish
 from tests.fixtures import DEMO
 from tests.knowledge.bundles import Tables, errors, tables, write
 from tests.review.people import browser, person

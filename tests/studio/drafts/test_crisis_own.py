@@ -13,8 +13,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.ports import Matrix
 from ieim.search.crisis import examples
-from ieim.studio.drafts import services
-from ieim.studio.proposals import publishing
+from ieim.studio.drafts import publishing, services
 from ieim.studio.trying.asking import ask_both
 from ieim.studio.trying.presenters import side_view
 from tests.embedders import Feelings

@@ -16,12 +16,11 @@ from ieim.knowledge.bundles.bundle import Bundle, default_labels, read_bundle
 from ieim.knowledge.models import Publication, Release
 from ieim.knowledge.vouched import PUBLICATION, RELEASE
 from ieim.people.models import User
+from ieim.studio.drafts import publishing, services
 from ieim.studio.drafts import selectors as drafts
-from ieim.studio.drafts import services
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import Counts, import_bundle
 from ieim.studio.models import Agency, Category, Label, Service
-from ieim.studio.proposals import publishing
-from ieim.studio.proposals.publishing import publish
 from tests.knowledge.bundles import Tables, tables, write
 
 pytestmark = pytest.mark.django_db

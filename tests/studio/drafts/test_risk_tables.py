@@ -15,10 +15,10 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.checks import at_once
 from ieim.studio.drafts import editing
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Change, DraftEntry, HelpLine, RiskExample
 from ieim.studio.proposals.differences import Kind, differences
-from ieim.studio.proposals.publishing import publish
 from tests.fixtures import DEMO
 from tests.knowledge.bundles import Tables, errors, tables, write
 from tests.review.people import browser, person

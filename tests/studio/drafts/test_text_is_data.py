@@ -10,8 +10,8 @@ from conversations.models import Turn
 from conversations.turns import services
 from ieim.people.roles import Role
 from ieim.studio.drafts import editing
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.models import Agency, Change, Service
-from ieim.studio.proposals.publishing import publish
 from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.review.desk import Scripted, run, unsure

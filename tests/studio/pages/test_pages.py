@@ -12,9 +12,8 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.people.roles import Role
-from ieim.studio.drafts import services
+from ieim.studio.drafts import publishing, services
 from ieim.studio.models import Proposal, Service, Translation
-from ieim.studio.proposals import publishing
 from ieim.studio.proposals import services as proposals
 from tests.review.people import browser, editor_and_publisher, person
 from tests.studio.proposals.proposing import ask_golden, change, proposed

@@ -16,9 +16,8 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Publication, Release
 from ieim.people.models import User
 from ieim.people.roles import Role
-from ieim.studio.drafts import services
+from ieim.studio.drafts import publishing, services
 from ieim.studio.models import Proposal, Service
-from ieim.studio.proposals import publishing
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.services import ProposalError
 from tests.fixtures import VISA

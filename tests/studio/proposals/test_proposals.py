@@ -12,9 +12,8 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.people.roles import Role
-from ieim.studio.drafts import editing, services
+from ieim.studio.drafts import editing, publishing, services
 from ieim.studio.models import Change, GoldenRun, Proposal, Service
-from ieim.studio.proposals import publishing
 from ieim.studio.proposals import services as proposals
 from tests.review.people import editor_and_publisher, person
 from tests.studio.proposals.proposing import ask_golden, change, events, proposed, reasons, run

@@ -10,8 +10,8 @@ from conversations.models import Correction, CorrectionNotice, Turn
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.people.models import User
 from ieim.people.roles import Role
+from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.proposals import publishing
 from ieim.studio.recall import sending
 from tests.fixtures import DEMO
 from tests.review.people import person

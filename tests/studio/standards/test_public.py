@@ -9,9 +9,9 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
-from ieim.studio.proposals.publishing import publish
 
 ALL = "/services.jsonld"
 ONE = "/services/passports/renew.jsonld"

@@ -44,7 +44,7 @@ from ieim.studio.api.staff import Changed, StaffView
 from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.drafts.history import readable
 from ieim.studio.exchange.formats import TableFormat, Unreadable, formats_of
-from ieim.studio.exchange.resources import Preview, resource_of
+from ieim.studio.exchange.importing import Preview, resource_of
 from ieim.studio.models import Agency
 from ieim.studio.standards.merging import Moved, Plan, merge, plan
 from ieim.studio.standards.reading.reading import read_standard

@@ -14,8 +14,7 @@ from tqdm import tqdm
 
 from ieim.knowledge.bundles.bundle import Bundle, BundleError, read_bundle
 from ieim.knowledge.bundles.rows import TABLES
-from ieim.studio.drafts import services
-from ieim.studio.proposals import publishing
+from ieim.studio.drafts import publishing, services
 
 _HELP = """\
 Replaces the draft by a knowledge bundle, in one transaction, and says how many entries of each

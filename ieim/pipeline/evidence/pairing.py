@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ieim.pipeline.evidence.evidence import Span, Taken, locate_each
+from ieim.pipeline.evidence.locating import Span, Taken, locate_each
 from ieim.pipeline.stages.base import Claim
 
 

@@ -14,9 +14,9 @@ from django.test import Client
 
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
 from ieim.audit.verify import verify
+from ieim.people.accounts import account_of, why_not
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
-from ieim.people.rules import account_of, why_not
 from ieim.people.services import changing
 from tests.review.people import browser, person
 from tests.studio.admin.admin_pages import filled
