@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,8 @@ def make(folder: Path, *arguments: str) -> tuple[int, str]:
     done = subprocess.run(
         ["make", "-f", str(ROOT / "Makefile"), *arguments],
         cwd=folder,
+        # As from a shell, also where `make test` runs this.
+        env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
