@@ -123,13 +123,74 @@ document.addEventListener("htmx:wsAfterSend", (event) => {
   refresh();
 });
 
-document.addEventListener("htmx:wsAfterMessage", settle);
+document.addEventListener("htmx:wsAfterMessage", () => {
+  settle();
+  watchNewest();
+});
 
 // The server's own event: the same question stands at the end once more, or why it does not.
 document.addEventListener("asked-again", () => {
   if (error()) error().scrollIntoView({ block: "nearest" });
   else reveal([...turns()].at(-1));
   refresh();
+});
+
+// ---- the keyboard: Enter sends, as in other chats; a switch of this browser turns it off
+
+const keys = document.getElementById("ask-keys");
+const enterSends = document.getElementById("enter-sends");
+const KEPT = "ieim-enter-sends";
+
+function kept() {
+  try {
+    return localStorage.getItem(KEPT) !== "no";
+  } catch {
+    return true; // storage is blocked
+  }
+}
+
+function tellKeys() {
+  const sends = enterSends.checked;
+  const words = sends ? "Enter sends your question, Shift and Enter begin a new line." : "";
+  say(document.getElementById("question-keys"), words && ` ${words}`);
+}
+
+enterSends.checked = kept();
+enterSends.addEventListener("change", () => {
+  try {
+    localStorage.setItem(KEPT, enterSends.checked ? "yes" : "no");
+  } catch {
+    // It holds for this page.
+  }
+  tellKeys();
+});
+keys.hidden = false;
+tellKeys();
+
+question.addEventListener("keydown", (event) => {
+  // While a word is being composed, Enter is for the word.
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing || !enterSends.checked) return;
+  event.preventDefault();
+  button.click();
+});
+
+// ---- back to the newest
+
+const toNewest = document.getElementById("to-newest");
+const seen = new IntersectionObserver(([{ isIntersecting }]) => {
+  toNewest.hidden = isIntersecting;
+});
+
+function watchNewest() {
+  const newest = [...turns()].at(-1);
+  seen.disconnect();
+  if (newest) seen.observe(newest);
+  else toNewest.hidden = true;
+}
+
+toNewest.addEventListener("click", () => {
+  question.focus({ preventScroll: true });
+  reveal([...turns()].at(-1));
 });
 
 // ---- the connection
@@ -177,3 +238,4 @@ document.addEventListener("visibilitychange", () => {
 });
 
 refresh();
+watchNewest();

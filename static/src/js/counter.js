@@ -22,6 +22,7 @@ for (const message of document.querySelectorAll("[data-counter]")) {
     const left = limit - [...box.value].length;
     message.textContent = words(left);
     message.classList.toggle("govuk-character-count__message--over", left < 0);
+    message.classList.toggle("govuk-character-count__message--near", left < limit / 10);
     clearTimeout(timer);
     timer = setTimeout(() => {
       spoken.textContent = left < limit / 10 ? words(left) : "";

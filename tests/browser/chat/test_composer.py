@@ -1,0 +1,82 @@
+"""The question box: at hand from the first moment, and sent with Enter."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.steps import PASSPORT, VISA, ask, assert_accessible, connected, expect_answer
+
+pytestmark = pytest.mark.browser
+
+SIZES = [(390, 844), (1440, 900)]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_it_is_in_view_from_the_first_moment_and_while_one_reads(
+    quiet_page: Page, width: int, height: int
+) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto("/")
+    connected(page)
+    box, button = page.locator("#question"), page.get_by_role("button", name="Ask", exact=True)
+    for element in (box, button):
+        expect(element).to_be_in_viewport(ratio=1)
+    ask(page)
+    expect_answer(page)
+    ask(page, PASSPORT)
+    expect_answer(page, 2)
+    # The newest answer came to rest with its beginning in view, and the box stays beneath it.
+    expect(page.locator(".turn").last.locator(".message")).to_be_in_viewport(ratio=1)
+    page.evaluate("window.scrollTo(0, 0)")
+    for element in (box, button):
+        expect(element).to_be_in_viewport(ratio=1)
+    newest = page.get_by_role("button", name="To the newest")
+    expect(newest).to_be_in_viewport(ratio=1)
+    newest.click()
+    expect(page.locator(".turn").last.locator(".message")).to_be_in_viewport(ratio=1)
+    expect(box).to_be_focused()
+    expect(newest).to_be_hidden()
+    assert_accessible(page)
+
+
+def test_enter_sends_and_a_switch_turns_it_off(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    box = page.locator("#question")
+    expect(page.locator("#question-hint")).to_contain_text("Enter sends your question")
+    box.press_sequentially("I want to extend")
+    box.press("Shift+Enter")
+    box.press_sequentially("my tourist visa")
+    expect(box).to_have_value("I want to extend\nmy tourist visa")
+    expect(page.locator(".turn")).to_have_count(0)
+    box.press("Enter")
+    expect_answer(page)
+    page.get_by_role("checkbox", name="Enter sends").uncheck()
+    box.fill(VISA)
+    box.press("Enter")
+    expect(box).to_have_value(f"{VISA}\n")
+    expect(page.locator("#question-hint")).not_to_contain_text("Enter sends your question")
+    page.reload()
+    expect(page.get_by_role("checkbox", name="Enter sends")).not_to_be_checked()
+
+
+def test_it_covers_nothing_on_a_low_screen(quiet_page: Page) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": 320, "height": 256})
+    page.goto("/")
+    ask(page)
+    expect_answer(page)
+    assert page.locator("#ask").evaluate("(e) => getComputedStyle(e).position") == "relative"
+
+
+def test_what_the_assistant_is_unfolds(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    expect(page.get_by_text("You are writing to an automated assistant (AI).")).to_be_visible()
+    cannot = page.get_by_text("see your file, decide your case")
+    expect(cannot).to_be_hidden()
+    page.get_by_text("What this assistant can and cannot do").click()
+    expect(cannot).to_be_visible()
