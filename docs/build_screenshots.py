@@ -67,7 +67,11 @@ def _waits(browser: Browser, base_url: str, question: str) -> None:
     page.goto("/")
     connected(page)
     ask(page, question)
-    page.get_by_text("A person will answer").or_(page.locator(".answer")).first.wait_for()
+    held, none = page.get_by_text("A person will answer"), page.get_by_text("None of these")
+    held.or_(none).or_(page.locator(".answer")).first.wait_for()
+    if none.is_visible():
+        none.click()
+        held.first.wait_for()
     context.close()
 
 
