@@ -17,6 +17,7 @@ const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 let socket = null; // the open WebSocket
 let wires = null; // htmx's handle on it
 let submitter = null;
+let giving = false; // whether the newest turn gets the focus that nothing has
 let sent = null; // {text, turns, timer}: a question without an echo yet; no text is one asked again
 
 const turns = () => document.querySelectorAll(".turn");
@@ -60,9 +61,19 @@ function forget() {
 function reveal(turn) {
   const behavior = reducedMotion.matches ? "auto" : "smooth";
   turn.scrollIntoView({ block: "start", behavior });
-  // An example's button is gone once it has been used, and the focus with it.
-  if (document.activeElement === document.body) turn.focus({ preventScroll: true });
+  // A button is gone once it has been used, and the focus with it: at once, or with a later message.
+  giving = ![question, button].includes(document.activeElement);
+  giveFocus();
 }
+
+function giveFocus() {
+  if (!giving || document.activeElement !== document.body) return;
+  [...turns()].at(-1)?.focus({ preventScroll: true });
+}
+
+document.addEventListener("focusin", (event) => {
+  if (!event.target.matches(".turn")) giving = false;
+});
 
 // Whether a turn is of this text. The page has signs in place of the characters that turn it.
 function shows(turn, text) {
@@ -125,6 +136,7 @@ document.addEventListener("htmx:wsAfterSend", (event) => {
 
 document.addEventListener("htmx:wsAfterMessage", () => {
   settle();
+  giveFocus();
   watchNewest();
 });
 

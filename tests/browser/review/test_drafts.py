@@ -25,6 +25,7 @@ def taken_item(office: Office, *, prepare: Callable[[Page], None] = lambda page:
     prepare(page)
     office.open(page, office.citizen(category_select_v1=BAD))
     take(page)
+    page.wait_for_load_state()  # with the scripts that renew the claim and keep drafts
     return page
 
 
