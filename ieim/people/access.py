@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -94,6 +94,8 @@ CHANGES: Mapping[str, str] = {
 """What it takes to change something at an address that more people may read."""
 _READS = ("GET", "HEAD", "OPTIONS")
 _APIS = ("api:", "knowledge_api:", "review_api:")
+_NOTHING = "api:conversations.api.views.Nothing"
+"""Every other address of the API: it has no name of its own, and only says that nothing is there."""
 
 
 def needed(name: str, method: str = "GET") -> str | None:
@@ -109,14 +111,14 @@ def roles(name: str, method: str = "GET") -> frozenset[Role]:
     return frozenset(role for role in Role if what == STAFF or what in PERMISSIONS[role])
 
 
-def allows(user: AbstractBaseUser | AnonymousUser, name: str, method: str = "GET") -> bool:
+def allows(user: User | AnonymousUser, name: str, method: str = "GET") -> bool:
     """Whether somebody who may have logged in opens an address."""
     what = needed(name, method)
     if what in (EVERYBODY, BEARER):
         return True
     if what is None or not user.is_authenticated:
         return False
-    return what == STAFF or bool(getattr(user, "has_perm", lambda _: False)(what))
+    return what == STAFF or user.has_perm(what)
 
 
 def member(request: HttpRequest) -> User:
@@ -131,8 +133,9 @@ def member(request: HttpRequest) -> User:
 class Guard:
     """Middleware: no view runs for whom the table does not let in.
 
-    Who has not logged in is led to where they can; others get a 403. REST asks the same table and
-    answers in its own form; the admin's site guards itself.
+    Who has not logged in is led to where they can; others get a 403, and so does everybody at an
+    address that is not listed. For those that are, REST asks the same table and answers in its own
+    form; the admin's site guards itself.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -147,8 +150,11 @@ class Guard:
     ) -> HttpResponse | None:
         """Return a redirect to the login, or None to let the view run. Raises PermissionDenied."""
         name = request.resolver_match.view_name if request.resolver_match else ""
-        if name.startswith(("admin:", *_APIS)) or allows(request.user, name, request.method or ""):
+        if name.startswith("admin:") or allows(request.user, name, request.method or ""):
             return None
-        if request.user.is_authenticated:
+        listed = name in ACCESS or name == _NOTHING
+        if listed and name.startswith(_APIS):
+            return None
+        if not listed or request.user.is_authenticated:
             raise PermissionDenied
         return redirect_to_login(request.get_full_path())
