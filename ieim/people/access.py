@@ -95,7 +95,7 @@ CHANGES: Mapping[str, str] = {
 _READS = ("GET", "HEAD", "OPTIONS")
 _APIS = ("api:", "knowledge_api:", "review_api:")
 _NOTHING = "api:conversations.api.views.Nothing"
-"""Every other address of the API: it has no name of its own, and only says that nothing is there."""
+"""Every other address of the API: it has no name, and only says that nothing is there."""
 
 
 def needed(name: str, method: str = "GET") -> str | None:
