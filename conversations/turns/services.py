@@ -183,7 +183,8 @@ def queue(turn_id: UUID) -> None:
 def take_lease(*, turn_id: UUID) -> Turn | None:
     """Claim a turn that is queued, due for a retry, or abandoned; None when there is none to claim.
 
-    One compare-and-set in the database: of two workers one wins.
+    One compare-and-set in the database: of two workers one wins. None also for a turn that was
+    erased between the claim and reading it.
     """
     now = timezone.now()
     lease = uuid.uuid4()
@@ -195,7 +196,9 @@ def take_lease(*, turn_id: UUID) -> Turn | None:
     taken = Turn.objects.filter(claimable, pk=turn_id).update(
         state=TurnState.RUNNING.value, lease=lease, leased_until=now + LEASE, retry_at=None
     )
-    return Turn.objects.select_related("session").get(pk=turn_id) if taken else None
+    if not taken:
+        return None
+    return Turn.objects.select_related("session").filter(pk=turn_id, lease=lease).first()
 
 
 def renew_lease(*, turn_id: UUID, lease: UUID | None) -> None:

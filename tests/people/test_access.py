@@ -17,9 +17,9 @@ def careless(request: HttpRequest) -> HttpResponse:
 
 LATE = [path("late/", careless, name="late")]
 urlpatterns = [
-    path("", include("ieim.config.urls")),
     path("forgotten/", careless, name="forgotten"),
     path("api/v1/knowledge/", include((LATE, "knowledge_api"))),
+    path("", include("ieim.config.urls")),
 ]
 
 

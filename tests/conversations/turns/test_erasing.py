@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -162,6 +163,23 @@ def test_it_stops_a_worker_that_is_at_it(
     kinds = AuditEvent.objects.filter(chain=turn.session_id).order_by("seq")
     assert list(kinds.values_list("kind", flat=True))[-1] == "session.erased"
     assert verify(turn.session_id).ok
+
+
+def test_it_erases_between_the_claim_and_reading_it(published: None) -> None:
+    turn = services.receive_turn(secret="a", text=SAID, enqueue=False)
+    claims: list[str] = []
+
+    def erasing_after_the_claim(execute: Callable[..., object], sql: str, *rest: Any) -> object:
+        answer = execute(sql, *rest)
+        if sql.startswith("UPDATE") and "leased_until" in sql and not claims:
+            claims.append(sql)
+            erasing.erase_session(session_id=turn.session_id)
+        return answer
+
+    with connection.execute_wrapper(erasing_after_the_claim):
+        running.run_turn(turn_id=turn.pk)
+    turn.refresh_from_db()
+    assert (len(claims), turn.state, turn.runs, turn.lease) == (1, "closed", 0, None)
 
 
 @pytest.mark.django_db(transaction=True)
