@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 MAX_FRAME = 16 * 1024
 """Bytes of a frame that we read; the server cuts longer ones off where it can."""
-WHOLE = ("_live", "_label", "_suggestions", "_tools")
+WHOLE = ("chat/_live", "turn/_label", "chat/_suggestions", "chat/_tools")
 """The fragments that together show the whole conversation."""
 BREATH = 0.4
 """Seconds in which a reply builds up on the page, at most."""
@@ -188,19 +188,19 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         if turn.contacts != before.contacts:
             # A model has flagged what the screen did not see: nothing comes before its help lines.
-            await self.send_parts("_contacts", turn=turn)
+            await self.send_parts("reply/_contacts", turn=turn)
         if turn.reply and not before.reply:
             await self.build_up(turn, turn.reply)
         self.chat = replace(
             self.chat, turns=tuple(turn if old.id == turn.id else old for old in shown)
         )
-        await self.send_parts("_outcome", turn=turn, status=announcement((before,), (turn,)))
+        await self.send_parts("turn/_outcome", turn=turn, status=announcement((before,), (turn,)))
 
     async def build_up(self, turn: TurnView, reply: ReplyView) -> None:
         """Show a fresh reply growing, part by part; the finished turn follows."""
         parts = list(reply.growing())
         for part in parts:
-            await self.send_parts("_outcome", turn=replace(turn, reply=part), partial=True)
+            await self.send_parts("turn/_outcome", turn=replace(turn, reply=part), partial=True)
             await asyncio.sleep(min(0.08, BREATH / len(parts)))
 
     async def join(self) -> None:
@@ -221,12 +221,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def show_refusal(self, refused: refusing.Refused | None) -> None:
         """Show at the question box why it was not taken, help lines first; nothing for None."""
-        await self.send_parts("_refused_help", "_ask_error", refused=refused)
+        await self.send_parts("reply/_refused_help", "turn/_ask_error", refused=refused)
 
     async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:
         """Send fragments, each of which replaces the element of its id."""
         context |= {"chat": self.chat, "base_url": self.base_url, "oob": True, "words": status}
-        templates = [*names, "_status"] if status else names
+        templates = [*names, "turn/_status"] if status else names
         parts = [render_to_string(f"conversations/{name}.html", context) for name in templates]
         await self.send("".join(parts))
 

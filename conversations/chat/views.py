@@ -70,7 +70,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     is_htmx = request.headers.get("HX-Request") == "true"
     verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
     if verdict is None:
-        return render(request, "conversations/rating_problem.html", status=400)
+        return render(request, "conversations/turn/rating_problem.html", status=400)
     secret = cookies.secret_of_request(request)
     session = selectors.session_for_secret(secret) if secret else None
     try:
@@ -84,7 +84,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         return response
     turn = selectors.turn_view(turn_id)
     if is_htmx:
-        return render(request, "conversations/_rated.html", {"turn": turn})
+        return render(request, "conversations/turn/_rated.html", {"turn": turn})
     response = redirect(f"/#{turn.dom_id}-rating")
     response.status_code = 303
     return response
@@ -114,7 +114,7 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         if not refused.late:
             return render(
                 request,
-                "conversations/choice_problem.html",
+                "conversations/turn/choice_problem.html",
                 {"message": refused.message},
                 status=400,
             )
@@ -122,7 +122,7 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     if is_htmx:
         chat = selectors.chat_view(secret=secret)
         turn = next(turn for turn in chat.turns if turn.id == turn_id)
-        return render(request, "conversations/_outcome.html", {"turn": turn, "chat": chat})
+        return render(request, "conversations/turn/_outcome.html", {"turn": turn, "chat": chat})
     response = redirect(f"/#turn-{turn_id}")
     response.status_code = 303
     return response
@@ -178,9 +178,9 @@ def delete(request: HttpRequest) -> HttpResponse:
     if session is None:
         return redirect("conversations:chat")
     if request.method != "POST":
-        return render(request, "conversations/delete.html", {"reference": session.reference})
+        return render(request, "conversations/pages/delete.html", {"reference": session.reference})
     erasing.erase_session(session_id=session.pk)
-    response = render(request, "conversations/deleted.html", {"reference": session.reference})
+    response = render(request, "conversations/pages/deleted.html", {"reference": session.reference})
     cookies.drop(response)
     return response
 
@@ -198,7 +198,7 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
         # Not Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
         return render(request, "404.html", status=404)
     if request.method != "POST":
-        return render(request, "conversations/resume.html", {"reference": session.reference})
+        return render(request, "conversations/chat/resume.html", {"reference": session.reference})
     response = redirect("conversations:chat")
     response.status_code = 303
     cookies.put(response, secret)
@@ -208,19 +208,21 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
 @require_safe
 def help_page(request: HttpRequest) -> HttpResponse:
     """How to reach a person."""
-    return render(request, "conversations/help.html")
+    return render(request, "conversations/pages/help.html")
 
 
 @require_safe
 def accessibility(request: HttpRequest) -> HttpResponse:
     """The accessibility statement."""
-    return render(request, "conversations/accessibility.html")
+    return render(request, "conversations/pages/accessibility.html")
 
 
 @require_safe
 def privacy(request: HttpRequest) -> HttpResponse:
     """What is kept, who reads it, how long."""
-    return render(request, "conversations/privacy.html", {"cookie_days": cookies.MAX_AGE_DAYS})
+    return render(
+        request, "conversations/pages/privacy.html", {"cookie_days": cookies.MAX_AGE_DAYS}
+    )
 
 
 def _not_taken(
@@ -249,7 +251,7 @@ def _page(
         # Not beside an error: the draft would be gone before it is read.
         "look_again": _look_again(request, chat) if chat.pending and not refused else "",
     }
-    return render(request, "conversations/chat.html", context, status=422 if refused else 200)
+    return render(request, "conversations/chat/chat.html", context, status=422 if refused else 200)
 
 
 def _look_again(request: HttpRequest, chat: ChatView) -> str:

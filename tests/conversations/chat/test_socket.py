@@ -63,7 +63,7 @@ async def test_it_follows_a_turn_to_its_answer(secret: str) -> None:
         assert page.said[-1] == "Your answer is ready."
         chat = await view(secret)
         finished = render_to_string(
-            "conversations/_outcome.html", {"turn": chat.turns[0], "chat": chat}
+            "conversations/turn/_outcome.html", {"turn": chat.turns[0], "chat": chat}
         )
         sent = page.parts[f"{chat.turns[0].dom_id}-outcome"].replace(' hx-swap-oob="true"', "")
         assert sent.split() == finished.split()

@@ -56,10 +56,10 @@ def test_the_live_page_and_the_finished_one_show_the_same() -> None:
     texts = ("Civil Registry: Move house. <b>Say</b> it.", "What you need: a & b", "Plain.")
     said = replace(ANSWER, paragraphs=texts)
     pages = [
-        render_to_string("conversations/_reply.html", {"reply": reply, "partial": True})
+        render_to_string("conversations/reply/_reply.html", {"reply": reply, "partial": True})
         for reply in said.growing()
     ]
-    whole = render_to_string("conversations/_reply.html", {"reply": said})
+    whole = render_to_string("conversations/reply/_reply.html", {"reply": said})
     assert "<b>" not in whole
     assert '<strong class="answer__label">What you need:</strong> a &amp; b</p>' in whole
     assert [len(_laid_out(page)) for page in pages] == [0, 2, 3, 4]
@@ -69,7 +69,7 @@ def test_the_live_page_and_the_finished_one_show_the_same() -> None:
 
 def test_the_sources_come_with_the_finished_page() -> None:
     pages = [
-        render_to_string("conversations/_reply.html", {"reply": reply, "partial": partial})
+        render_to_string("conversations/reply/_reply.html", {"reply": reply, "partial": partial})
         for reply, partial in ((next(ANSWER.growing()), True), (ANSWER, False))
     ]
     assert ['class="answer__sources"' in page for page in pages] == [False, True]

@@ -32,7 +32,7 @@ def view(turn: Turn) -> ReplyView:
 
 
 def page(reply: ReplyView, *, partial: bool = False) -> str:
-    return render_to_string("conversations/_reply.html", {"reply": reply, "partial": partial})
+    return render_to_string("conversations/reply/_reply.html", {"reply": reply, "partial": partial})
 
 
 def test_the_page_rest_and_the_socket_tell_the_same_cards(ask: Ask) -> None:

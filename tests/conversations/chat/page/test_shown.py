@@ -69,7 +69,7 @@ def test_every_template_shows_the_words_of_others_so() -> None:
 
 
 def rendered(reply: ReplyView) -> str:
-    return render_to_string("conversations/_reply.html", {"reply": reply})
+    return render_to_string("conversations/reply/_reply.html", {"reply": reply})
 
 
 def test_it_shows_signs_in_what_a_model_wrote() -> None:

@@ -57,7 +57,7 @@ def test_an_answer_links_its_contact_only() -> None:
     desk = "Desk <1>, +999 20 555 0110"
     facts = (FactView("What it costs", (desk,)), FactView("Contact", (desk,), name="contact"))
     reply = ReplyView("service", "", "", (), facts, (), "", (), "model", True)
-    html = render_to_string("conversations/_reply.html", {"reply": reply, "partial": True})
+    html = render_to_string("conversations/reply/_reply.html", {"reply": reply, "partial": True})
     assert html.count("Desk &lt;1&gt;, ") == 2
     assert len(NUMBERS.findall(html)) == 1
 
