@@ -14,7 +14,7 @@ from rest_framework.views import exception_handler
 
 from conversations.choosing import services as choosing
 from conversations.replacing import services as replacing
-from conversations.turns import asking, refusing
+from conversations.turns import messages, refusing
 from ieim.pipeline.findings import pointer
 
 MEDIA_TYPE = "application/problem+json"
@@ -75,7 +75,7 @@ def slug_of(refused: refusing.Refused) -> Slug:
     """Return the name of what is wrong with a message that was refused."""
     if isinstance(refused, refusing.TooMany):
         return "rate-limit"
-    if isinstance(refused, asking.ClientIdReused):
+    if isinstance(refused, messages.ClientIdReused):
         return "client-id-reused"
     if refused.message == refusing.STILL_WORKING:
         return "turn-pending"

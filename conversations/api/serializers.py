@@ -10,7 +10,7 @@ from rest_framework import serializers
 from conversations.api.reply_serializers import ReplySerializer
 from conversations.models import ReplyOrigin
 from conversations.states import TurnState
-from conversations.turns.asking import CLIENT_ID, is_client_id
+from conversations.turns.messages import CLIENT_ID, is_client_id
 from ieim.pipeline.message.screen import MAX_CHARS
 
 

@@ -39,7 +39,7 @@ from conversations.choosing import services as choosing
 from conversations.models import Session, Turn
 from conversations.rating import services as rating
 from conversations.replacing import services as replacing
-from conversations.turns import asking, erasing, refusing
+from conversations.turns import erasing, messages, refusing
 from ieim.people import addresses
 
 
@@ -95,7 +95,7 @@ class Sessions(View):
     @schema.new_session
     def post(self, request: Request) -> Response:
         """Start a conversation."""
-        session, token = asking.new_session()
+        session, token = messages.new_session()
         made = {"id": session.pk, "reference": session.reference, "token": token}
         location = reverse("api:session", args=[session.pk])
         return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})
@@ -135,7 +135,7 @@ class Turns(View):
         message.is_valid(raise_exception=True)
         text, client_id = message.validated_data["text"], message.validated_data.get("client_id")
         try:
-            turn, is_new = asking.ask(
+            turn, is_new = messages.ask(
                 session_id=session.pk,
                 text=text,
                 client_id=client_id,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.turns.asking import is_client_id
+from conversations.turns.messages import is_client_id
 from ieim.pipeline.gate import strict_json
 
 SUBPROTOCOL = "ieim.json.v1"

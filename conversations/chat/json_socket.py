@@ -36,7 +36,7 @@ from conversations.choosing import services as choosing
 from conversations.events import events, notify
 from conversations.models import Session
 from conversations.replacing import services as replacing
-from conversations.turns import asking, refusing
+from conversations.turns import messages, refusing
 from ieim.people import addresses
 
 logger = logging.getLogger(__name__)
@@ -148,7 +148,7 @@ class JsonConsumer(AsyncWebsocketConsumer):
                 self.wanted = after
                 self.follow(self.session)
             case Ask(text, client_id):
-                ask = partial(asking.ask, client_id=client_id, address=address)
+                ask = partial(messages.ask, client_id=client_id, address=address)
                 await self.take(self.session, ask, client_id=client_id, text=text)
             case Choose(turn, number):
                 await self.take(self.session, choosing.choose, turn_id=turn, number=number)

@@ -144,7 +144,7 @@ USE_TZ = True
 
 # --- Static files --------------------------------------------------------------------------------
 
-# What `npm run build` made is served at the root of STATIC_URL (citizen.css, staff.css, govuk-frontend.min.js);
+# What `npm run build` made is served at the root of STATIC_URL (style sheets, govuk-frontend);
 # our own ES modules and pictures are served as they are, under js/ and img/.
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ieim.pipeline import policy
-from ieim.pipeline.asking import Asking, extracted
+from ieim.pipeline.attempts import Asking, extracted
 from ieim.pipeline.calls import choosing
 from ieim.pipeline.calls.ahead import Calls
 from ieim.pipeline.calls.strands import Steps, Together

@@ -14,7 +14,7 @@ import numpy as np
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
 from ieim.pipeline.stages.base import APART
-from ieim.search.asking import clauses, read_clauses
+from ieim.search.clauses import clauses, read_clauses
 from ieim.search.engine import MEANING, Near
 from ieim.search.index import ReleaseIndex
 from ieim.search.inquiry import Reading, heard

@@ -11,7 +11,7 @@ from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Part, Ranked
 from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.pipeline.stages.base import APART
-from ieim.search.asking import (
+from ieim.search.clauses import (
     OWN_TOPIC,
     Own,
     own_subject,

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from ieim.pipeline.stages.base import APART
 from ieim.search.analysis import query_words
-from ieim.search.asking import clauses, forms, has_digit, stems
+from ieim.search.clauses import clauses, forms, has_digit, stems
 from ieim.search.thesaurus import alike
 
 _SATURATION = 1.6

@@ -1,8 +1,9 @@
-"""Which decisions an item allows now, and why not the others."""
+"""What a person may decide on an item now, and why not: :data:`WHO` and :data:`WHEN` say it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
@@ -27,6 +28,15 @@ WORKING = frozenset({TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MOD
 OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Somebody who wants to decide on an item that they see."""
+
+    item: ReviewItem
+    actor: User
+    now: datetime
+
+
 def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
     """Return for each action "" when the actor may take it now, else the sentence why not."""
     now = timezone.now()
@@ -37,28 +47,14 @@ def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
 
 def why_not(item: ReviewItem, actor: User, action: Action, now: datetime) -> str:
     """Return why an action on an item that the actor sees may not be taken, empty when it may."""
-    if action is Action.UNDO:
-        return "" if any(not undo_problem(d, actor, now) for d in undoable(item)) else NOT_UNDOABLE
-    permission = locking.SECOND if action in OPINIONS else locking.DECIDE
-    if not actor.has_perm(permission):
-        return NO_RIGHT
-    if ReviewState(item.state) not in UNDECIDED:
-        return "This item has been decided."
-    claim = locking.claim_problem(item, actor, now)
-    return claim or _proposal_problem(item, actor, action) or state_problem(item, action)
+    case = Case(item, actor, now)
+    conditions = (condition(case) for condition in WHO[action])
+    return next(filter(None, conditions), "") or state_problem(item, action)
 
 
-def _proposal_problem(item: ReviewItem, actor: User, action: Action) -> str:
-    """Return what a decision that waits for others stands in the way of."""
-    proposal = opinion_wanted(item)
-    if action not in OPINIONS:
-        waits = "A decision waits for a second opinion: agree or disagree."
-        return waits if proposal is not None else ""
-    if proposal is None:
-        return "There is no decision yet that needs a second opinion."
-    if proposal.actor_id == actor.pk:
-        return "You made this decision yourself. Somebody else has to look at it."
-    return ""
+def state_problem(item: ReviewItem, action: Action) -> str:
+    """Return why the state of an item's turn and stage does not allow an action."""
+    return next(filter(None, (condition(item) for condition in WHEN[action])), "")
 
 
 def opinion_wanted(item: ReviewItem) -> Decision | None:
@@ -67,30 +63,110 @@ def opinion_wanted(item: ReviewItem) -> Decision | None:
     return None if proposal is None or signing.waits(item, proposal) else proposal
 
 
-def state_problem(item: ReviewItem, action: Action) -> str:
-    """Return why the state of an item's turn and stage does not allow an action."""
-    if action in (*OPINIONS, Action.HAND_OVER):
-        return ""
-    if TurnState(item.turn.state) in WORKING:
-        return BUSY
-    if action is Action.DISMISS:
-        return ""
-    if is_moot(item):
-        return MOOT
-    if item.stage not in (*ANSWERING, REPLY):
-        return _triage_problem(item, action)
-    if action is Action.APPROVE:
-        return _approve_problem(item)
-    if item.stage == REPLY and action is Action.RETRY and _held_by_policy(item):
+def _decides(case: Case) -> str:
+    return "" if case.actor.has_perm(locking.DECIDE) else NO_RIGHT
+
+
+def _gives_opinions(case: Case) -> str:
+    return "" if case.actor.has_perm(locking.SECOND) else NO_RIGHT
+
+
+def _undecided(case: Case) -> str:
+    decided = ReviewState(case.item.state) not in UNDECIDED
+    return "This item has been decided." if decided else ""
+
+
+def _held(case: Case) -> str:
+    return locking.claim_problem(case.item, case.actor, case.now)
+
+
+def _waits_for_no_opinion(case: Case) -> str:
+    waits = "A decision waits for a second opinion: agree or disagree."
+    return waits if opinion_wanted(case.item) is not None else ""
+
+
+def _of_another(case: Case) -> str:
+    proposal = opinion_wanted(case.item)
+    if proposal is None:
+        return "There is no decision yet that needs a second opinion."
+    if proposal.actor_id == case.actor.pk:
+        return "You made this decision yourself. Somebody else has to look at it."
+    return ""
+
+
+def _idle(item: ReviewItem) -> str:
+    return BUSY if TurnState(item.turn.state) in WORKING else ""
+
+
+def _awaited(item: ReviewItem) -> str:
+    return MOOT if is_moot(item) else ""
+
+
+def _answers(item: ReviewItem) -> str:
+    return TRIAGE_ONLY if _of_triage(item) else ""
+
+
+def _asks_again(item: ReviewItem) -> str:
+    if _of_triage(item):
+        return f"{TRIAGE_ONLY} The model is not asked for it again; correct it instead."
+    if item.stage == REPLY and _held_by_policy(item):
         return "The model has answered, and its answer passed. Approve the reply or correct it."
-    if item.stage == REPLY and action is Action.OVERRIDE and not flow.done(item.turn):
+    return ""
+
+
+def _corrects(item: ReviewItem) -> str:
+    if item.stage == REPLY and not flow.done(item.turn):
         return "No stage has an answer yet that could be corrected. Write the reply."
     return ""
 
 
+def _approves(item: ReviewItem) -> str:
+    if item.stage == REPLY:
+        return "" if _held_by_policy(item) else "There is no reply yet that could be approved."
+    stage = flow.stage_of(item.turn, item.stage)
+    if stage is None:
+        return "The model has not answered here, so there is nothing to approve."
+    try:
+        answers.approving(stage)
+    except Refused as refused:
+        return refused.message
+    return ""
+
+
+def _undoes(case: Case) -> str:
+    own = (not undo_problem(d, case.actor, case.now) for d in undoable(case.item))
+    return "" if any(own) else NOT_UNDOABLE
+
+
+_DECIDER = (_decides, _undecided, _held, _waits_for_no_opinion)
+_SECOND = (_gives_opinions, _undecided, _held, _of_another)
+
+WHO: Mapping[Action, tuple[Callable[[Case], str], ...]] = {
+    **dict.fromkeys(Action, _DECIDER),
+    **dict.fromkeys(OPINIONS, _SECOND),
+    Action.UNDO: (_undoes,),
+}
+"""What has to hold of the person and of their hold on the item. A condition returns the sentence
+why it does not hold, empty when it does; the first that does not is what they are told."""
+
+WHEN: Mapping[Action, tuple[Callable[[ReviewItem], str], ...]] = {
+    Action.APPROVE: (_idle, _awaited, _approves),
+    Action.OVERRIDE: (_idle, _awaited, _corrects),
+    Action.WRITE: (_idle, _awaited, _answers),
+    Action.ASK: (_idle, _awaited, _answers),
+    Action.RETRY: (_idle, _awaited, _asks_again),
+    Action.DISMISS: (_idle,),
+    Action.HAND_OVER: (),
+    Action.AGREE: (),
+    Action.DISAGREE: (),
+    Action.UNDO: (),
+}
+"""What has to hold of the item, its stage and its turn, likewise."""
+
+
 def is_moot(item: ReviewItem) -> bool:
     """Whether nothing waits for an item: its turn has ended, or its stage has got an answer."""
-    if item.stage not in (*ANSWERING, REPLY):
+    if _of_triage(item):
         return not _stage_waits(item)
     if item.turn.state != TurnState.NEEDS_REVIEW.value:
         return TurnState(item.turn.state) not in WORKING
@@ -102,27 +178,8 @@ def _stage_waits(item: ReviewItem) -> bool:
     return stage is not None and stage.status == StageStatus.NEEDS_REVIEW.value
 
 
-def _triage_problem(item: ReviewItem, action: Action) -> str:
-    if action in (Action.WRITE, Action.ASK):
-        return TRIAGE_ONLY
-    if action is Action.RETRY:
-        return f"{TRIAGE_ONLY} The model is not asked for it again; correct it instead."
-    return _approve_problem(item) if action is Action.APPROVE else ""
-
-
-def _approve_problem(item: ReviewItem) -> str:
-    if item.stage == REPLY:
-        if not _held_by_policy(item):
-            return "There is no reply yet that could be approved."
-        return ""
-    stage = flow.stage_of(item.turn, item.stage)
-    if stage is None:
-        return "The model has not answered here, so there is nothing to approve."
-    try:
-        answers.approving(stage)
-    except Refused as refused:
-        return refused.message
-    return ""
+def _of_triage(item: ReviewItem) -> bool:
+    return item.stage not in (*ANSWERING, REPLY)
 
 
 def _held_by_policy(item: ReviewItem) -> bool:
@@ -171,6 +228,6 @@ def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
 
 def _waits_again(item: ReviewItem) -> bool:
     """Whether something would wait for a dismissed item, were it open again."""
-    if item.stage not in (*ANSWERING, REPLY):
+    if _of_triage(item):
         return _stage_waits(item)
     return item.turn.state == TurnState.CLOSED.value and not hasattr(item.turn, "reply")

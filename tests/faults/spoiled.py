@@ -10,7 +10,7 @@ from ieim.llm.faults.app import CONTRACT_HEADER, FAULT_HEADER, with_faults
 from ieim.llm.openai_client import OpenAIModel
 from ieim.llm.serving.server import Receive, Scope, Send, offline_app, running_server
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
-from tests.llm.asking import client
+from tests.llm.requested import client
 
 SOON = 0.2
 """Seconds after which a caller gives up who meets a fault that takes time."""

@@ -31,8 +31,8 @@ from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.search import index_for
 from tests.faults.spoiled import Spoiled, spoiled_model
-from tests.llm.asking import request
 from tests.llm.offline.turns import ROOT, ask, release
+from tests.llm.requested import request
 
 PAGE = Path(ROOT) / "docs" / "faults.md"
 

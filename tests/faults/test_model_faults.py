@@ -21,7 +21,7 @@ from ieim.audit.verify import verify
 from ieim.llm.faults.exchange import MADE_UP
 from ieim.llm.faults.table import FAULTS, TRIAGE, Fault, Outcome
 from ieim.llm.faults.wire import RETRY_AFTER
-from ieim.pipeline.asking import MAX_TRIES
+from ieim.pipeline.attempts import MAX_TRIES
 from review.models import ReviewItem
 from tests.faults.spoiled import Spoiled, spoiled_model
 

@@ -9,7 +9,7 @@ import pytest
 from ieim.llm.factory import build_model
 from ieim.llm.offline import OfflineModel
 from ieim.llm.openai_client import OpenAIModel
-from tests.llm.asking import request
+from tests.llm.requested import request
 
 CONFIG: dict[str, Any] = {
     "BASE_URL": "",

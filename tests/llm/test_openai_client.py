@@ -15,8 +15,8 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.gate.gate import MAX_BYTES, judge
 from ieim.pipeline.ports import Message, ModelAnswer
 from ieim.pipeline.stages.base import Context
-from tests.llm.asking import KEY, client, request
 from tests.llm.raw_server import chat, http, raw_server, saying
+from tests.llm.requested import KEY, client, request
 from tests.pipeline.build import RELEASE
 
 

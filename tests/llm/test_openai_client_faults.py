@@ -11,7 +11,6 @@ from email.utils import formatdate
 import pytest
 
 from ieim.pipeline.ports import ModelUnavailable
-from tests.llm.asking import KEY, client, request
 from tests.llm.raw_server import (
     Misbehaviour,
     RawServer,
@@ -20,6 +19,7 @@ from tests.llm.raw_server import (
     raw_server,
     saying,
 )
+from tests.llm.requested import KEY, client, request
 
 DEADLINE = 0.4
 GRACE = 1.0

@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from ieim.llm.serving.server import MAX_REQUEST, offline_app, running_server
-from tests.llm.asking import request
+from tests.llm.requested import request
 
 
 def body(**changes: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.base import APART
 from ieim.search import ReleaseIndex
-from ieim.search.asking import forms
+from ieim.search.clauses import forms
 from tests.fixtures import DEMO
 
 CATALOGUES = Path(__file__).resolve().parents[3] / "shared" / "data" / "catalogues"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.stages.base import APART
 from ieim.search import ReleaseIndex
-from ieim.search.asking import refers_back
+from ieim.search.clauses import refers_back
 from tests.search.releases import passports, release
 
 INDEX = ReleaseIndex(release())

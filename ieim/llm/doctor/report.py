@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ieim.llm.doctor.asking import Call, Found
+from ieim.llm.doctor.probes import Call, Found
 from ieim.llm.takes import SETTINGS, Takes
 from ieim.pipeline.ports import ModelUnavailable
 

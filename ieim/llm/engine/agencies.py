@@ -8,7 +8,7 @@ from typing import Any
 
 from ieim.llm.engine.envelope import envelope
 from ieim.llm.engine.question import Question, read_question, requests
-from ieim.search.asking import stems
+from ieim.search.clauses import stems
 
 MOST_AGENCIES = 3
 _WORDS = 0.1

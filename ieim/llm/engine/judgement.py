@@ -11,7 +11,7 @@ from ieim.llm.engine.envelope import telemetry
 from ieim.llm.engine.lexicon import lexicon
 from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.search.analysis import STOP_WORDS, fold
-from ieim.search.asking import clauses, stems
+from ieim.search.clauses import clauses, stems
 
 _MARKS = re.compile(r"^[\W_]+|[\W_]+$|,")
 _WORD = re.compile(r"[^\W\d_]+")

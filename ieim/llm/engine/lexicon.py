@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from ieim.search.asking import any_of, stems
+from ieim.search.clauses import any_of, stems
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ieim.llm.engine.question import Question
-from ieim.search.asking import subject, topic
+from ieim.search.clauses import subject, topic
 from ieim.search.thesaurus import alike
 
 _ALIKE = 0.5

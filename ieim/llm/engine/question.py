@@ -9,7 +9,7 @@ from typing import Any
 from ieim.llm.engine.lexicon import lexicon
 from ieim.pipeline.facts import facts
 from ieim.search.analysis import fold
-from ieim.search.asking import OWN_TOPIC, clauses, refers_back, subject, topic
+from ieim.search.clauses import OWN_TOPIC, clauses, refers_back, subject, topic
 
 _EARLIER_QUESTION = 0.5
 _EARLIER_ANSWER = 0.6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ieim.pipeline.evidence.locating import is_trivial, locate
-from ieim.search.asking import forms
+from ieim.search.clauses import forms
 
 MAX_CHARS = 200
 

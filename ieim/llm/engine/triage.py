@@ -14,7 +14,7 @@ from ieim.llm.engine.lexicon import lexicon
 from ieim.llm.engine.quotes import passages, quote
 from ieim.pipeline.facts import Fact, Kind, facts
 from ieim.search.analysis import fold
-from ieim.search.asking import clauses, stems, topic
+from ieim.search.clauses import clauses, stems, topic
 from ieim.search.thesaurus import alike
 
 Label = Mapping[str, str]

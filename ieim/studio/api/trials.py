@@ -15,7 +15,7 @@ from ieim.studio.api import schema
 from ieim.studio.api.releases import find
 from ieim.studio.api.serializers import GoldenRunSerializer, TrialsSerializer, TrySerializer
 from ieim.studio.api.staff import StaffView
-from ieim.studio.trying import asking, presenters
+from ieim.studio.trying import comparing, presenters
 from ieim.studio.trying import services as golden
 
 
@@ -43,11 +43,11 @@ class Try(StaffView):
         if problem := refusal(text):
             raise NotTried(problem)
         try:
-            sides = asking.ask_both(text)
+            sides = comparing.ask_both(text)
         except BundleError as error:
             problems = " ".join(map(str, error.errors))
             raise NotTried(f"The draft cannot be used. {problems}") from error
-        except asking.NoModel as error:
+        except comparing.NoModel as error:
             raise ModelAway(str(error)) from error
         shown = [_side(presenters.side_view(side, text)) for side in sides]
         return Response(TrialsSerializer({"sides": shown}).data)

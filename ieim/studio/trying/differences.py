@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ieim.pipeline.reply.plain_text import first_sentence
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
-from ieim.studio.trying.asking import Side
+from ieim.studio.trying.comparing import Side
 from ieim.studio.trying.presenters import ending
 from ieim.studio.trying.words import parts_of
 

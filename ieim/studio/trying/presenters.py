@@ -23,7 +23,7 @@ from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import FLOW, STAGES
 from ieim.pipeline.work import Abstained, Answered, AttemptRecord, Held, NeedsReview
 from ieim.studio.models import GoldenQuestion
-from ieim.studio.trying.asking import Side
+from ieim.studio.trying.comparing import Side
 from ieim.studio.trying.shortlists import Shown, shown
 from ieim.studio.words import stage_words
 

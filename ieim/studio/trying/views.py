@@ -16,8 +16,8 @@ from ieim.knowledge.bundles.bundle import BundleError
 from ieim.people.access import member
 from ieim.pipeline.message.screen import MAX_CHARS, refusal
 from ieim.studio.models import Proposal
-from ieim.studio.trying import asking, selectors, services
-from ieim.studio.trying.asking import NoModel, Side
+from ieim.studio.trying import comparing, selectors, services
+from ieim.studio.trying.comparing import NoModel, Side
 from ieim.studio.trying.differences import difference
 from ieim.studio.trying.presenters import side_view
 
@@ -41,7 +41,7 @@ def playground(request: HttpRequest) -> HttpResponse:
 
 def _answered(text: str, current: int | None) -> tuple[dict[str, Any], int]:
     try:
-        sides = asking.ask_both(text)
+        sides = comparing.ask_both(text)
     except BundleError as error:
         return {"problems": selectors.problems_of(error)}, 422
     except NoModel as error:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conversations.models import Session, Turn
-from conversations.turns import asking, limits, refusing
+from conversations.turns import limits, messages, refusing
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import SESSIONS, Integrator, set_rates
 from tests.fixtures import VISA
@@ -175,7 +175,7 @@ def test_it_says_it_of_our_own_faults(
     def fail() -> None:
         raise RuntimeError("K7M-4QX9 is a secret")
 
-    monkeypatch.setattr(asking, "new_session", fail)
+    monkeypatch.setattr(messages, "new_session", fail)
     response = Client(raise_request_exception=False).post(SESSIONS)
     is_problem(response, 500)
     assert b"K7M" not in response.content

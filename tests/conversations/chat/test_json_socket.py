@@ -15,7 +15,7 @@ from conversations.chat.frames import MAX_FRAME, SUBPROTOCOL, FrameError, parse
 from conversations.chat.wording import words
 from conversations.events import events
 from conversations.models import Session, Turn
-from conversations.turns import asking, erasing, refusing, services
+from conversations.turns import erasing, messages, refusing, services
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import APPLICATION, set_rates
 from tests.conversations.api.integrating import json_socket as opened
@@ -33,7 +33,7 @@ SAID = words("en").announced
 def token(published: None, no_rates: None, monkeypatch: pytest.MonkeyPatch) -> str:
     # The turns are run by the tests themselves, at a moment of their choice.
     monkeypatch.setattr(services, "queue", lambda turn_id: None)
-    return asking.new_session()[1]
+    return messages.new_session()[1]
 
 
 def ask(text: str = VISA, client_id: str | None = "m-1") -> dict[str, Any]:
@@ -269,7 +269,7 @@ async def test_it_ends_with_an_erased_session(token: str) -> None:
 
 
 async def test_it_shows_only_its_own_session(token: str) -> None:
-    other = await database_sync_to_async(asking.new_session)()
+    other = await database_sync_to_async(messages.new_session)()
     async with opened(token) as socket, opened(other[1], after=0) as stranger:
         await socket.send(ask())
         await socket.read()

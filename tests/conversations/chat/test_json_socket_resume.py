@@ -18,7 +18,7 @@ from conversations.chat.presenters import TurnView
 from conversations.events import events, notify
 from conversations.models import Session, SessionEvent, Stage, Turn
 from conversations.states import StageStatus
-from conversations.turns import asking, services
+from conversations.turns import messages, services
 from conversations.turns.running import running
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import json_socket as opened
@@ -49,14 +49,14 @@ def without_ids(frames: Frames) -> Frames:
 def conversation(session: Session) -> None:
     """Three messages: one answered, one that is no inquiry, one held."""
     for number, text in enumerate([VISA, "Thank you very much!", "How do I renew a passport?"]):
-        turn, _ = asking.ask(session_id=session.pk, text=text, client_id=f"m-{number}")
+        turn, _ = messages.ask(session_id=session.pk, text=text, client_id=f"m-{number}")
         with scripted_model({"agency_detect_v1": BAD if number == 2 else []}) as (model, _):
             running.run_turn(turn_id=turn.pk, model=model)
 
 
 @database_sync_to_async
 def new_conversation() -> tuple[str, Frames]:
-    session, token = asking.new_session()
+    session, token = messages.new_session()
     conversation(session)
     return token, told(session.pk)
 
@@ -73,14 +73,14 @@ async def test_it_goes_on_after_every_event() -> None:
 
 @pytest.mark.parametrize("after", [10**6, 2**31, 2**63, 10**30])
 async def test_it_takes_a_number_beyond_the_last_for_the_last(after: int) -> None:
-    _, token = await database_sync_to_async(asking.new_session)()
+    _, token = await database_sync_to_async(messages.new_session)()
     async with opened(token, after=after) as socket:
         await socket.send({"type": "ask", "text": VISA})
         assert (await socket.read())["event"] == 1
 
 
 async def test_it_loses_nothing_wherever_the_connection_breaks() -> None:
-    session, token = await database_sync_to_async(asking.new_session)()
+    session, token = await database_sync_to_async(messages.new_session)()
     seen: Frames = []
     for number in range(3):
         # Each connection reads one frame more than the one before it, and is cut off.
@@ -111,7 +111,7 @@ async def test_it_sends_again_what_is_asked_for_again() -> None:
 
 
 async def test_it_shows_two_sockets_the_same() -> None:
-    _, token = await database_sync_to_async(asking.new_session)()
+    _, token = await database_sync_to_async(messages.new_session)()
     async with opened(token, after=0) as first, opened(token, after=0) as second:
         await first.send({"type": "ask", "text": VISA, "client_id": "m"})
         await first.read()
@@ -126,7 +126,7 @@ async def test_it_shows_two_sockets_the_same() -> None:
 async def test_it_repairs_a_lost_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notify, "turn_changed", lambda **ids: None)
     monkeypatch.setattr(json_socket, "LOOK_SECONDS", 0.01)
-    _, token = await database_sync_to_async(asking.new_session)()
+    _, token = await database_sync_to_async(messages.new_session)()
     async with opened(token) as socket:
         await socket.send({"type": "ask", "text": VISA})
         await socket.read()
@@ -146,7 +146,7 @@ async def test_it_goes_on_when_a_look_fails(
         return look(**arguments)
 
     monkeypatch.setattr(events, "news", news)
-    _, token = await database_sync_to_async(asking.new_session)()
+    _, token = await database_sync_to_async(messages.new_session)()
     async with opened(token) as socket:
         await socket.send({"type": "ask", "text": VISA})
         assert (await socket.read())["event"] == 1
@@ -155,7 +155,7 @@ async def test_it_goes_on_when_a_look_fails(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_tells_the_same_whenever_one_looks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    late, _ = asking.new_session()
+    late, _ = messages.new_session()
     conversation(late)
     chance = random.Random(seed)
     looks = 0
@@ -167,14 +167,14 @@ def test_it_tells_the_same_whenever_one_looks(seed: int, monkeypatch: pytest.Mon
             told(session_id)
 
     monkeypatch.setattr(notify, "turn_changed", look)
-    watched, _ = asking.new_session()
+    watched, _ = messages.new_session()
     conversation(watched)
     assert looks > 5
     assert without_ids(told(watched.pk)) == without_ids(told(late.pk))
 
 
 def test_it_tells_every_reader_the_same(in_threads: Callable[..., list[Any]]) -> None:
-    session, _ = asking.new_session()
+    session, _ = messages.new_session()
     done = threading.Event()
 
     def work() -> list[Frames]:
@@ -199,7 +199,7 @@ def test_it_tells_every_reader_the_same(in_threads: Callable[..., list[Any]]) ->
 
 
 def test_it_numbers_what_is_told_at_once(in_threads: Callable[..., list[Any]]) -> None:
-    session, _ = asking.new_session()
+    session, _ = messages.new_session()
 
     def complain() -> list[int]:
         tell = partial(events.tell_error, session_id=session.pk, code="bad-frame", words="x")
@@ -220,7 +220,7 @@ def test_it_numbers_what_is_told_at_once(in_threads: Callable[..., list[Any]]) -
 
 
 def test_it_has_the_database_refuse_a_number_or_a_fact_twice() -> None:
-    session, _ = asking.new_session()
+    session, _ = messages.new_session()
     events.tell_error(session_id=session.pk, code="bad-frame", words="x", client_id=None)
     stored = SessionEvent.objects.get()
     for changed in ({"number": 2}, {"key": "other"}):

@@ -27,7 +27,7 @@ from conversations.models import (
     Turn,
     Unused,
 )
-from conversations.turns import asking, erasing, services
+from conversations.turns import erasing, messages, services
 from conversations.turns.running import running
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -95,7 +95,7 @@ def test_it_opens_the_session_to_nobody_any_more(ask: Ask) -> None:
     assert selectors.session_for_secret("a") is None
     assert erasing.is_erased(Session.objects.get())
     with pytest.raises(Session.DoesNotExist):
-        asking.ask(session_id=turn.session_id, text=VISA, client_id=None)
+        messages.ask(session_id=turn.session_id, text=VISA, client_id=None)
     with pytest.raises(Session.DoesNotExist):
         events.news(session_id=turn.session_id, after=0)
 

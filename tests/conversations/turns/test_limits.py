@@ -17,7 +17,7 @@ from django.test import Client
 from conversations.chat import cookies
 from conversations.chat.wording import words
 from conversations.models import Session, SessionEvent, Turn
-from conversations.turns import asking, limits, services
+from conversations.turns import limits, messages, services
 from tests.conversations.api.integrating import Integrator, json_socket, set_rates
 from tests.conversations.chat.tabs import tab, texts
 from tests.fixtures import VISA
@@ -110,7 +110,7 @@ async def test_the_pages_socket_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_the_json_socket_limits_and_stores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rates(monkeypatch, turns="1/hour")
-    _, token = await database_sync_to_async(asking.new_session)()
+    _, token = await database_sync_to_async(messages.new_session)()
     async with json_socket(token, after=0) as socket:
         await socket.send({"type": "ask", "text": VISA})
         last = (await socket.read())["event"]

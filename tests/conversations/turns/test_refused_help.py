@@ -11,7 +11,7 @@ from django.db import connection
 
 from conversations.chat.wording import words
 from conversations.models import Turn
-from conversations.turns import asking, services
+from conversations.turns import messages, services
 from conversations.turns.refusing import Refused, TooMany
 from ieim.knowledge import crisis
 from ieim.pipeline.message.screen import MAX_CHARS
@@ -169,7 +169,7 @@ async def test_the_json_socket_tells_it_with_the_error(
 ) -> None:
     monkeypatch.setattr(services, "queue", lambda turn_id: None)
     set_rates(monkeypatch, turns="2/hour")
-    _, token = await database_sync_to_async(asking.new_session)()
+    _, token = await database_sync_to_async(messages.new_session)()
     async with json_socket(token, after=0) as socket:
         await socket.send({"type": "ask", "text": TOO_LONG})
         error = await socket.read()

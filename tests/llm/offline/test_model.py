@@ -13,7 +13,7 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.gate.gate import Judgement, judge
 from ieim.pipeline.ports import Message, ModelAnswer
 from ieim.pipeline.stages.base import Context
-from tests.llm.asking import request
+from tests.llm.requested import request
 from tests.pipeline.build import RELEASE, SESSION, state
 
 AGENCY = {

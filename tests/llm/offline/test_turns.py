@@ -11,8 +11,8 @@ import pytest
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import Abstained, Answered, NeedsReview
-from tests.llm.asking import client
 from tests.llm.offline.turns import DEMO, ask, talk
+from tests.llm.requested import client
 
 QUESTIONS: list[dict[str, Any]] = [
     json.loads(line) for line in (DEMO / "questions.jsonl").read_text(encoding="utf-8").splitlines()

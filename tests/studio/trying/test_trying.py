@@ -15,7 +15,7 @@ from ieim.llm.offline import OfflineModel
 from ieim.people.roles import Role
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest
 from ieim.studio.models import Agency, Category, Service
-from ieim.studio.trying.asking import Side, ask_both
+from ieim.studio.trying.comparing import Side, ask_both
 from ieim.studio.trying.differences import difference
 from ieim.studio.trying.presenters import side_view
 from tests.fixtures import VISA

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ieim.llm.doctor import report
-from ieim.llm.doctor.asking import Asker, Call, Found, ask_all, find_out
+from ieim.llm.doctor.probes import Asker, Call, Found, ask_all, find_out
 from ieim.llm.factory import build_model
 from ieim.llm.takes import Takes, configured
 from ieim.pipeline.ports import Model, ModelUnavailable

@@ -49,9 +49,9 @@ class Forms:
 
 @cache
 def forms() -> Forms:
-    """Return the forms of ``asking.yaml``; the file is part of the package: a fault is a bug."""
+    """Return the forms of ``clauses.yaml``; the file is part of the package: a fault is a bug."""
     data: dict[str, Any] = yaml.safe_load(
-        Path(__file__).with_name("asking.yaml").read_text(encoding="utf-8")
+        Path(__file__).with_name("clauses.yaml").read_text(encoding="utf-8")
     )
     return Forms(
         topicless=frozenset(stems(data["topicless"])),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.stages.base import APART
 from ieim.search import ReleaseIndex
-from ieim.search.asking import clauses, stems
+from ieim.search.clauses import clauses, stems
 from ieim.search.scoring import read_query
 from ieim.search.thesaurus import alike
 from tests.search.releases import passports, release
