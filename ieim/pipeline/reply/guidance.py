@@ -6,7 +6,7 @@ the one of ``guidance.yaml`` stands in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,10 +66,12 @@ class Told(NamedTuple):
         return self.texts[self.case]
 
 
-def slot(release: Release, languages: Sequence[str], case: str) -> dict[str, Any]:
-    """Return ``guidance``, as the per-call JSON has it."""
+def slot(
+    release: Release, languages: Sequence[str], case: str, only: Collection[str] | None = None
+) -> dict[str, Any]:
+    """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases."""
     told = texts(release, languages)
-    said = {name: each.text for name, each in told.items()}
+    said = {name: each.text for name, each in told.items() if only is None or name in only}
     return Told(case, told[case].language, said)._asdict()
 
 

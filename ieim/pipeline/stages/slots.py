@@ -61,7 +61,8 @@ DETAIL_FIELDS = (
 def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
     """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer.
 
-    Without ``detail`` blank fields are left out and long texts cut: they only help to choose.
+    Without ``detail`` blank fields and what repeats the name are left out, and long texts cut: they
+    only help to choose.
     """
     service = ranked.item
     slot: dict[str, Any] = {"agencyId": service.agency, "serviceKey": service.key}
@@ -69,7 +70,7 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
     for name in names:
         value = getattr(service, name)
         if not detail and name not in ("name", "path"):
-            if not value:
+            if not value or value == service.name:
                 continue
             value = cut(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
