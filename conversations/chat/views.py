@@ -70,7 +70,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     is_htmx = request.headers.get("HX-Request") == "true"
     verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
     if verdict is None:
-        return render(request, "conversations/turn/rating_problem.html", status=400)
+        return render(request, "conversations/rating/rating_problem.html", status=400)
     secret = cookies.secret_of_request(request)
     session = selectors.session_for_secret(secret) if secret else None
     try:
@@ -84,7 +84,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         return response
     turn = selectors.turn_view(turn_id)
     if is_htmx:
-        return render(request, "conversations/turn/_rated.html", {"turn": turn})
+        return render(request, "conversations/rating/_rated.html", {"turn": turn})
     response = redirect(f"/#{turn.dom_id}-rating")
     response.status_code = 303
     return response
@@ -114,7 +114,7 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         if not refused.late:
             return render(
                 request,
-                "conversations/turn/choice_problem.html",
+                "conversations/choosing/choice_problem.html",
                 {"message": refused.message},
                 status=400,
             )

@@ -117,7 +117,7 @@ def services(request: HttpRequest, pk: UUID) -> HttpResponse:
     if choice is None or not hasattr(choice.form, "words"):
         raise Http404
     context = {"form": choice.form, "item": loaded.item}
-    return render(request, "review/deciding/services_found.html", context)
+    return render(request, "review/deciding/answering/services_found.html", context)
 
 
 @never_cache

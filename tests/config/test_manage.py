@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.test_settings import django
+from tests.config.environment.test_settings import django
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def checks(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Request"):
         if found.run is None:
             return HttpResponseClientRefresh()
-        return render(request, "studio/pages/_checking.html", {"run": found.run})
+        return render(request, "studio/pages/parts/checking.html", {"run": found.run})
     view = presenters.remark_list(
         found.remarks,
         request.GET,
@@ -71,4 +71,4 @@ def checks_summary(request: HttpRequest) -> HttpResponse:
     found = checking.checked_draft(drafts.draft())
     errors = sum(remark.severity is Severity.ERROR for remark in found.remarks)
     context = {"errors": errors, "warnings": len(found.remarks) - errors, "run": found.run}
-    return render(request, "studio/pages/_summary.html", context)
+    return render(request, "studio/pages/parts/summary.html", context)

@@ -48,7 +48,7 @@ def propose(request: HttpRequest) -> HttpResponse:
     errors = [remark for remark in found.remarks if remark.severity is Severity.ERROR]
     said = {"run": found.run, "warnings": len(found.remarks) - len(errors)}
     if request.headers.get("HX-Request"):
-        return render(request, "studio/pages/_checking.html", said)
+        return render(request, "studio/pages/parts/checking.html", said)
     changes = differences(now.release, draft.release)
     context = {
         "now": now,

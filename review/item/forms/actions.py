@@ -39,7 +39,7 @@ class ApproveForm(Form):
 class WriteForm(Form):
     """The reply in a person's words, and the services that it stands on."""
 
-    template = "review/deciding/write.html"
+    template = "review/deciding/answering/write.html"
     input_name = "write-source"
     input_type = "checkbox"
 
@@ -78,7 +78,7 @@ class WriteForm(Form):
 class AskForm(Form):
     """A question back to the citizen."""
 
-    template = "review/deciding/ask.html"
+    template = "review/deciding/answering/ask.html"
 
     @property
     def written(self) -> str:
@@ -97,7 +97,7 @@ class AskForm(Form):
 class HandOverForm(Form):
     """Another agency of the release."""
 
-    template = "review/deciding/hand_over.html"
+    template = "review/deciding/answering/hand_over.html"
 
     @property
     def chosen(self) -> str:
@@ -122,7 +122,7 @@ class HandOverForm(Form):
 class DismissForm(Form):
     """A closing word for the citizen, if there is to be one."""
 
-    template = "review/deciding/dismiss.html"
+    template = "review/deciding/answering/dismiss.html"
 
     @property
     def written(self) -> str:

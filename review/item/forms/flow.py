@@ -19,7 +19,7 @@ GUIDANCE_ID, SERVICE_ID, ANSWER_ID = "guidance", "service-words", "answer"
 class JudgementForm(Form):
     """judgement_v1: is it a question for a public service, and if not, what helps on."""
 
-    template = "review/deciding/judgement.html"
+    template = "review/deciding/answering/judgement.html"
 
     @property
     def inquiry(self) -> str:
@@ -49,7 +49,7 @@ class JudgementForm(Form):
 class AgencyForm(Form):
     """agency_detect_v1: one agency, or several."""
 
-    template = "review/deciding/agencies.html"
+    template = "review/deciding/answering/agencies.html"
     FIRST = 6
 
     @property
@@ -112,7 +112,7 @@ class AgencyForm(Form):
 class ServiceForm(Form):
     """service_select_v1: the service that answers."""
 
-    template = "review/deciding/service.html"
+    template = "review/deciding/answering/service.html"
     input_name = "service"
     input_type = "radio"
 
@@ -161,7 +161,7 @@ class ServiceForm(Form):
 class AnswerForm(Form):
     """multi_agency_service_answer_v1: the text, and the services that it stands on."""
 
-    template = "review/deciding/answer.html"
+    template = "review/deciding/answering/answer.html"
     input_name = "source"
     input_type = "checkbox"
 

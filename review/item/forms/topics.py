@@ -21,7 +21,7 @@ from review.item.sections.said import agency_name
 class TopicForm(Form):
     """category_select_v1: topics of the one agency."""
 
-    template = "review/deciding/topics.html"
+    template = "review/deciding/answering/topics.html"
 
     @property
     def groups(self) -> list[tuple[str, str, list[Option]]]:
@@ -72,7 +72,7 @@ class TopicForm(Form):
 class AnalysisForm(TopicForm):
     """semantic_analysis_v1: topics of each agency, and the agency that answers first."""
 
-    template = "review/deciding/topics.html"
+    template = "review/deciding/answering/topics.html"
     several = True
 
     @property

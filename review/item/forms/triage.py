@@ -48,7 +48,7 @@ class Group:
 class RowForm(Form):
     """What the three forms share: rows that are posted as parallel lists."""
 
-    template = "review/deciding/rows.html"
+    template = "review/deciding/answering/rows.html"
 
     @property
     def groups(self) -> tuple[Group, ...]:

@@ -19,7 +19,7 @@ from ieim.pipeline.work import Answered, Turn
 from ieim.search import index_for
 from tests.pipeline.drive import MemoryStore
 
-CATALOGUE = Path(__file__).resolve().parents[3] / "shared" / "data" / "catalogues" / "ca"
+CATALOGUE = Path(__file__).resolve().parents[4] / "shared" / "data" / "catalogues" / "ca"
 
 pytestmark = pytest.mark.skipif(
     not CATALOGUE.is_dir(), reason="needs the catalogue in ../shared/data/catalogues/ca"

@@ -11,8 +11,8 @@ from ieim.search.inquiry import Aspects, Kind, Reading, aspects
 from ieim.search.inquiry.aspects import NONE
 from tests.embedders import Ideas
 from tests.llm.offline.turns import release as demo
+from tests.search.inquiry.test_reading import embedder, model_reading, near, real
 from tests.search.releases import release
-from tests.search.test_reading import embedder, model_reading, near, real
 
 FIELDS = ("fees", "requirements", NONE)
 

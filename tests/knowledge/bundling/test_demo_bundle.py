@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-DEMO = Path(__file__).parents[2] / "ieim" / "knowledge" / "demo"
+DEMO = Path(__file__).parents[3] / "ieim" / "knowledge" / "demo"
 
 AGENCY_FIELDS = ("id", "name", "path", "description")
 SERVICE_TEXTS = (
