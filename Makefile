@@ -17,7 +17,7 @@ LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --gen
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 19
 
-setup: $(VENV)/.installed static/build/.built ## Prepare everything (quick when nothing has changed)
+setup: $(VENV)/.installed static/build/.built locale/.compiled ## Prepare everything (quick when nothing has changed)
 	@:
 
 run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
@@ -87,4 +87,8 @@ node_modules/.installed: package.json package-lock.json .npmrc | $(VENV)/.instal
 static/build/.built: node_modules/.installed $(shell find static/src/scss -name '*.scss' 2>/dev/null)
 	@echo "Building the style sheet ..."
 	@$(NPM) run --silent build
+	@touch $@
+
+locale/.compiled: $(wildcard locale/*/LC_MESSAGES/*.po) | $(VENV)/.installed
+	@$(PY) manage.py catalogues compile
 	@touch $@

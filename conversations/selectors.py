@@ -145,7 +145,7 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime], waiting: Sequence[Turn]
 
 
 def _words(turn: Turn) -> Words:
-    return wording.words(languages.told(turn) or languages.written_in())
+    return wording.words(turn.language)
 
 
 def _steps(turn: Turn) -> tuple[StepView, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.urls import path
+from django.views.decorators.http import require_POST
+from django.views.i18n import set_language
 
 from conversations.chat import views
 
@@ -21,6 +23,7 @@ urlpatterns = [
     path("start-again/", views.start_again, name="start_again"),
     path("delete/", views.delete, name="delete"),
     path("c/<str:secret>/", views.resume, name="resume"),
+    path("language/", require_POST(set_language), name="language"),
     path("help/", views.help_page, name="help"),
     path("accessibility/", views.accessibility, name="accessibility"),
     path("privacy/", views.privacy, name="privacy"),

@@ -77,9 +77,9 @@ def slug_of(refused: refusing.Refused) -> Slug:
         return "rate-limit"
     if isinstance(refused, messages.ClientIdReused):
         return "client-id-reused"
-    if refused.message == refusing.STILL_WORKING:
+    if refused.args[0] == refusing.STILL_WORKING:
         return "turn-pending"
-    return "not-ready" if refused.message == refusing.NO_RELEASE else "message-refused"
+    return "not-ready" if refused.args[0] == refusing.NO_RELEASE else "message-refused"
 
 
 def of_asking(refused: refusing.Refused) -> Problem:

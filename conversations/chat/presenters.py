@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from django.utils import dateformat, timezone, translation
-
 from conversations.chat.replies import ReplyView
 from conversations.chat.wording import PAGE, Words, words
 from conversations.choosing.presenters import ChoiceView
+from conversations.languages import pages
+from conversations.languages.pages import PageLanguage
 from ieim.pipeline.message.risk import Contact
 
 
@@ -86,18 +86,14 @@ class TurnView:
         """The sentence that says by when a person answers."""
         if self.due_at is None:
             return self.words.held["late"]
-        with translation.override(self.language):
-            day = dateformat.format(timezone.localtime(self.due_at), self.words.day)
-        return self.words.held["when"].format(day=day)
+        return self.words.held["when"].format(day=self.words.day(self.due_at))
 
     @property
     def choose_until(self) -> str:
         """The sentence that says until when the citizen can choose; empty where they cannot."""
         if self.choice is None:
             return ""
-        with translation.override(self.language):
-            at = timezone.localtime(self.choice.until)
-            time = dateformat.format(at, f"{self.words.day}, H:i")
+        time = self.words.moment(self.choice.until)
         return self.words.choice["until"].format(time=time)
 
     @property
@@ -125,7 +121,13 @@ class ChatView:
     @property
     def words(self) -> Words:
         """The fixed words of the page itself."""
-        return words(PAGE)
+        return words(pages.current())
+
+    @property
+    def offered(self) -> PageLanguage | None:
+        """The language that the citizen writes in, where the page is in another and could be."""
+        language = self.turns[-1].language if self.turns else pages.current()
+        return None if language == pages.current() else pages.find(language)
 
     @property
     def pending(self) -> bool:

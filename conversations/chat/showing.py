@@ -17,13 +17,14 @@ from conversations.chat.wording import Words
 from conversations.models import Reply, Turn
 from conversations.turns import languages
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.headings import headings
 from ieim.llm.offline import NAME as OFFLINE
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.reply.cards import Card, Section, Source
 
-HEADINGS: Mapping[str, str] = wording.words(wording.PAGE).headings
+HEADINGS: Mapping[str, str] = headings()
 ORDERED = frozenset({"how_to_apply"})
 
 

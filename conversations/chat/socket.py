@@ -23,12 +23,15 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext_noop
 
 from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.presenters import ChatView, TurnView
 from conversations.chat.replies import ReplyView
 from conversations.events import notify
+from conversations.languages import pages
 from conversations.models import Session
 from conversations.replacing import services as replacing
 from conversations.turns import refusing, services
@@ -38,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 MAX_FRAME = 16 * 1024
 """Bytes of a frame that we read; the server cuts longer ones off where it can."""
-WHOLE = ("chat/_live", "turn/_label", "chat/_suggestions", "chat/_tools")
+WHOLE = ("chat/_live", "chat/_offered", "turn/_label", "chat/_suggestions", "chat/_tools")
 """The fragments that together show the whole conversation."""
 BREATH = 0.4
 """Seconds in which a reply builds up on the page, at most."""
@@ -47,10 +50,16 @@ MAX_UNREADABLE = 20
 """Frames that cannot be used, after which the socket is closed: no page of ours sends one."""
 TOO_MANY_ERRORS = 1008
 
-NOT_READABLE = "Your question could not be read. Please load this page again and send it once more."
-TOO_LONG = "Your question is far too long. Please shorten it and send it again."
-NO_COOKIE = "This page is out of date. Please copy your question, load the page again and send it."
-OUR_FAULT = "Something went wrong on our side. Your question was not sent. Please try again."
+NOT_READABLE = gettext_noop(
+    "Your question could not be read. Please load this page again and send it once more."
+)
+TOO_LONG = gettext_noop("Your question is far too long. Please shorten it and send it again.")
+NO_COOKIE = gettext_noop(
+    "This page is out of date. Please copy your question, load the page again and send it."
+)
+OUR_FAULT = gettext_noop(
+    "Something went wrong on our side. Your question was not sent. Please try again."
+)
 
 P = ParamSpec("P")
 
@@ -106,7 +115,16 @@ def _never_raises(
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
-    """One open chat page. ``chat`` is what the page shows, None before anything was sent."""
+    """One open chat page. ``chat`` is what the page shows, None before anything was sent.
+
+    Whatever it does, it does in the language of the page that has opened it.
+    """
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Handle a message of the server or the channel layer."""
+        language = pages.of_socket(parse_qs(self.scope["query_string"]))
+        with translation.override(language):
+            await super().dispatch(message)
 
     async def connect(self) -> None:
         """Accept, and show what is true now."""

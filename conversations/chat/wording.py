@@ -5,23 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
-from django.utils.translation import get_language_info
+from babel.dates import format_date, format_time, get_datetime_format
+from django.utils import timezone, translation
+from django.utils.translation import gettext, ngettext
 
+from conversations.languages import pages
 from ieim.knowledge.headings import headings
 
 PAGE = "en"
-"""The language of the pages, and of the words for a language that has none of its own."""
+"""The language that the words are written in, and that of words that nobody has translated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The words of ``wording.yaml`` in ``language``; ``headings`` are by field, ``around`` those of
     the agency and the category, ``steps`` by contract, ``statuses`` by a step's status, ``origins``
-    by whose words a reply is. ``day`` is a date's format, as Django's filter takes it."""
+    by whose words a reply is."""
 
     language: str
     answer: str
@@ -47,7 +52,6 @@ class Words:
     by_staff: str
     unclear: str
     rating: Mapping[str, str]
-    day: str
     help_now: str
     announced: Mapping[str, str]
     held: Mapping[str, str]
@@ -60,12 +64,11 @@ class Words:
     only: str
     partly: str
     too_many: Mapping[str, str]
-    names: Mapping[str, str]
 
     @property
     def direction(self) -> str:
         """``ltr`` or ``rtl``, as in HTML."""
-        return "rtl" if get_language_info(self.language)["bidi"] else "ltr"
+        return pages.locale(self.language).text_direction
 
     @property
     def around_names(self) -> tuple[str, str]:
@@ -87,12 +90,28 @@ class Words:
         """Return whose notice it is; ``agency`` is empty for every agency's."""
         return self.notice_from.format(agency=agency) if agency else self.notice
 
+    def day(self, at: datetime) -> str:
+        """Return the day of a moment, as the language writes it in a sentence."""
+        local = timezone.localtime(at)
+        return format_date(local.date(), format="long", locale=pages.locale(self.language))
+
+    def moment(self, at: datetime) -> str:
+        """Return the day and the time of a moment."""
+        locale = pages.locale(self.language)
+        time = format_time(timezone.localtime(at).time(), format="short", locale=locale)
+        both = str(get_datetime_format("medium", locale=locale))
+        return both.replace("'", "").format(time, self.day(at))
+
     def too_many_for(self, seconds: int) -> str:
         """Return the sentence that a message came too early, and when to send it again."""
-        unit, count = "seconds", max(2, seconds)
-        if seconds > 90:
-            unit, count = "minutes", math.ceil(seconds / 60)
-        return self.too_many["sentence"].format(wait=self.too_many[unit].format(count=count))
+        with translation.override(_code(self.language)):
+            if seconds > 90:
+                count = math.ceil(seconds / 60)
+                wait = ngettext("{count} minute", "{count} minutes", count)
+            else:
+                count = max(2, seconds)
+                wait = ngettext("{count} second", "{count} seconds", count)
+        return self.too_many["sentence"].format(wait=wait.format(count=count))
 
     def only_in(self, language: str, *, whole: bool) -> str:
         """Return the sentence that what is told, ``whole`` or in part, is only in ``language``."""
@@ -107,25 +126,38 @@ class Words:
         )
 
     def _name(self, language: str) -> str:
-        return self.names.get(language) or _own_name(language)
+        return pages.name(language, told_in=self.language)
 
 
 def words(language: str) -> Words:
-    """Return the words in ``language`` (ISO 639-1), in English where it has none."""
-    return _all().get(language) or _all()[PAGE]
+    """Return the words in ``language`` (ISO 639-1); in the page's where that has none."""
+    return _words(_code(language) or _code(pages.current()) or _code(PAGE))
 
 
 @cache
-def _all() -> Mapping[str, Words]:
+def _words(code: str) -> Words:
+    with translation.override(code):
+        return Words(
+            language=pages.told(code),
+            headings=_translated(headings()),
+            **_translated(_texts()),
+        )
+
+
+@cache
+def _texts() -> Mapping[str, Any]:
     text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    texts: Mapping[str, Any] = yaml.safe_load(text)[PAGE]
+    return texts
+
+
+def _translated(texts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        code: Words(language=code, headings=headings()[code], **texts)
-        for code, texts in yaml.safe_load(text).items()
+        key: gettext(text) if isinstance(text, str) else _translated(text)
+        for key, text in texts.items()
     }
 
 
-def _own_name(language: str) -> str:
-    try:
-        return str(get_language_info(language)["name_local"])
-    except KeyError:
-        return language
+def _code(language: str) -> str:
+    found = pages.find(language)
+    return found.code if found else ""

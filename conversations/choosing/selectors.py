@@ -24,7 +24,7 @@ def choice_view(turn: Turn) -> ChoiceView | None:
     if choice is None or turn.state != TurnState.ASKING.value:
         return None
     release = languages.release_of(turn)
-    words = wording.words(languages.told(turn) or languages.written_in())
+    words = wording.words(turn.language)
     told = _language(choice, release)
     notice = "" if told == words.language else words.only_in(told, whole=True)
     foreign = Code.POLICY_LANGUAGE.value in choice.codes

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from conversations import states
 from conversations.choosing.models import Choice, ChoiceOutcome
@@ -26,8 +27,10 @@ from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import ANSWERING, ORDER
 from ieim.pipeline.work import Abstained
 
-NOT_OFFERED = "This was not one of the choices. Please choose one of those that are shown."
-TOO_LATE = (
+NOT_OFFERED = gettext_noop(
+    "This was not one of the choices. Please choose one of those that are shown."
+)
+TOO_LATE = gettext_noop(
     "There is nothing to choose here any more. Look at your question to see what became of it."
 )
 
@@ -44,7 +47,7 @@ class ChoiceRefused(Exception):
 
     def __init__(self, message: str, *, late: bool) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = gettext(message)
         self.late = late
 
 

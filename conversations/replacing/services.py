@@ -5,13 +5,14 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Session, Turn
 from conversations.turns import erasing, services
 from conversations.turns.locking import locked
 from ieim.knowledge.crisis import Looked
 
-NOT_ANSWERED = (
+NOT_ANSWERED = gettext_noop(
     "There is no answer here that could be about something else. Look at your question to see what "
     "became of it."
 )
@@ -24,7 +25,10 @@ class NothingToReplace(Exception):
 class NotAnswered(Exception):
     """The turn has no answer; nothing was changed. ``message`` is the sentence for the citizen."""
 
-    message = NOT_ANSWERED
+    @property
+    def message(self) -> str:
+        """The sentence, in the page's language."""
+        return gettext(NOT_ANSWERED)
 
 
 def ask_again(

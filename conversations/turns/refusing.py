@@ -6,11 +6,14 @@ by whichever way it came, its help lines stand beside the refusal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db.models import QuerySet
+from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
 
-from conversations.chat.wording import PAGE, words
+from conversations.chat.wording import words
+from conversations.languages import pages
 from conversations.models import Turn
 from conversations.turns import help_lines, languages
 from ieim.knowledge import selectors as knowledge
@@ -19,25 +22,34 @@ from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Contact, Risk
 from ieim.pipeline.message.screen import beginning
 
-STILL_WORKING = (
+STILL_WORKING = gettext_noop(
     "We are still working on your last question. Please wait for its answer, then ask the next one."
 )
-NO_RELEASE = "This service is not ready yet: nothing has been published. Please try again later."
+NO_RELEASE = gettext_noop(
+    "This service is not ready yet: nothing has been published. Please try again later."
+)
 
 
 class Refused(Exception):
     """A message that cannot be taken; nothing was changed.
 
     ``message`` is the plain sentence for the citizen, in ``language``: what is wrong and what now.
-    ``contacts`` is what somebody in danger has to see beside it, at once, in ``words``.
+    ``args[0]`` is what it was made from: where no language is named, a sentence in English that is
+    told in the page's, with the ``figures`` that it names. ``contacts`` is what somebody in danger has to see beside it, at once, in
+    ``words``.
     """
 
-    def __init__(self, message: str, language: str = PAGE) -> None:
+    def __init__(
+        self, message: str, language: str = "", figures: Mapping[str, int] | None = None
+    ) -> None:
         super().__init__(message)
-        self.message = message
-        self.language = language
+        self.message = message if language else gettext(message)
+        if figures:
+            told = {key: number_format(n, force_grouping=True) for key, n in figures.items()}
+            self.message = self.message.format(**told)
+        self.language = language or pages.current()
         self.contacts: tuple[Contact, ...] = ()
-        self.words = words(PAGE)
+        self.words = words(self.language)
 
 
 class TooMany(Refused):

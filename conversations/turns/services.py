@@ -141,7 +141,7 @@ def _take(
 ) -> Turn:
     problem = refusal(text)
     if problem is not None:
-        raise Refused(problem)
+        raise Refused(problem.sentence, figures=problem.figures)
     release_number = follower.number()
     if release_number is None:
         raise Refused(NO_RELEASE)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from csp.constants import NONE, SELF
+from django.conf.locale import LANG_INFO
 
 from ieim.config.environment import api, parts, version
 from ieim.config.environment import env as environment
@@ -105,6 +106,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "conversations.languages.middleware.in_its_language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -138,7 +140,26 @@ TEMPLATES = [
     },
 ]
 
+# Staff's pages are in the first one, and whatever says nothing of languages; citizens choose.
 LANGUAGE_CODE = "en-gb"
+LANGUAGES = [
+    (LANGUAGE_CODE, "English"),
+    ("fr", "Français"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("zh-hans", "简体中文"),
+    ("ar", "العربية"),
+    ("fil", "Filipino"),
+]
+# Django knows no Filipino; browsers of old call it Tagalog.
+LANG_INFO["fil"] = {"bidi": False, "code": "fil", "name": "Filipino", "name_local": "Filipino"}
+LANG_INFO["tl"] = {"fallback": ["fil"]}
+LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_NAME = "ieim_language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = PRODUCTION
 TIME_ZONE = review_settings.time_zone(env)
 USE_TZ = True
 

@@ -10,8 +10,8 @@ import yaml
 
 
 @cache
-def headings() -> Mapping[str, Mapping[str, str]]:
-    """Return the headings by language (ISO 639-1) and by the field of a service."""
+def headings() -> Mapping[str, str]:
+    """Return the headings in English, by the field of a service."""
     text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, str]] = yaml.safe_load(text)
+    found: Mapping[str, str] = yaml.safe_load(text)
     return found

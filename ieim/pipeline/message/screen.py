@@ -6,7 +6,8 @@ Deterministic, no model. The caller keeps the text as sent: evidence offsets alw
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 MAX_CHARS = 2000
 """The longest message that is taken, in Unicode code points of the text as sent."""
@@ -40,6 +41,18 @@ class Screened:
     removed: int
 
 
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """Why a message cannot be taken: a sentence in English, with the ``figures`` that it names."""
+
+    sentence: str
+    figures: Mapping[str, int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """The whole sentence in English."""
+        return self.sentence.format(**{key: f"{n:,}" for key, n in self.figures.items()})
+
+
 def screen(text: str) -> Screened:
     """Strip control characters (but not tab and line ends), DEL, bidi controls, Unicode tags,
     interlinear annotation, noncharacters and the byte order mark. Any str is taken."""
@@ -61,22 +74,25 @@ def beginning(text: str) -> str:
     return _NOT_STORABLE.sub("", text[:MAX_CHARS])
 
 
-def refusal(text: str) -> str | None:
+def refusal(text: str) -> NotTaken | None:
     """Return what a citizen is told when the message cannot be taken; None when it can.
 
     Refused are: a NUL or a lone surrogate (no database stores them), nothing to read, and more
     than :data:`MAX_CHARS` code points.
     """
     if _NOT_STORABLE.search(text):
-        return (
+        return NotTaken(
             "Your message has a character in it that we cannot store. "
             "Please type the message again, or paste it as plain text."
         )
     if shows_nothing(text):
-        return "There is no text in your message yet. Please write your question and send it again."
+        return NotTaken(
+            "There is no text in your message yet. Please write your question and send it again."
+        )
     if len(text) > MAX_CHARS:
-        return (
-            f"Your message is {len(text):,} characters long. We can take up to {MAX_CHARS:,}. "
-            "Please shorten it, or send the most important part first."
+        return NotTaken(
+            "Your message is {length} characters long. We can take up to {limit}. "
+            "Please shorten it, or send the most important part first.",
+            {"length": len(text), "limit": MAX_CHARS},
         )
     return None

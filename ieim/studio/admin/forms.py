@@ -29,7 +29,7 @@ else:
     Base = forms.ModelForm
 
 
-_HEADINGS = headings()["en"]
+_HEADINGS = headings()
 
 
 class DraftForm(Base):

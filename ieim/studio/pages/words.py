@@ -47,7 +47,7 @@ CHECKS: Mapping[str, str] = {
     "budget.terms": "Entries that are too long for the token budget",
 }
 
-HEADINGS: Mapping[str, str] = headings()["en"]
+HEADINGS: Mapping[str, str] = headings()
 """The headings of an answer, as citizens see them."""
 
 

@@ -12,6 +12,7 @@ const button = document.getElementById("ask-button");
 const note = document.getElementById("ask-note");
 const group = document.getElementById("ask-group");
 const connection = document.getElementById("connection");
+const words = document.getElementById("words").dataset; // in the page's language
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 let socket = null; // the open WebSocket
@@ -31,9 +32,9 @@ const frame = (form) =>
       : { text: String(new FormData(form, submitter).get("text") ?? "") },
   );
 
-function say(element, words) {
+function say(element, text) {
   // Setting the same words again would be read out again.
-  if (element.textContent !== words) element.textContent = words;
+  if (element.textContent !== text) element.textContent = text;
 }
 
 // ---- the question box
@@ -44,8 +45,8 @@ function refresh() {
   button.disabled = false;
   button.setAttribute("aria-disabled", String(busy));
   question.readOnly = false;
-  if (sent) say(note, "Sending your question");
-  else if (busy) say(note, "You can ask the next question when this one is answered.");
+  if (sent) say(note, words.sending);
+  else if (busy) say(note, words.wait);
   else say(note, "");
   group.classList.toggle("govuk-form-group--error", error() !== null);
   question.classList.toggle("govuk-textarea--error", error() !== null);
@@ -77,9 +78,9 @@ document.addEventListener("focusin", (event) => {
 
 // Whether a turn is of this text. The page has signs in place of the characters that turn it.
 function shows(turn, text) {
-  const words = turn.querySelector(".message__text").cloneNode(true);
-  for (const sign of words.querySelectorAll("[data-skip]")) sign.remove();
-  return words.textContent === text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+  const said = turn.querySelector(".message__text").cloneNode(true);
+  for (const sign of said.querySelectorAll("[data-skip]")) sign.remove();
+  return said.textContent === text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
 function settle() {
@@ -126,7 +127,7 @@ document.addEventListener("htmx:wsAfterSend", (event) => {
   const { text } = JSON.parse(event.detail.message);
   const timer = setTimeout(() => {
     forget();
-    say(connection, "We have not heard back. Your text is kept. Trying the connection again…");
+    say(connection, words.unheard);
     wires.reconnect();
     refresh();
   }, NO_ECHO);
@@ -163,8 +164,7 @@ function kept() {
 
 function tellKeys() {
   const sends = enterSends.checked;
-  const words = sends ? "Enter sends your question, Shift and Enter begin a new line." : "";
-  say(document.getElementById("question-keys"), words && ` ${words}`);
+  say(document.getElementById("question-keys"), sends ? ` ${words.keys}` : "");
 }
 
 enterSends.checked = kept();
@@ -222,7 +222,7 @@ document.addEventListener("htmx:wsClose", (event) => {
   document.documentElement.classList.remove("app-live");
   if (wasOpen) {
     setTimeout(() => {
-      if (socket === null) say(connection, "Connection lost. Trying again…");
+      if (socket === null) say(connection, words.lost);
     }, LOST_AFTER);
   }
   if (!HTMX_RETRIES.includes(closed.code)) {

@@ -3,10 +3,10 @@
 
 const PAUSE = 1000;
 
-function words(left) {
-  const count = Math.abs(left).toLocaleString("en-GB");
-  const unit = Math.abs(left) === 1 ? "character" : "characters";
-  return left < 0 ? `You have ${count} ${unit} too many.` : `You have ${count} ${unit} left.`;
+// No plurals: the page says these once, in its language, for any number.
+function words(left, { left: some = "Characters left: {count}", over = "Characters too many: {count}" }) {
+  const count = Math.abs(left).toLocaleString(document.documentElement.lang);
+  return (left < 0 ? over : some).replace("{count}", count);
 }
 
 for (const message of document.querySelectorAll("[data-counter]")) {
@@ -20,12 +20,12 @@ for (const message of document.querySelectorAll("[data-counter]")) {
 
   const count = () => {
     const left = limit - [...box.value].length;
-    message.textContent = words(left);
+    message.textContent = words(left, message.dataset);
     message.classList.toggle("govuk-character-count__message--over", left < 0);
     message.classList.toggle("govuk-character-count__message--near", left < limit / 10);
     clearTimeout(timer);
     timer = setTimeout(() => {
-      spoken.textContent = left < limit / 10 ? words(left) : "";
+      spoken.textContent = left < limit / 10 ? words(left, message.dataset) : "";
     }, PAUSE);
   };
 

@@ -121,7 +121,7 @@ def test_it_calls_the_fields_what_citizens_read(
 ) -> None:
     place = renew if model == "service" else address(model, "add") + "?service=renew"
     form = admin_client.get(place).context["adminform"].form
-    for column, heading in headings()["en"].items():
+    for column, heading in headings().items():
         assert form.fields[column].label == heading
         assert form.fields[column].help_text.endswith(f"In files: {column}.")
     assert form.fields["applicability_summary"].help_text == "In files: applicability_summary."

@@ -1,0 +1,108 @@
+"""The languages that pages are in, by the code that Django knows them by (``settings.LANGUAGES``).
+
+Knowledge and messages name languages as ISO 639-1 does, pages a little more exactly: ``zh-hans`` is
+Chinese as this page writes it, and Tagalog is what Filipino is called there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from babel import Locale, UnknownLocaleError
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils import translation
+from django.utils.translation import trans_real
+
+_PAGES = {"en": "en-gb", "zh": "zh-hans", "tl": "fil"}
+_TOLD = {"en-gb": "en", "zh-hans": "zh"}
+
+
+@dataclass(frozen=True, slots=True)
+class PageLanguage:
+    """A language that pages are in; ``name`` is what it calls itself."""
+
+    code: str
+    name: str
+
+    @property
+    def direction(self) -> str:
+        """``ltr`` or ``rtl``, as in HTML."""
+        return "rtl" if translation.get_language_info(self.code)["bidi"] else "ltr"
+
+    @property
+    def offer(self) -> str:
+        """The sentence, in this language, that the page can be had in it."""
+        with translation.override(self.code):
+            return translation.gettext("You can have this page in English.")
+
+    @property
+    def others(self) -> tuple[PageLanguage, ...]:
+        """The other languages that pages are in."""
+        return tuple(each for each in languages() if each != self)
+
+
+def languages() -> tuple[PageLanguage, ...]:
+    """Return the languages that pages are in, in the order of the settings."""
+    return tuple(PageLanguage(code, name) for code, name in settings.LANGUAGES)
+
+
+def find(language: str) -> PageLanguage | None:
+    """Return the page's language for one of a message or a page, None where pages have it not."""
+    code = _PAGES.get(language, language)
+    return next((each for each in languages() if each.code == code), None)
+
+
+def of_this_page() -> PageLanguage:
+    """Return the language that the page at hand is in."""
+    found = find(translation.get_language() or settings.LANGUAGE_CODE)
+    return found or languages()[0]
+
+
+def told(code: str) -> str:
+    """Return how messages name the language of a page."""
+    return _TOLD.get(code, code)
+
+
+def current() -> str:
+    """Return the language that the page at hand is in, as messages name it."""
+    return told(translation.get_language() or settings.LANGUAGE_CODE)
+
+
+def of_page(request: HttpRequest) -> str:
+    """Return the language of a citizen's page: the one that they chose, or else the browser's."""
+    return translation.get_language_from_request(request)
+
+
+def of_header(accepted: str) -> str:
+    """Return the language for a program that sends this ``Accept-Language``."""
+    for code, _ in trans_real.parse_accept_lang_header(accepted.lower()):
+        if code == "*":
+            break
+        try:
+            return translation.get_supported_language_variant(code)
+        except LookupError:
+            continue
+    return settings.LANGUAGE_CODE
+
+
+def of_socket(query: Mapping[bytes, list[bytes]]) -> str:
+    """Return the language of the page that opened a socket, which its address names."""
+    found = find(query.get(b"language", [b""])[0].decode("latin-1"))
+    return found.code if found else settings.LANGUAGE_CODE
+
+
+def locale(language: str) -> Locale:
+    """Return what is known of writing dates and names in a language; English where nothing is."""
+    code = _PAGES.get(language, language)
+    try:
+        return Locale.parse(translation.to_locale(code))
+    except (ValueError, UnknownLocaleError):
+        return Locale.parse(translation.to_locale(settings.LANGUAGE_CODE))
+
+
+def name(language: str, *, told_in: str) -> str:
+    """Return what a language is called in another one, or by itself, or by its code."""
+    known = locale(told_in).languages.get(language)
+    return known or language

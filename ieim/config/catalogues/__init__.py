@@ -1,0 +1,1 @@
+"""The catalogues of what citizens read: gathered from the code, translated by people, compiled."""
