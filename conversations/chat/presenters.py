@@ -13,6 +13,7 @@ from conversations.chat.wording import PAGE, Words, words
 from conversations.choosing.presenters import ChoiceView
 from conversations.languages import pages
 from conversations.languages.pages import PageLanguage
+from conversations.turns import languages
 from ieim.pipeline.message.risk import Contact
 
 
@@ -122,6 +123,11 @@ class ChatView:
     def words(self) -> Words:
         """The fixed words of the page itself."""
         return words(pages.current())
+
+    @property
+    def written_in(self) -> str:
+        """The language of the knowledge, and of the questions that are suggested."""
+        return languages.written_in()
 
     @property
     def offered(self) -> PageLanguage | None:
