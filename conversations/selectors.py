@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from django.utils import timezone
 from conversations import ports
 from conversations.chat import wording
 from conversations.chat.presenters import ChatView, CorrectionView, StepView, TurnView
-from conversations.chat.showing import reply_view
+from conversations.chat.showing import Shown, cards_of, reply_view, without_repeating
 from conversations.chat.suggesting import suggestions
 from conversations.chat.wording import Words
 from conversations.choosing import selectors as choosing
@@ -86,7 +86,11 @@ def _assistant_item(reply: Reply) -> dict[str, Any]:
 def turn_view(turn_id: UUID) -> TurnView:
     """Return one turn as the page shows it; raises ``Turn.DoesNotExist``."""
     turn = _turns().get(pk=turn_id)
-    return _turn_view(turn, _due([turn]), flags.waiting(turn.session_id))
+    earlier = Turn.objects.filter(session_id=turn.session_id, number__lt=turn.number)
+    with_cards = earlier.filter(reply__isnull=False, replaced__isnull=True)
+    above = with_cards.select_related("reply", "replaced").prefetch_related("corrections")
+    shown = _cards(above) if hasattr(turn, "reply") else set()
+    return _turn_view(turn, _due([turn]), flags.waiting(turn.session_id), shown)
 
 
 def chat_view(*, secret: str | None) -> ChatView:
@@ -95,11 +99,15 @@ def chat_view(*, secret: str | None) -> ChatView:
     stored = [] if session is None else list(_turns().filter(session=session))
     due = _due(stored)
     waiting = flags.waiting(session.pk) if session else []
-    turns = tuple(_turn_view(turn, due, waiting) for turn in stored)
+    above: set[Shown] = set()
+    turns: list[TurnView] = []
+    for turn in stored:
+        turns.append(_turn_view(turn, due, waiting, frozenset(above)))
+        above |= _cards([turn])
     return ChatView(
         reference=session.reference if session else "",
         resume_path=f"/c/{secret}/" if session else "",
-        turns=turns,
+        turns=tuple(turns),
         suggestions=() if turns else suggestions(),
         limit=MAX_CHARS,
         offline=not settings.IEIM_MODEL["BASE_URL"],
@@ -111,6 +119,16 @@ def _turns() -> Any:
     return turns.order_by("number").prefetch_related("stages", "corrections__notice")
 
 
+def _cards(turns: Iterable[Turn]) -> set[Shown]:
+    """Return the cards that stand open on the page: not of answers about something else, nor of
+    those that were corrected."""
+    shown: set[Shown] = set()
+    for turn in turns:
+        if hasattr(turn, "reply") and not hasattr(turn, "replaced") and not turn.corrections.all():
+            shown |= cards_of(turn.reply, turn)
+    return shown
+
+
 def _due(turns: Iterable[Turn]) -> Mapping[UUID, datetime]:
     """Return by when people should answer those that wait, as long as that is to come."""
     held = [turn.pk for turn in turns if turn.state == TurnState.NEEDS_REVIEW.value]
@@ -120,7 +138,10 @@ def _due(turns: Iterable[Turn]) -> Mapping[UUID, datetime]:
     return {pk: due for pk, due in ports.reviews_due(turn_ids=held).items() if due > now}
 
 
-def _turn_view(turn: Turn, due: Mapping[UUID, datetime], waiting: Sequence[Turn]) -> TurnView:
+def _turn_view(
+    turn: Turn, due: Mapping[UUID, datetime], waiting: Sequence[Turn], above: Set[Shown]
+) -> TurnView:
+    reply = reply_view(turn.reply, turn) if hasattr(turn, "reply") else None
     return TurnView(
         id=turn.pk,
         number=turn.number,
@@ -128,7 +149,7 @@ def _turn_view(turn: Turn, due: Mapping[UUID, datetime], waiting: Sequence[Turn]
         asked_at=turn.created_at,
         state=turn.state,
         steps=_steps(turn),
-        reply=reply_view(turn.reply, turn) if hasattr(turn, "reply") else None,
+        reply=reply and without_repeating(reply, turn.reply, turn, above),
         contacts=help_lines.of_turn(turn, waiting),
         corrections=tuple(
             CorrectionView(each.notice.text, each.created_at, language=languages.written_in())

@@ -11,6 +11,9 @@ from conversations.chat.wording import PAGE, Words, words
 RATED_KINDS = frozenset({"service", "answer"})
 """The kinds of reply that can be useful or not: guidance and questions are no answers."""
 
+USUAL = ("requirements", "fees", "processing_time", "contact")
+"""The fields of a service that are open where nothing in particular was asked of it."""
+
 MAX_LABEL = 40
 """Code points: what stands before a colon and is no longer is set apart from a paragraph."""
 
@@ -91,7 +94,8 @@ class NoticeView:
 class CardView:
     """One service of an answer over several agencies, with its own source.
 
-    ``languages`` are those of ``title`` and ``lead``, where they are not the reply's.
+    ``languages`` are those of ``title`` and ``lead``, where they are not the reply's. ``repeated``
+    says that an earlier answer on the page has the same card.
     """
 
     title: str
@@ -99,6 +103,7 @@ class CardView:
     facts: tuple[FactView, ...]
     source: SourceView
     languages: Mapping[str, str] = field(default_factory=dict)
+    repeated: bool = False
 
     @property
     def agency(self) -> str:
@@ -112,13 +117,14 @@ class CardView:
 
     @property
     def open(self) -> tuple[FactView, ...]:
-        """What is shown at once."""
-        return tuple(fact for fact in self.facts if not fact.folded)
+        """What is shown at once; of what stands above only what was asked."""
+        shown = tuple(fact for fact in self.facts if not fact.folded)
+        return shown[:1] if self.repeated else shown
 
     @property
     def folded(self) -> tuple[FactView, ...]:
         """What is shown to who wants more."""
-        return tuple(fact for fact in self.facts if fact.folded)
+        return tuple(fact for fact in self.facts if fact not in self.open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,9 @@ class ReplyView:
     is not in the citizen's language; ``agency_notices`` stand above everything else.
     ``still_about`` is the name of the talk's service where it goes on with that, in the title's
     language. ``cards`` are the services of an answer over several agencies, ``uncovered`` those
-    parts of the citizen's message that nothing here is about, in their own words.
+    parts of the citizen's message that nothing here is about, in their own words. ``general`` says
+    that nothing in particular was asked of the service, ``repeated`` that an earlier answer on the
+    page has its card.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -151,6 +159,8 @@ class ReplyView:
     prepared: bool = False
     cards: tuple[CardView, ...] = ()
     uncovered: tuple[str, ...] = ()
+    general: bool = False
+    repeated: bool = False
 
     @property
     def words(self) -> Words:
@@ -176,15 +186,20 @@ class ReplyView:
 
     @property
     def open(self) -> tuple[FactView, ...]:
-        """What else is shown at once."""
+        """What else is shown at once; nothing of what stands above and was not asked for."""
+        if self.general and self.repeated:
+            return ()
         facts = self.facts[1:] if self.asked else self.facts
-        return tuple(fact for fact in facts if not fact.folded)
+        return tuple(fact for fact in facts if self._opens(fact))
 
     @property
     def folded(self) -> tuple[FactView, ...]:
         """What is shown to who wants more."""
         facts = self.facts[1:] if self.asked else self.facts
-        return tuple(fact for fact in facts if fact.folded)
+        return tuple(fact for fact in facts if fact not in self.open)
+
+    def _opens(self, fact: FactView) -> bool:
+        return fact.name in USUAL if self.general else not fact.folded
 
     @property
     def rateable(self) -> bool:

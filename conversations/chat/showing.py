@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 from conversations.chat import wording
 from conversations.chat.replies import (
+    USUAL,
     CardView,
     FactView,
     NoticeView,
@@ -59,7 +61,51 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         ),
         still_about=said.still_about,
         prepared=guidance.prepared(said, release or knowledge.release(turn.release_number)),
+        general=_is_general(said),
     )
+
+
+MANY = 4
+"""Facts of a service from which on some are folded, whatever was asked."""
+
+
+def _is_general(said: replies.Reply) -> bool:
+    """Whether a reply shows all of a service, because nothing in particular was asked of it."""
+    fields = {section.field for section in said.sections}
+    whole = said.kind == "service" and not any(section.folded for section in said.sections)
+    return whole and len(fields) >= MANY and bool(said.lead) and not fields.isdisjoint(USUAL)
+
+
+Shown = tuple[str, str, str, int]
+"""Whose card stands on a page: agency, service, language, number of the release."""
+
+
+def cards_of(stored: Reply, turn: Turn) -> set[Shown]:
+    """Return the cards that a reply shows: none where it is free text."""
+    body = stored.body
+    services = [card["source"] for card in body.get("cards", ())]
+    if body["kind"] == "service":
+        services += body["sources"]
+    spoken = body.get("language", "")
+    return {(s["agency_id"], s["service_key"], spoken, turn.release_number) for s in services}
+
+
+def without_repeating(view: ReplyView, stored: Reply, turn: Turn, above: Set[Shown]) -> ReplyView:
+    """Return ``view`` as it follows cards that stand ``above``: none is shown a second time."""
+    if not above:
+        return view
+    said = replies.Reply.from_dict(stored.body)
+
+    def stands(source: Source) -> bool:
+        known = (source.agency_id, source.service_key, said.language, turn.release_number)
+        return known in above
+
+    cards = (
+        replace(card, repeated=stands(each.source))
+        for card, each in zip(view.cards, said.cards, strict=True)
+    )
+    repeated = view.kind == "service" and all(map(stands, said.sources))
+    return replace(view, cards=tuple(cards), repeated=repeated)
 
 
 _FREE = frozenset({"title", "lead", "paragraphs"})

@@ -77,6 +77,12 @@ class Words:
         return before, after
 
     @property
+    def around_more(self) -> tuple[str, str]:
+        """What stands before and after the name in :attr:`more`."""
+        before, _, after = self.more.partition("{name}")
+        return before, after
+
+    @property
     def quotes(self) -> tuple[str, str]:
         """The opening and the closing quotation mark."""
         opening, _, closing = self.quoted.partition("{name}")
