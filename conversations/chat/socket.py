@@ -1,6 +1,7 @@
 """The chat page's websocket: frames in, HTML fragments out.
 
-A client sends ``{"text": "..."}`` to ask, ``{"something_else": "..."}`` with the id of a turn whose
+A client sends ``{"text": "...", "client_id": "..."}`` to ask, and the same again where it has not
+heard of it, ``{"something_else": "..."}`` with the id of a turn whose
 answer goes on with what was not meant, and ``{"sync": true}`` to be brought up to date. What it
 gets are fragments that replace parts of the page by id, so that receiving one twice does no harm.
 Messages of the channel layer are hints only: each one leads to a fresh look into the database.
@@ -13,7 +14,7 @@ import json
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import parse_qs
@@ -34,7 +35,7 @@ from conversations.events import notify
 from conversations.languages import pages
 from conversations.models import Session
 from conversations.replacing import services as replacing
-from conversations.turns import refusing, services
+from conversations.turns import messages, refusing
 from ieim.people import addresses
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,15 @@ class FrameError(ValueError):
     """A frame that cannot be used; ``args[0]`` says so to the citizen."""
 
 
-def parse_frame(text_data: str | None, bytes_data: bytes | None) -> str | UUID | None:
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a frame asks; ``client_id`` is the page's name for it, None where it has none."""
+
+    text: str
+    client_id: str | None = None
+
+
+def parse_frame(text_data: str | None, bytes_data: bytes | None) -> Question | UUID | None:
     """Return the question in a frame, None for a wish to be brought up to date.
 
     An id is that of the turn whose answer is about something else. Raises :class:`FrameError` for
@@ -85,8 +94,10 @@ def parse_frame(text_data: str | None, bytes_data: bytes | None) -> str | UUID |
     match frame:
         case {"sync": True}:
             return None
-        case {"text": str(text)}:
-            return text.replace("\r\n", "\n")
+        case {"text": str(text), "client_id": str(name)} if messages.is_client_id(name):
+            return Question(text.replace("\r\n", "\n"), name)
+        case {"text": str(text), **rest} if "client_id" not in rest:
+            return Question(text.replace("\r\n", "\n"))
         case {"something_else": str(turn)}:
             with suppress(ValueError):
                 return UUID(turn)
@@ -160,7 +171,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         elif isinstance(said, UUID):
             await self.take(_ask_again, secret=self.secret, turn_id=said)
         else:
-            await self.take(services.receive_turn, secret=self.secret, text=said)
+            named = {"text": said.text, "client_id": said.client_id}
+            await self.take(messages.say, secret=self.secret, **named)
 
     async def take(self, service: Callable[..., object], **said: Any) -> None:
         """Hand a question to its service and show what became of it."""
@@ -257,22 +269,33 @@ def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
 
 
 def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
-    """Return what a screen reader says of a change, in a few words; empty for nothing."""
+    """Return what a screen reader says of a change: of which question, and in a few words.
+
+    Empty for nothing. A step that is done is nothing: so an ordinary turn is announced twice, when
+    it has arrived and when it is answered, and one that takes longer once more.
+    """
     known = {turn.id: turn for turn in before}
     changed = [turn for turn in now if turn != known.get(turn.id)]
     if not changed:
         return ""
     turn = changed[-1]
     told = turn.words.announced
+    old = known.get(turn.id)
+    words = _told(turn) if old else _told(turn) or told["received"]
+    if not words or (old is not None and words == _told(old)):
+        return ""
+    return told["question"].format(number=turn.number, words=words)
+
+
+def _told(turn: TurnView) -> str:
+    told = turn.words.announced
     if turn.corrections:
         return told["corrected"]
     if turn.reply:
         return told["ready"]
-    if turn.longer and not (turn.id in known and known[turn.id].longer):
+    if turn.longer:
         return turn.words.waiting["longer"]
-    if turn.state in told:
-        return told[turn.state]
-    return next((step.words for step in turn.steps if step.status == "running"), "")
+    return told.get(turn.state, "")
 
 
 def _origin(scope: Mapping[str, Any]) -> str:

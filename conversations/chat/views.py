@@ -17,7 +17,7 @@ from conversations.choosing import services as choosing
 from conversations.models import Session
 from conversations.rating import services as rating
 from conversations.replacing import services as replacing
-from conversations.turns import erasing, refusing, services
+from conversations.turns import erasing, messages, refusing, services
 from ieim.people import addresses
 
 
@@ -41,14 +41,18 @@ def ask(request: HttpRequest) -> HttpResponse:
     """Take a question from the form.
 
     303 to the page at the new question, or the page with the reason and the draft: 422, and 429
-    for too many.
+    for too many. With a ``client_id`` the same question may be sent until its answer arrives.
     """
     secret = cookies.secret_of_request(request) or services.new_secret()
     # Browsers send a textarea's line ends as CRLF, which would count as two characters.
     text = request.POST.get("text", "").replace("\r\n", "\n")
+    name = request.POST.get("client_id")
     try:
-        turn = services.receive_turn(
-            secret=secret, text=text, address=addresses.of_request(request)
+        turn, _ = messages.say(
+            secret=secret,
+            text=text,
+            client_id=name if name and messages.is_client_id(name) else None,
+            address=addresses.of_request(request),
         )
     except refusing.Refused as refused:
         response = _not_taken(request, secret, refused, draft=text)

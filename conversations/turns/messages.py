@@ -1,11 +1,11 @@
-"""Taking a client's message: what REST and the JSON socket do alike."""
+"""Taking a client's message, once: what the page, REST and the JSON socket do alike."""
 
 from __future__ import annotations
 
 import re
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from conversations.models import ClientTurn, Session, Turn
 from conversations.turns import erasing, refusing, services
@@ -60,6 +60,28 @@ def ask(
     services.admit(session=secret_sha256, text=text, address=address)
     # Before the session is locked: nobody waits for an embedder with a lock.
     return _ask(session_id, text, client_id, services.look(text))
+
+
+def say(
+    *, secret: str, text: str, client_id: str | None, address: str | None = None
+) -> tuple[Turn, bool]:
+    """Take a page's message, as :func:`ask` does; the session of ``secret`` is made by the first.
+
+    So a page may send the same message until it has heard of it.
+    """
+    digest = services.secret_digest(secret)
+    services.admit(session=digest, text=text, address=address)
+    looked = services.look(text)
+    try:
+        return _say(digest, text, client_id, looked)
+    except IntegrityError:
+        # A session's first message came twice at once: the other one has made the session.
+        return _say(digest, text, client_id, looked)
+
+
+@transaction.atomic
+def _say(digest: str, text: str, client_id: str | None, looked: Looked) -> tuple[Turn, bool]:
+    return _ask(services.session_of(digest).pk, text, client_id, looked)
 
 
 @transaction.atomic

@@ -86,7 +86,7 @@ def receive_turn(
     digest = secret_digest(secret)
     admit(session=digest, text=text, address=address)
     turns = Turn.objects.filter(session__secret_sha256=digest)
-    return _receive(lambda: _session(digest), turns, text, look(text), enqueue=enqueue)
+    return _receive(lambda: session_of(digest), turns, text, look(text), enqueue=enqueue)
 
 
 def look(text: str) -> crisis.Looked:
@@ -159,7 +159,8 @@ def _take(
         raise Refused(STILL_WORKING) from error
 
 
-def _session(digest: str) -> Session:
+def session_of(digest: str) -> Session:
+    """Return the session of a secret's digest, locked; made where there is none yet."""
     found = locked(Session.objects.all()).filter(secret_sha256=digest).first()
     return found or Session.objects.create(reference=new_reference(), secret_sha256=digest)
 

@@ -1,36 +1,35 @@
-// What htmx does not do by itself on the chat page: fall back to a plain form post where there is no
-// connection, say when the connection is lost, and keep the question box in step with the page.
+// What htmx does not do by itself on the chat page: send a question until the site has heard of it,
+// say when the connection is lost, and keep the question box in step with the page.
 
 const MAX_FRAME = 16 * 1024;
 const SYNC_EVERY = 4000;
 const NO_ECHO = 6000;
 const LOST_AFTER = 1500;
+const TRY_AGAIN = 5000;
 const HTMX_RETRIES = [1006, 1011, 1012, 1013];
+const PARTS = ["live", "question-label", "suggestions", "tools", "refused-help", "question-error"];
 
 const question = document.getElementById("question");
 const button = document.getElementById("ask-button");
 const note = document.getElementById("ask-note");
 const group = document.getElementById("ask-group");
+const composer = document.getElementById("ask");
 const connection = document.getElementById("connection");
 const words = document.getElementById("words").dataset; // in the page's language
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 let socket = null; // the open WebSocket
 let wires = null; // htmx's handle on it
-let submitter = null;
 let giving = false; // whether the newest turn gets the focus that nothing has
-let sent = null; // {text, turns, timer}: a question without an echo yet; no text is one asked again
+let following = false; // whether the page still stands where the newest question put it
+// What the page has not heard of yet: its words (none: a question asked again), its name, where it
+// is posted without a socket, how many turns there were, and when it is tried again.
+let sent = null;
 
 const turns = () => document.querySelectorAll(".turn");
+const newest = () => [...turns()].at(-1);
 const pending = () => document.querySelector(".outcome[data-pending]") !== null;
 const error = () => document.querySelector("#question-error .govuk-error-message");
-const isAgain = (form) => form.id === "something-else";
-const frame = (form) =>
-  JSON.stringify(
-    isAgain(form)
-      ? { something_else: submitter.dataset.turn }
-      : { text: String(new FormData(form, submitter).get("text") ?? "") },
-  );
 
 function say(element, text) {
   // Setting the same words again would be read out again.
@@ -57,11 +56,40 @@ function refresh() {
 function forget() {
   clearTimeout(sent?.timer);
   sent = null;
+  keepUnsent(null);
+  say(connection, "");
+}
+
+// Kept in this tab, and gone with it: so it is not lost when the page is loaded again.
+const UNSENT = "ieim-unsent";
+
+function keepUnsent(message) {
+  try {
+    if (message) sessionStorage.setItem(UNSENT, JSON.stringify(message));
+    else sessionStorage.removeItem(UNSENT);
+  } catch {
+    // Storage is blocked: it is kept as long as the page is.
+  }
+}
+
+function unsent() {
+  try {
+    return JSON.parse(sessionStorage.getItem(UNSENT));
+  } catch {
+    return null;
+  }
+}
+
+// ---- where the page stands
+
+function bring(element) {
+  const behavior = reducedMotion.matches ? "auto" : "smooth";
+  element.scrollIntoView({ block: "start", behavior });
 }
 
 function reveal(turn) {
-  const behavior = reducedMotion.matches ? "auto" : "smooth";
-  turn.scrollIntoView({ block: "start", behavior });
+  bring(turn);
+  following = true;
   // A button is gone once it has been used, and the focus with it: at once, or with a later message.
   giving = ![question, button].includes(document.activeElement);
   giveFocus();
@@ -69,30 +97,54 @@ function reveal(turn) {
 
 function giveFocus() {
   if (!giving || document.activeElement !== document.body) return;
-  [...turns()].at(-1)?.focus({ preventScroll: true });
+  newest()?.focus({ preventScroll: true });
 }
+
+// An answer comes to rest with its beginning in view: beneath a long question it would not.
+let waiting = pending();
+
+function rest() {
+  const answered = waiting && !pending();
+  waiting = pending();
+  if (!answered || !following) return;
+  const outcome = newest().querySelector(".outcome");
+  const { top } = outcome.getBoundingClientRect();
+  const room = innerHeight - composer.offsetHeight;
+  if (top < 0 || top > room - 0.25 * innerHeight) bring(outcome);
+}
+
+for (const scrolled of ["wheel", "touchmove"]) {
+  document.addEventListener(scrolled, () => (following = false), { passive: true });
+}
+document.addEventListener("keydown", (event) => {
+  if (["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) {
+    following &&= event.target === question;
+  }
+});
 
 document.addEventListener("focusin", (event) => {
   if (!event.target.matches(".turn")) giving = false;
 });
 
+// ---- sending, until it has been heard of
+
 // Whether a turn is of this text. The page has signs in place of the characters that turn it.
 function shows(turn, text) {
-  const said = turn.querySelector(".message__text").cloneNode(true);
-  for (const sign of said.querySelectorAll("[data-skip]")) sign.remove();
-  return said.textContent === text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+  const shown = turn.querySelector(".message__text").cloneNode(true);
+  for (const sign of shown.querySelectorAll("[data-skip]")) sign.remove();
+  return shown.textContent === text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
 function settle() {
-  const newest = [...turns()].at(-1);
-  const echoed = (text) => text === undefined || shows(newest, text);
+  const last = newest();
+  const echoed = (text) => text === undefined || sent.turns < 0 || shows(last, text);
   if (sent && turns().length > sent.turns && echoed(sent.text)) {
     if (question.value === sent.text) {
       question.value = "";
       question.dispatchEvent(new Event("input"));
     }
     forget();
-    reveal(newest);
+    reveal(last);
   } else if (sent && error()) {
     forget();
     // What keeps somebody alive comes before why the message was not taken.
@@ -100,109 +152,138 @@ function settle() {
     first.scrollIntoView({ block: "nearest" });
   }
   refresh();
+  rest();
+  watchNewest();
 }
 
 document.addEventListener(
   "submit",
   (event) => {
-    if (!event.target.hasAttribute("ws-send")) return;
-    submitter = event.submitter;
-    if (sent || (pending() && !isAgain(event.target))) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    } else if (socket === null || new Blob([frame(event.target)]).size > MAX_FRAME) {
-      // htmx does not see it: the browser posts the form.
-      event.stopImmediatePropagation();
-    }
+    const form = event.target;
+    if (!form.hasAttribute("ws-send")) return;
+    // Neither htmx nor the browser sends it: it is ours until the site has it.
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const again = form.id === "something-else";
+    if (sent || (pending() && !again)) return;
+    const { submitter } = event;
+    const text = String(new FormData(form, submitter).get("text") ?? "");
+    if (again) send({ action: submitter.formAction, turn: submitter.dataset.turn });
+    else send({ action: form.action, text, name: newName() });
   },
   true,
 );
 
-document.addEventListener("htmx:wsConfigSend", (event) => {
-  event.detail.messageBody = frame(event.target);
-});
+// By its name the site knows a question that it has already, however often it is sent.
+function newName() {
+  return crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+}
 
-document.addEventListener("htmx:wsAfterSend", (event) => {
+function send(message) {
   document.getElementById("question-error").replaceChildren();
-  const { text } = JSON.parse(event.detail.message);
-  const timer = setTimeout(() => {
-    forget();
-    say(connection, words.unheard);
-    wires.reconnect();
-    refresh();
-  }, NO_ECHO);
-  sent = { text, turns: turns().length, timer };
+  if (message.text) keepUnsent(message);
+  sent = { ...message, turns: turns().length, tries: 0 };
+  deliver();
+}
+
+function deliver() {
+  clearTimeout(sent.timer);
+  const { text, name, turn } = sent;
+  const frame = JSON.stringify(turn ? { something_else: turn } : { text, client_id: name });
+  // A socket that twice brought nothing back is as good as none.
+  sent.tries += 1;
+  if (socket !== null && sent.tries < 3 && new Blob([frame]).size <= MAX_FRAME) {
+    wires.send(frame);
+    sent.timer = setTimeout(() => {
+      say(connection, words.silent);
+      wires.reconnect();
+    }, NO_ECHO);
+  } else {
+    post(sent);
+  }
   refresh();
-});
+}
+
+async function post(message) {
+  if (message.posting) return;
+  message.posting = true;
+  try {
+    const form = new FormData();
+    form.set("csrfmiddlewaretoken", composer.elements.csrfmiddlewaretoken.value);
+    if (message.text !== undefined) {
+      form.set("text", message.text);
+      form.set("client_id", message.name);
+    }
+    const response = await fetch(message.action, { method: "POST", body: form });
+    if (response.status >= 500) throw new Error(String(response.status));
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (sent === message) show(page);
+  } catch {
+    if (sent === message) hold();
+  } finally {
+    message.posting = false;
+  }
+}
+
+// There is no connection: the text stays, and goes as soon as there is one.
+function hold() {
+  say(connection, words.kept);
+  clearTimeout(sent.timer);
+  sent.timer = setTimeout(deliver, TRY_AGAIN);
+}
+
+function show(page) {
+  if (page.getElementById("live")) {
+    for (const id of PARTS) {
+      const part = document.adoptNode(page.getElementById(id));
+      document.getElementById(id).replaceWith(part);
+      htmx.process(part);
+    }
+    // Whatever the page shows, the site has the question, or says why not.
+    if (!error()) sent.turns = -1;
+  } else {
+    // A page that says why not, such as one for a form that has been open for too long.
+    const told = document.createElement("p");
+    told.className = "govuk-error-message";
+    told.setAttribute("role", "alert");
+    const said = page.querySelectorAll("#main h1, #main h1 ~ p:not(:has(a))");
+    told.textContent = [...said].map((each) => each.textContent.trim()).join(". ").replaceAll("..", ".");
+    document.getElementById("question-error").replaceChildren(told);
+  }
+  settle();
+}
 
 document.addEventListener("htmx:wsAfterMessage", () => {
   settle();
   giveFocus();
-  watchNewest();
 });
 
-// The server's own event: the same question stands at the end once more, or why it does not.
-document.addEventListener("asked-again", () => {
-  if (error()) error().scrollIntoView({ block: "nearest" });
-  else reveal([...turns()].at(-1));
-  refresh();
-});
-
-// ---- the keyboard: Enter sends, as in other chats; a switch of this browser turns it off
-
-const keys = document.getElementById("ask-keys");
-const enterSends = document.getElementById("enter-sends");
-const KEPT = "ieim-enter-sends";
-
-function kept() {
-  try {
-    return localStorage.getItem(KEPT) !== "no";
-  } catch {
-    return true; // storage is blocked
-  }
-}
-
-function tellKeys() {
-  const sends = enterSends.checked;
-  say(document.getElementById("question-keys"), sends ? ` ${words.keys}` : "");
-}
-
-enterSends.checked = kept();
-enterSends.addEventListener("change", () => {
-  try {
-    localStorage.setItem(KEPT, enterSends.checked ? "yes" : "no");
-  } catch {
-    // It holds for this page.
-  }
-  tellKeys();
-});
-keys.hidden = false;
-tellKeys();
-
-question.addEventListener("keydown", (event) => {
-  // While a word is being composed, Enter is for the word.
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing || !enterSends.checked) return;
-  event.preventDefault();
-  button.click();
+// A button of an answer, pressed without a connection: nothing has happened, and it can be pressed
+// again.
+document.addEventListener("htmx:sendError", (event) => {
+  if (event.detail.requestConfig.verb !== "get") say(connection, words.again);
 });
 
 // ---- back to the newest
 
 const toNewest = document.getElementById("to-newest");
-const seen = new IntersectionObserver(([{ isIntersecting }]) => {
-  toNewest.hidden = isIntersecting;
-});
+let seen = null;
 
 function watchNewest() {
-  const newest = [...turns()].at(-1);
-  seen.disconnect();
-  if (newest) seen.observe(newest);
-  else toNewest.hidden = true;
+  seen?.disconnect();
+  toNewest.hidden = true;
+  if (!newest()) return;
+  // What stands beneath the question box is not in view.
+  const rootMargin = `0px 0px -${composer.offsetHeight}px 0px`;
+  seen = new IntersectionObserver(([{ isIntersecting }]) => (toNewest.hidden = isIntersecting), {
+    rootMargin,
+  });
+  seen.observe(newest());
 }
 
 toNewest.addEventListener("click", () => {
   question.focus({ preventScroll: true });
-  reveal([...turns()].at(-1));
+  reveal(newest());
 });
 
 // ---- the connection
@@ -211,7 +292,8 @@ document.addEventListener("htmx:wsOpen", (event) => {
   socket = event.detail.event.target;
   wires = event.detail.socketWrapper;
   document.documentElement.classList.add("app-live");
-  say(connection, "");
+  if (sent) deliver();
+  else say(connection, "");
 });
 
 document.addEventListener("htmx:wsClose", (event) => {
@@ -222,12 +304,18 @@ document.addEventListener("htmx:wsClose", (event) => {
   document.documentElement.classList.remove("app-live");
   if (wasOpen) {
     setTimeout(() => {
-      if (socket === null) say(connection, words.lost);
+      if (socket === null) say(connection, sent ? words.kept : words.lost);
     }, LOST_AFTER);
+    if (sent) hold();
   }
   if (!HTMX_RETRIES.includes(closed.code)) {
     setTimeout(() => socket ?? socketWrapper.reconnect(), LOST_AFTER);
   }
+});
+
+addEventListener("online", () => {
+  if (socket === null) wires?.reconnect();
+  if (sent) deliver();
 });
 
 function sync() {
@@ -241,7 +329,11 @@ setInterval(async () => {
     return;
   }
   // No connection can be had: look at the page itself.
-  await htmx.ajax("GET", "/", { target: "#live", select: "#live", swap: "outerHTML" });
+  try {
+    await htmx.ajax("GET", "/", { target: "#live", select: "#live", swap: "outerHTML" });
+  } catch {
+    return; // The next look may find it.
+  }
   settle();
 }, SYNC_EVERY);
 
@@ -251,3 +343,12 @@ document.addEventListener("visibilitychange", () => {
 
 refresh();
 watchNewest();
+
+// What this tab had not sent when it was closed or loaded again.
+const left = unsent();
+if (left && newest() && shows(newest(), left.text)) keepUnsent(null);
+else if (left) {
+  question.value = left.text;
+  question.dispatchEvent(new Event("input"));
+  send(left);
+}

@@ -73,10 +73,10 @@ def test_each_agency_has_a_card_with_its_checklist_and_contact(
         for heading in ("What you need", "Contact"):
             expect(card.get_by_text(heading, exact=True)).to_be_visible()
         expect(card.get_by_text("What it costs", exact=True)).to_be_hidden()
-        card.get_by_text("More about this").click()
+        card.get_by_text("All about").click()
         expect(card.get_by_text("What it costs", exact=True)).to_be_visible()
         expect(card.locator(".answer__card-source a")).to_have_count(1)
-        card.get_by_text("More about this").click()
+        card.get_by_text("All about").click()
     expect(page.locator(".answer__sources")).to_have_count(0)
     assert_fits(page)
     if script:
@@ -92,13 +92,19 @@ def test_what_was_asked_leads_and_the_rest_stays_closed(
 ) -> None:
     page = shown(browser, site, VISA, COST, width=width, script=script)
     first, second = page.locator(".answer").all()
-    expect(first.get_by_text("More about this")).to_have_count(0)
+    # Nothing was asked of it in particular: what one needs, and the rest of it folded.
+    for heading, shown in (("What you need", True), ("Contact", True), ("Who it is for", False)):
+        expect(first.get_by_text(heading, exact=True)).to_be_visible(visible=shown)
+    expect(first.get_by_text("All about Extend a tourist visa")).to_be_visible()
     expect(second.locator(".answer__first")).to_contain_text("What it costs")
     expect(second.locator(".answer__first")).to_contain_text("MRK")
     expect(second.get_by_text("What you need", exact=True)).to_be_hidden()
-    second.get_by_text("More about this").click()
+    second.get_by_text("All about").click()
     expect(second.get_by_text("What you need", exact=True)).to_be_visible()
-    second.get_by_text("More about this").click()
+    second.get_by_text("All about").click()
+    # Its name stands above it, and what to do first in the answer before.
+    expect(second.get_by_text("What to do first")).to_have_count(0)
+    expect(second.locator(".answer__title")).to_have_count(0)
     assert_fits(page)
     if script:
         assert_accessible(page)
@@ -111,4 +117,11 @@ def test_a_part_that_nothing_covers_is_said(browser: Browser, site: str) -> None
     expect(left).to_contain_text("Where can I renew a broken fishing boat mooring")
     expect(left).to_contain_text("in a message of its own")
     assert_accessible(page)
+    page.context.close()
+
+
+def test_three_questions_about_one_service_are_no_long_page(browser: Browser, site: str) -> None:
+    page = shown(browser, site, VISA, COST, "What do I need to bring?", width=390, script=True)
+    # It was 7,378 px when each of the three answers showed the whole card.
+    assert page.evaluate("document.documentElement.scrollHeight") < 3800
     page.context.close()

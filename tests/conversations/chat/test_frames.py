@@ -25,6 +25,8 @@ from tests.fixtures import VISA
         '{"text": null}',
         '{"text": ["visa"]}',
         '{"sync": 1}',
+        '{"text": "visa", "client_id": "not a name"}',
+        '{"text": "visa", "client_id": 7}',
         "[" * 5000,
         '{"text": "' + "x" * consumers.MAX_FRAME + '"}',
         '{"text": "' + "é" * consumers.MAX_FRAME + '"}',
@@ -45,7 +47,7 @@ def test_it_announces_nothing_for_a_page_that_is_only_loaded(published: None) ->
     turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
     shown = selectors.turn_view(turn.pk)
     assert announcement((shown,), (shown,)) == ""
-    assert announcement((), (shown,)) == "Reading your question"
+    assert announcement((), (shown,)) == "Question 1: We have your question."
 
 
 def test_it_grows_a_reply_part_by_part() -> None:

@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from conversations.chat import socket as consumers
 from conversations.models import Turn
-from conversations.turns import flags, refusing, services
+from conversations.turns import flags, messages, refusing, services
 from tests.conversations.chat.tabs import run_newest, tab, texts, view
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
@@ -42,7 +42,7 @@ async def test_it_shows_a_question_and_clears_the_way(secret: str) -> None:
         assert VISA not in page.parts["suggestions"]
         assert "Ask another question" in page.parts["question-label"]
         assert "error-message" not in page.parts["question-error"]
-        assert page.said == ["Reading your question"]
+        assert page.said == ["Question 1: We have your question."]
     assert await texts() == [VISA]
 
 
@@ -59,8 +59,9 @@ async def test_it_follows_a_turn_to_its_answer(secret: str) -> None:
         await page.read_until('data-state="queued"')
         await run_newest()
         await page.read_until("Why this answer")
-        assert page.said[0] == "Reading your question"
-        assert page.said[-1] == "Your answer is ready."
+        # Not each step of it: whoever listens would hear nothing else.
+        said = ["Question 1: We have your question.", "Question 1: Your answer is ready."]
+        assert page.said == said
         chat = await view(secret)
         finished = render_to_string(
             "conversations/turn/_outcome.html", {"turn": chat.turns[0], "chat": chat}
@@ -113,7 +114,7 @@ async def test_it_tells_what_happens_to_a_held_question(secret: str) -> None:
         html = await page.read_until("A person will answer this question")
         assert f"http://ask.example.org/c/{secret}/" in html
         assert "json.syntax" not in html
-        assert page.said[-1] == "A person will answer your question."
+        assert page.said[-1] == "Question 1: A person will answer your question."
 
 
 async def test_it_shows_what_is_true_after_a_reconnect(secret: str) -> None:
@@ -200,7 +201,7 @@ async def test_it_goes_on_when_a_question_cannot_be_stored(
     async with tab(secret) as page:
         await page.read()
         with monkeypatch.context() as broken:
-            broken.setattr(services, "receive_turn", fail)
+            broken.setattr(messages, "say", fail)
             await page.send({"text": VISA})
             assert consumers.OUR_FAULT in await page.read()
         await page.send({"text": VISA})
@@ -218,3 +219,16 @@ async def test_it_closes_after_twenty_frames_that_it_cannot_read(published: None
             closed = output if output["type"] == "websocket.close" else None
         assert closed["code"] == consumers.TOO_MANY_ERRORS
     assert await texts() == []
+
+
+async def test_a_question_that_is_sent_until_it_is_heard_of_is_asked_once(secret: str) -> None:
+    question = {"text": VISA, "client_id": "a-name"}
+    for _ in range(2):  # a page, and the same page on its next connection
+        async with tab(secret) as page:
+            for _ in range(2):
+                await page.send(question)
+                assert "govuk-error-message" not in await page.read_until("question-error")
+    assert await database_sync_to_async(Turn.objects.count)() == 1
+    async with tab(secret) as page:
+        await page.send({"text": "And the fee?", "client_id": "a-name"})
+        assert "was used for another text" in await page.read_until("question-error")

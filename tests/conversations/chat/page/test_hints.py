@@ -36,7 +36,7 @@ async def test_it_is_brought_up_to_date_when_a_hint_was_lost(
         assert await page.socket.receive_nothing()
         await page.send({"sync": True})
         await page.read_until("Why this answer")
-        assert page.said[-1] == "Your answer is ready."
+        assert page.said[-1] == "Question 1: Your answer is ready."
         await page.send({"sync": True})
         assert await page.socket.receive_nothing()
 

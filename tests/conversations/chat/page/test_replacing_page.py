@@ -148,7 +148,7 @@ def test_a_screen_reader_hears_of_the_new_question(talk: Turn) -> None:
     before = selectors.chat_view(secret=SECRET)
     again(talk)
     after = selectors.chat_view(secret=SECRET)
-    assert announcement(before.turns, after.turns) == "Reading your question"
+    assert announcement(before.turns, after.turns) == "Question 3: We have your question."
     assert before.version != after.version
 
 

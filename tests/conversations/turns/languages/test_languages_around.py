@@ -82,7 +82,7 @@ def test_a_correction_is_introduced_in_french(ask: Ask, secret: str) -> None:
     assert "Cette réponse a été corrigée" in page
     assert re.search(rf'correction__text" lang="en" dir="auto">{WRONG}', page)
     assert re.search(rf"Écrit par un agent, <time[^>]*>\d+ ({MONTHS}) \d+</time>", page)
-    assert consumers.announcement((before,), (now,)) == "Une réponse a été corrigée."
+    assert consumers.announcement((before,), (now,)) == "Question 1 : Une réponse a été corrigée."
 
 
 def test_a_held_question_is_explained_in_french(ask: Ask, secret: str) -> None:
@@ -112,7 +112,8 @@ def test_a_waiting_question_is_explained_in_french(ask: Ask, secret: str) -> Non
     assert "Votre question est en attente" in page
     assert "Vérifier si la réponse est là" in page
     before = selectors.turn_view(turn.pk)
-    assert consumers.announcement((), (before,)) == words("fr").announced["awaiting_model"]
+    said = consumers.announcement((), (before,))
+    assert said == f"Question 1 : {words('fr').announced['awaiting_model']}"
 
 
 def test_an_english_question_is_explained_in_english(ask: Ask, secret: str) -> None:
