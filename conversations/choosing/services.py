@@ -17,10 +17,9 @@ from conversations.models import Attempt, Session, Stage, Turn
 from conversations.record.replay import context_of
 from conversations.record.vouched import CHOICE, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
-from conversations.turns import erasing, resuming, services
+from conversations.turns import erasing, languages, resuming, services
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
-from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.calls import choosing
 from ieim.pipeline.calls.choosing import Chosen, Key
 from ieim.pipeline.stages.base import Context
@@ -150,7 +149,7 @@ def _refused(turn: Turn, choice: Choice, outcome: ChoiceOutcome, *, by: str) -> 
 
 
 def _chosen(turn: Turn, choice: Choice, service: Key) -> None:
-    release = knowledge.release(turn.release_number)
+    release = languages.release_of(turn)
     results = choosing.results(
         release.services[service], _context(turn), lambda: f"citizen-{uuid4()}"
     )

@@ -46,6 +46,7 @@ ACCESS: Mapping[str, Who] = {
     "conversations:help": EVERYBODY,
     "conversations:accessibility": EVERYBODY,
     "conversations:privacy": EVERYBODY,
+    "conversations:language": EVERYBODY,
     "api:docs": EVERYBODY,
     "api:schema": EVERYBODY,
     "api:sessions": EVERYBODY,

@@ -146,9 +146,9 @@ def test_it_counts_code_points(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
     page.locator("#question").fill("🛂" * 1999)
-    expect(page.locator("#question-count")).to_have_text("You have 1 character left.")
+    expect(page.locator("#question-count")).to_have_text("Characters left: 1")
     page.locator("#question").fill("🛂" * 2002)
-    expect(page.locator("#question-count")).to_have_text("You have 2 characters too many.")
+    expect(page.locator("#question-count")).to_have_text("Characters too many: 2")
 
 
 def test_it_says_what_happens_to_a_question_for_a_person(

@@ -72,6 +72,11 @@ def test_a_french_question_is_asked_back_in_french(ask: Ask) -> None:
     view = selectors.turn_view(turn.pk)
     assert view.choice is not None
     assert view.words.choice["title"] == "De quoi s’agit-il ?"
+    assert browser_with(SECRET).post(address(turn), {"choice": "1"}).status_code == 303
+    running.run_turn(turn_id=turn.pk)
+    reply = selectors.turn_view(turn.pk).reply
+    assert reply is not None
+    assert (reply.language, reply.title) == ("fr", view.choice.options[0].name)
 
 
 def test_names_that_are_not_in_the_citizens_language_are_told_so(ask: Ask) -> None:

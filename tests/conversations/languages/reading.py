@@ -1,0 +1,56 @@
+"""What a page says, and in which language."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+TOLD = ("title", "aria-label", "placeholder", "alt")
+"""Attributes that people are told, as they are those that begin with ``data-`` on the page's words."""
+CITIZENS = ("message__text", "answer__own", "answer__left", "govuk-textarea")
+"""What citizens wrote themselves."""
+_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+
+
+class Reader(HTMLParser):
+    """Reads a page; ``found`` are its texts with the language that each is marked as."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+        self._open: list[tuple[str, str, bool]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take note of an element's language, and of what its attributes say."""
+        said = {name: value or "" for name, value in attrs}
+        _, language, skipped = self._open[-1] if self._open else ("", "", False)
+        language = said.get("lang", language)
+        own = any(name in said.get("class", "").split() for name in CITIZENS)
+        skipped = skipped or own or tag in ("script", "style")
+        for name, value in said.items():
+            told = name in TOLD or (name.startswith("data-") and " " in value)
+            if told and not skipped:
+                self._add(value, language)
+        if tag not in _VOID:
+            self._open.append((tag, language, skipped))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close an element, and those in it that nobody closes."""
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        """Take a text."""
+        if self._open and not self._open[-1][2]:
+            self._add(data, self._open[-1][1])
+
+    def _add(self, text: str, language: str) -> None:
+        text = re.sub(r"\s+", " ", text).strip()
+        if re.search(r"[^\W\d_]{2}", text):
+            self.found.append((text, language))
+
+
+def texts(html: str, language: str) -> set[str]:
+    """Return the texts of a page that are marked as ``language``."""
+    return {text for text, told in Reader(html).found if told == language}

@@ -1,0 +1,215 @@
+"""No English is left on a citizen's page in another language: every page, every state.
+
+Each is made in English and in every other language, by citizens who write in it. What two say alike
+is left over, and so is what the catalogues translate. Content has a language of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+from django.conf import settings
+from django.test import Client, RequestFactory
+from django.utils import translation
+from django.views.defaults import bad_request, permission_denied, server_error
+
+from conversations.languages import pages
+from conversations.models import Choice, Turn
+from conversations.turns import languages, services
+from conversations.turns.running import running
+from ieim.config.catalogues import files, gathering
+from ieim.people.roles import Role
+from tests.conversations.languages.reading import texts
+from tests.conversations.test_choosing import WIDE
+from tests.conversations.test_rating import browser_with
+from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
+from tests.review.people import person
+from tests.studio.recall.recalling import correct
+
+BAD = ["no json", "```{}```"]
+CRISIS = f"{VISA}, if not I will kill myself"
+ENGLISH, *OTHERS = [code for code, _ in settings.LANGUAGES]
+OURS = {
+    "IEIM",
+    "K7M-4QX9",
+    f"IEIM {settings.IEIM_VERSION}",
+    *(name for _, name in settings.LANGUAGES),
+}
+"""Names."""
+
+
+@dataclass
+class Citizen:
+    """Somebody whose browser is in a language, and who writes in it; ``seen`` is every page."""
+
+    language: str
+    ask_and_run: Ask
+    seen: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.headers = {"Accept-Language": self.language}
+        self.browser = browser_with(self.language, headers=self.headers)
+
+    @property
+    def turn(self) -> Turn:
+        """Their one question."""
+        digest = services.secret_digest(self.language)
+        return Turn.objects.get(session__secret_sha256=digest)
+
+    def look(self, path: str = "/") -> None:
+        self.seen.append(self.browser.get(path).content.decode())
+
+    def post(self, path: str, **form: str) -> None:
+        self.seen.append(self.browser.post(path, form).content.decode())
+
+    def send(self, text: str = VISA) -> None:
+        services.receive_turn(secret=self.language, text=text, enqueue=False)
+
+    def ask(self, text: str = VISA, **script: list[object]) -> None:
+        if script:
+            with scripted_model(script) as (model, _):
+                self.ask_and_run(text, secret=self.language, model=model)
+        else:
+            self.ask_and_run(text, secret=self.language)
+        self.look()
+
+
+def empty(citizen: Citizen) -> None:
+    citizen.look()
+
+
+def refused(citizen: Citizen) -> None:
+    for text in (" ", "x" * 2001, "a\0b"):
+        citizen.post("/ask/", text=text)
+
+
+def working(citizen: Citizen) -> None:
+    citizen.send()
+    citizen.look()
+    citizen.post("/ask/", text=VISA)
+
+
+def answered(citizen: Citizen) -> None:
+    citizen.ask()
+    if Choice.objects.filter(turn=citizen.turn).exists():  # nothing is in their language
+        citizen.post(f"/turns/{citizen.turn.pk}/choice/", choice="1")
+        running.run_turn(turn_id=citizen.turn.pk)
+        citizen.look()
+    citizen.post(f"/turns/{citizen.turn.pk}/rating/", useful="no")
+    citizen.look()
+
+
+def corrected(citizen: Citizen) -> None:
+    answered(citizen)
+    correct(citizen.turn, person(f"eve-{citizen.language}", Role.ADMINISTRATOR))
+    citizen.look()
+
+
+def asking(citizen: Citizen) -> None:
+    citizen.ask(WIDE)
+    citizen.post(f"/turns/{citizen.turn.pk}/choice/", choice="x")
+    citizen.post(f"/turns/{citizen.turn.pk}/rating/", useful="x")
+
+
+def held(citizen: Citizen) -> None:
+    citizen.ask(judgement_v1=BAD)
+
+
+def waiting(citizen: Citizen) -> None:
+    citizen.ask(judgement_v1=[503] * 3)
+
+
+def closed(citizen: Citizen) -> None:
+    citizen.send()
+    Turn.objects.filter(pk=citizen.turn.pk).update(state="closed")
+    citizen.look()
+
+
+def in_danger(citizen: Citizen) -> None:
+    citizen.ask(CRISIS)
+
+
+def prose(citizen: Citizen) -> None:
+    for name in ("help", "privacy", "accessibility"):
+        citizen.look(f"/{name}/")
+
+
+def kept_and_deleted(citizen: Citizen) -> None:
+    citizen.send()
+    citizen.look("/delete/")
+    citizen.look(f"/c/{citizen.language}/")
+    citizen.post("/delete/")
+
+
+def errors(citizen: Citizen) -> None:
+    citizen.look("/nothing/")
+    citizen.look("/ask/")
+    strict = Client(enforce_csrf_checks=True, headers=citizen.headers)
+    citizen.seen.append(strict.post("/ask/", {"text": VISA}).content.decode())
+    request = RequestFactory().get("/")
+    with translation.override(citizen.language):
+        for page in (
+            bad_request(request, ValueError()),
+            permission_denied(request, ValueError()),
+            server_error(request),
+        ):
+            citizen.seen.append(page.content.decode())
+
+
+STATES: tuple[Callable[[Citizen], None], ...] = (
+    *(empty, refused, working, answered, corrected, asking, held, waiting, closed, in_danger),
+    *(prose, kept_and_deleted, errors),
+)
+
+
+def said(
+    state: Callable[[Citizen], None], language: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> set[str]:
+    """Return what a citizen is told in their language."""
+    spoken = {"fil": "tl"}.get(language, pages.told(language))
+    monkeypatch.setattr(languages, "detect", lambda text, release: spoken)
+    citizen = Citizen(language, ask)
+    state(citizen)
+    own = {language, pages.told(language)}
+    return {text for page in citizen.seen for code in own for text in texts(page, code)}
+
+
+@cache
+def translated() -> re.Pattern[str]:
+    """What the catalogues translate, as it stands in a page."""
+    sentences = set()
+    for message in gathering.gathered():
+        for whole in [message.id] if isinstance(message.id, str) else message.id:
+            for part in re.split(r"<[^>]+>", whole.replace("%%", "%")):
+                pieces = re.split(r"\{[a-z_]+\}|%\([a-z_]+\)s", part.strip())
+                if any(re.search(r"[^\W\d_]{2}", piece) for piece in pieces):
+                    sentences.add(".*".join(map(re.escape, pieces)))
+    return re.compile("|".join(sorted(sentences)))
+
+
+@cache
+def same(language: str) -> frozenset[str]:
+    """What a language says as English does; another test has the list of these."""
+    locale = translation.to_locale(language)
+    catalog = files.read(files.paths()[locale], locale)
+    return frozenset(str(message.id) for message in catalog if message.id == message.string)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_english_is_left(
+    state: Callable[[Citizen], None], ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    english = said(state, ENGLISH, ask, monkeypatch)
+    assert len(english) > 10
+    left = {}
+    for language in OTHERS:
+        there = said(state, language, ask, monkeypatch)
+        assert len(there) > 10, language
+        over = there & english | {text for text in there if translated().fullmatch(text)}
+        left[language] = over - OURS - same(language)
+    assert {language: over for language, over in left.items() if over} == {}
