@@ -102,6 +102,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "conversations.api.errors.problem_pages",
     "django.middleware.security.SecurityMiddleware",
+    "ieim.config.server.compression.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",

@@ -93,8 +93,8 @@ def test_what_was_asked_leads_and_the_rest_stays_closed(
     page = shown(browser, site, VISA, COST, width=width, script=script)
     first, second = page.locator(".answer").all()
     # Nothing was asked of it in particular: what one needs, and the rest of it folded.
-    for heading, shown in (("What you need", True), ("Contact", True), ("Who it is for", False)):
-        expect(first.get_by_text(heading, exact=True)).to_be_visible(visible=shown)
+    for heading, opens in (("What you need", True), ("Contact", True), ("Who it is for", False)):
+        expect(first.get_by_text(heading, exact=True)).to_be_visible(visible=opens)
     expect(first.get_by_text("All about Extend a tourist visa")).to_be_visible()
     expect(second.locator(".answer__first")).to_contain_text("What it costs")
     expect(second.locator(".answer__first")).to_contain_text("MRK")
