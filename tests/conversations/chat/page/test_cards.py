@@ -19,8 +19,9 @@ from conversations.record.replay import replay
 from conversations.turns import services
 from ieim.pipeline.reply import reply as replies
 from ieim.studio.trying.words import parts_of
-from tests.fixtures import Ask
+from tests.fixtures import VISA, Ask
 
+PASSPORT = "I lost my passport. How do I get a new one?"
 BABY = "We had a baby. How do we register the birth and claim child benefit?"
 THIRD = f"{BABY} Where can I renew a fishing boat mooring?"
 COST = FactView("What it costs", ("MRK 5.00",), name="fees")
@@ -131,3 +132,40 @@ def test_a_live_page_grows_card_by_card() -> None:
     cards = tuple(CardView(name, "", (), source) for name in ("One", "Two"))
     reply = ReplyView("answer", "", "", ("Text",), (), (), "", (), "model", True, cards=cards)
     assert [len(part.cards) for part in reply.growing()] == [0, 0, 1, 2]
+
+
+def test_a_service_of_which_nothing_was_asked_opens_with_what_one_needs() -> None:
+    names = ("overview", "requirements", "fees", "how_to_apply", "contact")
+    facts = tuple(FactView(name, (name,), name=name) for name in names)
+    reply = ReplyView("service", "Visa", "Go.", (), facts, (), "", (), "model", True, general=True)
+    assert [fact.name for fact in reply.open] == ["requirements", "fees", "contact"]
+    assert [fact.name for fact in reply.folded] == ["overview", "how_to_apply"]
+    assert "All about <bdi>Visa</bdi>" in page(reply)
+
+
+def test_a_card_that_stands_above_is_not_shown_again(ask: Ask) -> None:
+    first, again, other = (ask(text, secret="s") for text in (VISA, VISA, PASSPORT))
+    shown = {turn.id: turn.reply for turn in selectors.chat_view(secret="s").turns}
+    repeats = [bool(view and view.repeated) for view in shown.values()]
+    assert repeats == [False, True, False]
+    assert [shown[turn.pk] for turn in (first, again, other)] == [
+        selectors.turn_view(turn.pk).reply for turn in (first, again, other)
+    ]
+    said = page(shown[again.pk])  # type: ignore[arg-type]
+    assert "What to do first" not in said
+    # Everything is there for who opens it, and where it is from.
+    for fact in shown[again.pk].facts:  # type: ignore[union-attr]
+        assert all(item in unescape(said) for item in fact.items if "+999" not in item)
+    assert "Source" in said
+
+
+def test_cards_of_several_agencies_are_not_shown_again_either(ask: Ask) -> None:
+    ask(BABY, secret="s")
+    ask(BABY, secret="s")
+    first, second = (turn.reply for turn in selectors.chat_view(secret="s").turns)
+    assert first
+    assert second
+    assert [len(card.open) for card in first.cards] == [2, 2]
+    assert [len(card.open) for card in second.cards] == [1, 1]
+    for card in second.cards:
+        assert set(card.open) | set(card.folded) == set(card.facts)
