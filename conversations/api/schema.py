@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.utils import (
     OpenApiExample,
     OpenApiParameter,
@@ -25,6 +27,12 @@ from conversations.api.serializers import (
 )
 from conversations.turns.refusing import STILL_WORKING
 
+if TYPE_CHECKING:
+    from drf_spectacular.openapi import AutoSchema
+
+Meaning = tuple[str, str, str | None]
+"""What a status means, the example's detail where that is another, and the problem's name."""
+
 _LOCATION = OpenApiParameter(
     name="Location",
     type=str,
@@ -33,7 +41,7 @@ _LOCATION = OpenApiParameter(
     response=[200, 201, 202],
 )
 
-_MEANINGS: dict[int, tuple[str, str, str | None]] = {
+MEANINGS: Mapping[int, Meaning] = {
     400: ("The body is not one JSON object, or a field is missing or unusable.", "", None),
     401: ("No token, or one that opens no session.", "", None),
     404: ("Not there, or not this token's.", "There is nothing at this address.", None),
@@ -52,20 +60,30 @@ _MEANINGS: dict[int, tuple[str, str, str | None]] = {
 }
 
 
-def closed_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
-    """Say in the document which bodies have no other fields (drf-spectacular's hook)."""
-    for name in ("AskRequest", "RatingRequest", "ChooseRequest"):
-        result["components"]["schemas"][name]["additionalProperties"] = False
-    return result
+class ClosedBody(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Says in the document which bodies have no other fields."""
+
+    target_class = "conversations.api.serializers.ClosedSerializer"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> Any:
+        """Return the schema of a serializer; an answer may have more one day, a body may not."""
+        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # type: ignore[no-untyped-call]
+        return {**schema, "additionalProperties": False} if direction == "request" else schema
 
 
-def _problems(*statuses: int) -> dict[Any, Any]:
+def problems(
+    *statuses: int,
+    meanings: Mapping[int, Meaning] = MEANINGS,
+    bodies: Mapping[int, type[ProblemSerializer]] | None = None,
+) -> dict[Any, Any]:
+    """Return the answers with these statuses as problem details; ``bodies`` are those with more."""
     answers = {}
     for status in statuses:
-        meaning, detail, slug = _MEANINGS[status]
+        meaning, detail, slug = meanings[status]
         example = problem(status, detail or meaning, slug=slug)
         answers[(status, MEDIA_TYPE)] = OpenApiResponse(
-            ProblemSerializer,
+            (bodies or {}).get(status, ProblemSerializer),
             description=meaning,
             examples=[OpenApiExample(f"{status}", value=example, response_only=True)],
         )
@@ -94,7 +112,7 @@ new_session = extend_schema(
             "A session",
             {"id": examples.SESSION, "reference": "K7M-4QX9", "token": "kept-by-you-and-told-once"},
         ),
-        **_problems(411, 429),
+        **problems(411, 429),
     },
 )
 
@@ -113,7 +131,7 @@ session = extend_schema(
                 "turns": [examples.ANSWERED],
             },
         ),
-        **_problems(401, 404),
+        **problems(401, 404),
     },
 )
 
@@ -124,7 +142,7 @@ erase_session = extend_schema(
         "The citizen's words, the replies and all work on them are deleted for good, also while "
         "a message is being worked on. The token opens nothing any more: 401 from then on."
     ),
-    responses={204: OpenApiResponse(description="Erased."), **_problems(401, 404)},
+    responses={204: OpenApiResponse(description="Erased."), **problems(401, 404)},
 )
 
 ask = extend_schema(
@@ -158,7 +176,7 @@ ask = extend_schema(
             "The same turn",
             examples.ANSWERED,
         ),
-        **_problems(400, 401, 404, 409, 411, 413, 415, 422, 429, 503),
+        **problems(400, 401, 404, 409, 411, 413, 415, 422, 429, 503),
     },
 )
 
@@ -177,7 +195,7 @@ choice = extend_schema(
     ),
     responses={
         200: _answer(TurnSerializer, "The turn, going on.", "A turn that goes on", examples.QUEUED),
-        **_problems(400, 401, 404, 409, 411, 413, 415, 422),
+        **problems(400, 401, 404, 409, 411, 413, 415, 422),
     },
 )
 
@@ -202,7 +220,7 @@ something_else = extend_schema(
         200: _answer(
             TurnSerializer, "The turn that asks again already.", "The same turn", examples.ANSWERED
         ),
-        **_problems(401, 404, 409, 411, 422, 429, 503),
+        **problems(401, 404, 409, 411, 422, 429, 503),
     },
 )
 
@@ -212,7 +230,7 @@ turn = extend_schema(
     description="`reply` is null until a reply has passed its gate.",
     responses={
         200: _answer(TurnSerializer, "The turn.", "An answered turn", examples.ANSWERED),
-        **_problems(401, 404),
+        **problems(401, 404),
     },
 )
 
@@ -226,6 +244,6 @@ rating = extend_schema(
     request=RatingSerializer,
     responses={
         200: _answer(TurnSerializer, "The turn, rated.", "A rated turn", examples.ANSWERED),
-        **_problems(400, 401, 404, 411, 413, 415),
+        **problems(400, 401, 404, 411, 413, 415),
     },
 )

@@ -59,7 +59,7 @@ class ClosedSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         """Return the fields; raises ValidationError for one that is not known here: a misspelt
         ``client_id`` must not pass for none."""
-        unknown = [name for name in data if name not in self.fields]
+        unknown = [n for n in data if n not in self.fields] if isinstance(data, dict) else []
         if unknown:
             raise serializers.ValidationError(
                 {name: ["This field is not known here."] for name in unknown}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import (
@@ -13,8 +15,9 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from conversations.api.errors import MEDIA_TYPE, problem
+from conversations.api.schema import Meaning, problems
 from conversations.api.serializers import ProblemSerializer
+from ieim.studio.api.schema import STAFF
 from review.api.errors import Changed, NoVersion
 from review.api.serializers import (
     DecidedSerializer,
@@ -41,18 +44,13 @@ class RefusedSerializer(ProblemSerializer):
     errors = GateErrorSerializer(many=True, required=False)  # type: ignore[assignment]
 
 
-_MEANINGS: dict[int, tuple[str, str]] = {
-    400: ("Something in the address or the body is missing or unusable.", ""),
-    401: ("Not logged in.", ""),
-    403: ("You do not have the right, or the CSRF token is missing.", ""),
-    404: ("Not there, or an item of another agency.", "There is nothing at this address."),
-    409: ("Somebody else has it, or it cannot be had now; `detail` says who and why.", ""),
-    411: ("The body came in chunks, without its length.", ""),
-    412: ("The item has changed since you read it.", Changed.default_detail),
-    413: ("The body is larger than 32 KiB.", ""),
-    415: ("The body is not `application/json`.", ""),
-    422: ("It may not be decided like this; `detail` says why.", NOT_PASSED),
-    428: ("There is no `If-Match`.", NoVersion.default_detail),
+_MEANINGS: Mapping[int, Meaning] = {
+    **STAFF,
+    404: ("Not there, or an item of another agency.", "There is nothing at this address.", None),
+    409: ("Somebody else has it, or it cannot be had now; `detail` says who and why.", "", None),
+    412: ("The item has changed since you read it.", Changed.default_detail, None),
+    422: ("It may not be decided like this; `detail` says why.", NOT_PASSED, None),
+    428: ("There is no `If-Match`.", NoVersion.default_detail, None),
 }
 _TAG = OpenApiParameter(
     name="ETag",
@@ -72,25 +70,7 @@ _SEEN = OpenApiParameter(
 _TAGS = ["review"]
 
 
-def closed_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
-    """Say in the document that a decision has no other members (drf-spectacular's hook)."""
-    for name in ("DecideRequest", "PayloadRequest", "CitedRequest"):
-        result["components"]["schemas"][name]["additionalProperties"] = False
-    return result
-
-
-def _problems(*statuses: int) -> dict[Any, Any]:
-    answers = {}
-    for status in statuses:
-        meaning, detail = _MEANINGS[status]
-        example = problem(status, detail or meaning)
-        answers[(status, MEDIA_TYPE)] = OpenApiResponse(
-            RefusedSerializer if status == 422 else ProblemSerializer,
-            description=meaning,
-            examples=[OpenApiExample(f"{status}", value=example, response_only=True)],
-        )
-    return answers
-
+_problems = partial(problems, meanings=_MEANINGS, bodies={422: RefusedSerializer})
 
 items = extend_schema(
     operation_id="list_review_items",
@@ -119,30 +99,29 @@ item = extend_schema(
     },
 )
 
-claim = extend_schema(
-    operation_id="claim_review_item",
-    summary="Claim an item",
-    description="Yours is renewed. A claim ends by itself at `claimed_until`.",
-    tags=_TAGS,
-    request=None,
-    parameters=[_TAG],
-    responses={
-        200: OpenApiResponse(StandingSerializer, description="It is yours."),
-        **_problems(400, 401, 403, 404, 409, 411, 413, 415),
-    },
-)
 
-release = extend_schema(
-    operation_id="release_review_item",
-    summary="Give a claim back",
-    tags=_TAGS,
-    request=None,
-    parameters=[_TAG],
-    responses={
-        200: OpenApiResponse(StandingSerializer, description="It is free."),
-        **_problems(400, 401, 403, 404, 409, 411, 413, 415),
-    },
+def _claiming(name: str, summary: str, done: str, description: str | None = None) -> Any:
+    return extend_schema(
+        operation_id=f"{name}_review_item",
+        summary=summary,
+        description=description,
+        tags=_TAGS,
+        request=None,
+        parameters=[_TAG],
+        responses={
+            200: OpenApiResponse(StandingSerializer, description=done),
+            **_problems(400, 401, 403, 404, 409, 411, 413, 415),
+        },
+    )
+
+
+claim = _claiming(
+    "claim",
+    "Claim an item",
+    "It is yours.",
+    "Yours is renewed. A claim ends by itself at `claimed_until`.",
 )
+release = _claiming("release", "Give a claim back", "It is free.")
 
 decide = extend_schema(
     operation_id="decide_review_item",

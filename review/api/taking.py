@@ -11,8 +11,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
-from conversations.api.serializers import ExactTextField
-from ieim.studio.api.staff import Closed
+from conversations.api.serializers import ClosedSerializer, ExactBooleanField, ExactTextField
 from review.api.errors import NotDecided
 from review.deciding import Action, Refused
 from review.deciding.locking import MAX_REASON, MIN_LETTERS
@@ -48,7 +47,7 @@ def _filter(**options: Any) -> serializers.CharField:
     )
 
 
-class QueueQuerySerializer(Closed):
+class QueueQuerySerializer(ClosedSerializer):
     """The address of a list."""
 
     tab = serializers.ChoiceField(
@@ -113,51 +112,27 @@ class ReasonField(ExactTextField):
     """Why."""
 
 
-@extend_schema_field({"type": "object", "additionalProperties": True})
-class ObjectField(serializers.Field[Any, Any, Any, Any]):
-    """A JSON object of any members, taken as it is: the gate judges it."""
-
-    default_error_messages = {"object": "This is no JSON object."}
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Return ``data``; raises ValidationError for what is no object."""
-        if not _is_object(data):
-            self.fail("object")
-        return data
-
-
-@extend_schema_field({"type": "boolean"})
-class YesField(serializers.Field[Any, Any, Any, Any]):
-    """``true`` or ``false``, and nothing that is taken for them."""
-
-    default_error_messages = {"boolean": "Say true or false."}
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Return ``data``; raises ValidationError for what is no boolean."""
-        if not isinstance(data, bool):
-            self.fail("boolean")
-        return data
-
-
-class CitedSerializer(Closed):
+class CitedSerializer(ClosedSerializer):
     """A service that a written reply rests on."""
 
     agency = NameField(allow_blank=True)
     service = NameField(allow_blank=True)
 
 
-class PayloadSerializer(Closed):
+class PayloadSerializer(ClosedSerializer):
     """What an action needs."""
 
-    confirmed = YesField(
+    confirmed = ExactBooleanField(
         required=False,
         help_text=(
             "`approve`: true where the item is in `crisis`, once a person was asked again. Without "
             "it the problem is `urn:ieim:problem:crisis-unconfirmed`."
         ),
     )
-    output = ObjectField(
+    # Taken as it is: the gate judges it.
+    output = serializers.DictField(
         required=False,
+        error_messages={"not_a_dict": "This is no JSON object."},
         help_text=(
             "`override`: the stage's new answer, as its contract has it. `session_id`, "
             "`response_id`, `stage`, `stageStatus`, `telemetry` and `nextStep` may be left out."
@@ -184,7 +159,7 @@ class PayloadSerializer(Closed):
     )
 
 
-class DecideSerializer(Closed):
+class DecideSerializer(ClosedSerializer):
     """A decision."""
 
     action = serializers.ChoiceField(choices=ACTIONS)
@@ -214,7 +189,3 @@ def decision_of(request: Request) -> Wanted:
         refused = Refused(f"The action {wanted.action} does not take: {names}. Leave it out.")
         raise NotDecided(refused, wanted.action)
     return wanted
-
-
-def _is_object(data: Any) -> bool:
-    return isinstance(data, dict)

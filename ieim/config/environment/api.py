@@ -15,12 +15,6 @@ SPECTACULAR: dict[str, Any] = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "SERVE_INCLUDE_SCHEMA": False,
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "conversations.api.schema.closed_bodies",
-        "ieim.studio.api.schema.closed_bodies",
-        "review.api.schema.closed_bodies",
-    ],
     "ENUM_NAME_OVERRIDES": {
         "TurnState": "review.api.serializers.TURN_STATES",
         "ReviewState": "review.api.serializers.STATES",

@@ -8,10 +8,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations.api.serializers import ExactTextField
+from conversations.api.serializers import ClosedSerializer, ExactTextField
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
-from ieim.studio.api.staff import Closed
 
 LISTS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
 NUMBERS = frozenset({"threshold"})
@@ -43,7 +42,7 @@ def _column(name: str) -> serializers.Field[Any, Any, Any, Any]:
     return TextField(required=False)
 
 
-def _entry(table: Table) -> type[Closed]:
+def _entry(table: Table) -> type[ClosedSerializer]:
     """Return the serializer of an entry: its columns, without those that address it, and more.
 
     A body has the columns alone; what is left out stays as it is, or blank in a new entry.
@@ -53,7 +52,7 @@ def _entry(table: Table) -> type[Closed]:
         fields[name] = serializers.CharField(read_only=True)
     fields["version"] = serializers.IntegerField(read_only=True, help_text="What the ETag says.")
     name = f"{_one(table)}EntrySerializer"
-    return type(name, (Closed,), {**fields, "__doc__": f"One entry of {table}."})
+    return type(name, (ClosedSerializer,), {**fields, "__doc__": f"One entry of {table}."})
 
 
 def _one(table: Table) -> str:
@@ -70,7 +69,7 @@ def _page(table: Table) -> type[serializers.Serializer[Any]]:
     return type(f"{_one(table)}PageSerializer", (serializers.Serializer,), fields)
 
 
-def _address(table: Table) -> type[Closed]:
+def _address(table: Table) -> type[ClosedSerializer]:
     """Return the serializer of an entry's address: the columns of its natural id."""
     fields: dict[str, Any] = {}
     for name in IDENTITY[table]:
@@ -78,15 +77,15 @@ def _address(table: Table) -> type[Closed]:
         fields[name] = serializers.RegexField(
             r"^[^\x00]+$", required=required, max_length=EXAMPLE_LIMIT, trim_whitespace=False
         )
-    return type(f"{_one(table)}AddressSerializer", (Closed,), fields)
+    return type(f"{_one(table)}AddressSerializer", (ClosedSerializer,), fields)
 
 
-ENTRIES: Mapping[Table, type[Closed]] = {table: _entry(table) for table in TABLES}
+ENTRIES: Mapping[Table, type[ClosedSerializer]] = {table: _entry(table) for table in TABLES}
 PAGES: Mapping[Table, type[serializers.Serializer[Any]]] = {t: _page(t) for t in TABLES}
-ADDRESSES: Mapping[Table, type[Closed]] = {table: _address(table) for table in TABLES}
+ADDRESSES: Mapping[Table, type[ClosedSerializer]] = {table: _address(table) for table in TABLES}
 
 
-class ListQuerySerializer(Closed):
+class ListQuerySerializer(ClosedSerializer):
     """The address of a list."""
 
     agency = serializers.RegexField(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import (
@@ -14,8 +15,8 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers
 
-from conversations.api.errors import MEDIA_TYPE, problem
-from conversations.api.serializers import ProblemSerializer
+from conversations.api import schema
+from conversations.api.schema import MEANINGS, Meaning
 from ieim.knowledge.bundles.rows import Table
 from ieim.studio.api.entry_serializers import ADDRESSES, ENTRIES, PAGES, ListQuerySerializer
 from ieim.studio.api.serializers import (
@@ -40,18 +41,22 @@ from ieim.studio.api.staff import Changed, NoVersion
 View = TypeVar("View", bound=type)
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_MEANINGS: dict[int, tuple[str, str]] = {
-    400: ("Something in the address or the body is missing or unusable.", ""),
-    401: ("Not logged in.", ""),
-    403: ("You do not have the right, or the CSRF token is missing.", ""),
-    404: ("Not there, or of another agency.", "There is nothing at this address."),
-    411: ("The body came in chunks, without its length.", ""),
-    412: ("It has changed since you read it, or is there already.", Changed.default_detail),
-    413: ("The body is too large.", ""),
-    415: ("The body is of another media type.", ""),
-    422: ("It cannot be done; `detail` or `errors` say why.", ""),
-    503: ("The model cannot be reached.", ""),
-    428: ("There is neither `If-Match` nor `If-None-Match: *`.", NoVersion.default_detail),
+STAFF: Mapping[int, Meaning] = {
+    **MEANINGS,
+    400: ("Something in the address or the body is missing or unusable.", "", None),
+    401: ("Not logged in.", "", None),
+    403: ("You do not have the right, or the CSRF token is missing.", "", None),
+}
+"""What staff's resources mean by a status."""
+_MEANINGS: Mapping[int, Meaning] = {
+    **STAFF,
+    404: ("Not there, or of another agency.", "There is nothing at this address.", None),
+    412: ("It has changed since you read it, or is there already.", Changed.default_detail, None),
+    413: ("The body is too large.", "", None),
+    415: ("The body is of another media type.", "", None),
+    422: ("It cannot be done; `detail` or `errors` say why.", "", None),
+    428: ("There is neither `If-Match` nor `If-None-Match: *`.", NoVersion.default_detail, None),
+    503: ("The model cannot be reached.", "", None),
 }
 _TAG = OpenApiParameter(
     name="ETag",
@@ -77,28 +82,8 @@ _NEW = OpenApiParameter(
 _TAGS = ["knowledge"]
 
 
-def closed_bodies(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
-    """Say in the document that bodies have no other members (drf-spectacular's hook)."""
-    bodies = [serializer.__name__ for serializer in ENTRIES.values()]
-    closed = (ProposeSerializer, ReasonSerializer, TrySerializer, DirectiveSerializer)
-    for name in (*bodies, *(serializer.__name__ for serializer in closed)):
-        schema = result["components"]["schemas"][f"{name.removesuffix('Serializer')}Request"]
-        schema["additionalProperties"] = False
-    return result
-
-
-def problems(*statuses: int) -> dict[Any, Any]:
-    """Return the answers with these statuses, as problem details."""
-    answers = {}
-    for status in statuses:
-        meaning, detail = _MEANINGS[status]
-        example = problem(status, detail or meaning)
-        answers[(status, MEDIA_TYPE)] = OpenApiResponse(
-            ProblemSerializer,
-            description=meaning,
-            examples=[OpenApiExample(f"{status}", value=example, response_only=True)],
-        )
-    return answers
+problems = partial(schema.problems, meanings=_MEANINGS)
+"""Returns the answers with these statuses, as problem details."""
 
 
 def entries(table: Table) -> Callable[[View], View]:

@@ -8,11 +8,10 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.api.reply_serializers import ReplySerializer
-from conversations.api.serializers import MessageField
+from conversations.api.serializers import ClosedSerializer, MessageField
 from ieim.knowledge.bundles.columns import ID_LIMIT, TEXT_LIMIT
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.studio.api.entry_serializers import TextField
-from ieim.studio.api.staff import Closed
 from ieim.studio.models import GoldenRun, Proposal
 
 
@@ -88,20 +87,20 @@ class ProposalsSerializer(serializers.Serializer[Any]):
     items = ProposalSerializer(many=True)
 
 
-class ProposeSerializer(Closed):
+class ProposeSerializer(ClosedSerializer):
     """What shall be proposed: the draft, or an earlier release again."""
 
     note = TextField(help_text="What changes, for other editors.")
     again = serializers.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
 
 
-class ReasonSerializer(Closed):
+class ReasonSerializer(ClosedSerializer):
     """Why."""
 
     reason = TextField(required=False, help_text=f"Up to {TEXT_LIMIT:,}.")
 
 
-class TrySerializer(Closed):
+class TrySerializer(ClosedSerializer):
     """A question as a citizen would ask it."""
 
     text = MessageField(help_text=f"Up to {MAX_CHARS:,} characters (Unicode code points).")
@@ -171,7 +170,7 @@ class TrialsSerializer(serializers.Serializer[Any]):
     sides = TrialSerializer(many=True)
 
 
-class AnswersQuerySerializer(Closed):
+class AnswersQuerySerializer(ClosedSerializer):
     """Which answers."""
 
     agency = serializers.RegexField(r"^[^\x00]+$", max_length=ID_LIMIT, trim_whitespace=False)
@@ -227,7 +226,7 @@ class AnswersSerializer(serializers.Serializer[Any]):
     before = serializers.IntegerField(allow_null=True, help_text="For the next page.")
 
 
-class DirectiveSerializer(Closed):
+class DirectiveSerializer(ClosedSerializer):
     """A notice of an agency; blank is every agency. Without a start it begins at once."""
 
     id = serializers.IntegerField(source="pk", read_only=True)

@@ -1,4 +1,4 @@
-"""What staff's resources share: the site's login, versions that were seen, closed bodies."""
+"""What staff's resources share: the site's login, and versions that were seen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 from django.conf import settings
 from django.utils.http import parse_etags
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import BasePermission
@@ -52,17 +51,6 @@ def seen_version(request: Request) -> int:
         if tag.startswith('"') and digits.isascii() and digits.isdigit() and len(digits) < 10:
             return int(digits)
     raise Changed
-
-
-class Closed(serializers.Serializer[Any]):
-    """An object without other members than its own: a misspelt one must not pass for none."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Return the members; raises ValidationError for one that is not known here."""
-        unknown = [n for n in data if n not in self.fields] if isinstance(data, dict) else []
-        if unknown:
-            raise serializers.ValidationError({name: ["It is not known here."] for name in unknown})
-        return super().to_internal_value(data)
 
 
 class StaffLogin(SessionAuthentication):

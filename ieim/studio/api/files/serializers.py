@@ -6,11 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from conversations.api.serializers import FieldErrorSerializer, ProblemSerializer
+from conversations.api.serializers import (
+    ClosedSerializer,
+    FieldErrorSerializer,
+    ProblemSerializer,
+)
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.knowledge.bundles.rows import TABLES
 from ieim.studio.api.serializers import DifferenceSerializer
-from ieim.studio.api.staff import Closed
 from ieim.studio.exchange.formats import formats_of
 
 KINDS = [made.kind for made in formats_of(TABLES[0])]
@@ -23,14 +26,14 @@ def _agency(what: str) -> serializers.RegexField:
     )
 
 
-class ExportQuerySerializer(Closed):
+class ExportQuerySerializer(ClosedSerializer):
     """Which file."""
 
     format = serializers.ChoiceField(KINDS)
     agency = _agency("One agency's entries alone. Labels belong to none.")
 
 
-class ImportQuerySerializer(Closed):
+class ImportQuerySerializer(ClosedSerializer):
     """Whether to write."""
 
     confirm = serializers.RegexField(
