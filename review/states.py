@@ -1,11 +1,9 @@
-"""States of a review item: enum, transition table, pure functions."""
+"""States of a review item: enum and transition table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-
-from conversations.states import IllegalTransition
 
 
 class ReviewState(StrEnum):
@@ -36,14 +34,3 @@ which needs none; ``→ open`` a decision taken back."""
 
 UNDECIDED: frozenset[ReviewState] = frozenset(ReviewState) - {ReviewState.DECIDED}
 """States in which the turn still waits for this item: at most one a stage of a turn."""
-
-
-def may(current: ReviewState, new: ReviewState) -> bool:
-    """Whether an item in ``current`` may become ``new``."""
-    return new in TRANSITIONS[current]
-
-
-def require(current: ReviewState, new: ReviewState) -> None:
-    """Raise :class:`IllegalTransition` unless an item in ``current`` may become ``new``."""
-    if not may(current, new):
-        raise IllegalTransition(f"a review item that is {current.value} cannot become {new.value}")

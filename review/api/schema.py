@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from drf_spectacular.utils import (
     OpenApiExample,
@@ -27,6 +27,9 @@ from review.api.serializers import (
 )
 from review.api.taking import DecideSerializer, QueueQuerySerializer
 from review.deciding.answers import NOT_PASSED
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class GateErrorSerializer(serializers.Serializer[Any]):
@@ -100,7 +103,9 @@ item = extend_schema(
 )
 
 
-def _claiming(name: str, summary: str, done: str, description: str | None = None) -> Any:
+def _claiming(
+    name: str, summary: str, done: str, description: str | None = None
+) -> Callable[[Method], Method]:
     return extend_schema(
         operation_id=f"{name}_review_item",
         summary=summary,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
+from ieim.knowledge.bundles.cells import csv_lines
 from review.metrics.figures import (
     Figures,
     by_person,
@@ -19,10 +18,7 @@ from review.metrics.figures import (
     waiting,
 )
 
-BOM = "\ufeff"
-"""Spreadsheets take a file for UTF-8 only where it begins with this."""
 HEADER = ("day", "agency", "agency_name", "measure", "detail", "value")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Measure(NamedTuple):
@@ -47,19 +43,16 @@ def measures(figures: Figures, people: Mapping[int, str]) -> Iterator[Measure]:
 
 
 def write(rows: Iterable[Measure], names: Mapping[str, str]) -> str:
-    """Return rows as CSV (RFC 4180) with a header; ``names`` are those of agencies by id."""
-    table = io.StringIO()
-    writer = csv.writer(table)
-    writer.writerow(HEADER)
-    for row in rows:
-        texts = (row.agency, names.get(row.agency, ""), row.measure, row.detail)
-        writer.writerow([row.day.isoformat(), *map(text, texts), row.value])
-    return BOM + table.getvalue()
-
-
-def text(value: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
-    return f"'{value}" if value.startswith(_FORMULA) else value
+    """Return rows as CSV with a header; ``names`` are those of agencies by id."""
+    return "".join(
+        csv_lines(
+            HEADER,
+            (
+                (r.day.isoformat(), r.agency, names.get(r.agency, ""), r.measure, r.detail, r.value)
+                for r in rows
+            ),
+        )
+    )
 
 
 def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ieim.studio.pages.filters import Choice
 from review.metrics import sections
 from review.metrics.figures import (
     Deciding,
@@ -18,15 +19,6 @@ from review.metrics.figures import (
 )
 from review.metrics.sections import Section, Table, duration, share
 from review.metrics.wanted import CHOICES, Wanted
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A link or an option of the page's form."""
-
-    value: str
-    words: str
-    chosen: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,6 @@
 from __future__ import annotations
 
-from itertools import product
-
-import pytest
-
-from conversations.states import IllegalTransition
-from review.states import TRANSITIONS, UNDECIDED, ReviewState, may, require
+from review.states import TRANSITIONS, UNDECIDED, ReviewState
 
 ALLOWED = {
     ("open", "claimed"),
@@ -18,17 +13,8 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize(("current", "new"), list(product(ReviewState, repeat=2)))
-def test_it_allows_what_the_design_says_and_nothing_else(
-    current: ReviewState, new: ReviewState
-) -> None:
-    allowed = (current.value, new.value) in ALLOWED
-    assert may(current, new) is allowed
-    if allowed:
-        require(current, new)
-    else:
-        with pytest.raises(IllegalTransition, match=f"that is {current} cannot become {new}"):
-            require(current, new)
+def test_it_allows_what_the_design_says_and_nothing_else() -> None:
+    assert {(old.value, new.value) for old, to in TRANSITIONS.items() for new in to} == ALLOWED
 
 
 def test_it_ends_only_with_a_decision() -> None:

@@ -5,15 +5,18 @@ Every way out has its way back, whatever the text is.
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from ieim.knowledge.bundles.rows import Value
 
 LIST_COLUMNS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
 """Columns that are lists: the items of a cell stand between bars."""
 
+BOM = "\ufeff"
 NUMBER_COLUMNS = frozenset({"threshold"})
 
 # What spreadsheets take for the beginning of a formula, full-width forms included.
@@ -51,6 +54,27 @@ def guarded(text: str) -> str:
 def unguarded(cell: str) -> str:
     """Return the text of a :func:`guarded` cell."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+class _Line:
+    """A file that gives back what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def csv_lines(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], *, quoted: bool = False
+) -> Iterator[str]:
+    """Yield a table as CSV (RFC 4180), line by line, without a cell that would run as a formula.
+
+    With all cells ``quoted`` they stay whole even where another separator is expected.
+    """
+    writer = csv.writer(_Line(), quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
+    # Spreadsheets take a CSV file for UTF-8 only when it begins with the mark.
+    yield BOM + writer.writerow(header)
+    for row in rows:
+        yield writer.writerow(guarded(cell) if isinstance(cell, str) else cell for cell in row)
 
 
 def read_cell(column: str, cell: str) -> Value:

@@ -54,6 +54,7 @@ def identity_of(entry: DraftEntry) -> dict[str, str]:
 class DraftAdmin(Scoped):
     """One table of the draft."""
 
+    form = DraftForm
     actions = ["delete_selected"]
     list_per_page = 50
     show_full_result_count = False

@@ -11,16 +11,7 @@ from django.http import HttpRequest
 from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.studio.admin.base import refused
 from ieim.studio.admin.files import FilesAdmin
-from ieim.studio.admin.forms import (
-    AgencyForm,
-    CaseTextForm,
-    CategoryForm,
-    HelpLineForm,
-    LabelForm,
-    RiskExampleForm,
-    ServiceForm,
-    TranslationForm,
-)
+from ieim.studio.admin.forms import CategoryForm, ServiceForm, TranslationForm
 from ieim.studio.drafts.links import link_warnings
 from ieim.studio.models import (
     Agency,
@@ -63,7 +54,6 @@ class AgencyAdmin(FilesAdmin):
     """Agencies, with their dictionaries."""
 
     table = "agencies"
-    form = AgencyForm
     list_display = ["name", "id", "path", "position"]
     search_fields = ["id", "name", "description"]
     fields = ["id", "name", "path", "description", "position", "seen"]
@@ -147,7 +137,6 @@ class LabelAdmin(FilesAdmin):
     """Labels: for people of every agency."""
 
     table = "labels"
-    form = LabelForm
     list_display = ["name", "set", "code", "threshold", "effect", "position"]
     list_filter = ["set"]
     search_fields = ["code", "name", "description"]
@@ -180,7 +169,6 @@ class HelpLineAdmin(FilesAdmin):
     """Help lines in other languages: for people of every agency."""
 
     table = "help_lines"
-    form = HelpLineForm
     list_display = ["flag", "language", "text", "position"]
     list_display_links = ["flag", "language"]
     list_filter = ["language", "flag"]
@@ -193,7 +181,6 @@ class RiskExampleAdmin(FilesAdmin):
     """Examples of risk flags: for people of every agency."""
 
     table = "risk_examples"
-    form = RiskExampleForm
     list_display = ["text", "language", "flag", "kind", "position"]
     list_filter = ["flag", "kind", "language"]
     search_fields = ["flag", "text"]
@@ -205,7 +192,6 @@ class CaseTextAdmin(FilesAdmin):
     """Texts of the cases that are no inquiry: for people of every agency."""
 
     table = "texts"
-    form = CaseTextForm
     list_display = ["case", "language", "text", "position"]
     list_display_links = ["case", "language"]
     list_filter = ["case", "language"]

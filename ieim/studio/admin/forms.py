@@ -13,12 +13,8 @@ from ieim.knowledge.headings import headings
 from ieim.studio.admin.fields import Categories, Lines, Seen
 from ieim.studio.models import (
     Agency,
-    CaseText,
     Category,
     DraftEntry,
-    HelpLine,
-    Label,
-    RiskExample,
     Service,
     Translation,
 )
@@ -102,14 +98,6 @@ def _headed(field: forms.Field, name: str) -> None:
     field.help_text = f"{told} In files: {name}.".strip()
 
 
-class AgencyForm(DraftForm):
-    """An agency."""
-
-    class Meta:
-        model = Agency
-        fields = ["id", "name", "path", "description"]
-
-
 class CategoryForm(DraftForm):
     """A dictionary entry."""
 
@@ -148,14 +136,6 @@ class ServiceForm(DraftForm):
         self.fields["categories"] = Categories(dictionary, service.categories, help_text=what)
 
 
-class LabelForm(DraftForm):
-    """A label."""
-
-    class Meta:
-        model = Label
-        fields = ["set", "code", "name", "description", "threshold", "effect"]
-
-
 class TranslationForm(DraftForm):
     """A translation."""
 
@@ -166,27 +146,3 @@ class TranslationForm(DraftForm):
     class Meta:
         model = Translation
         fields = list(COLUMNS["translations"])
-
-
-class HelpLineForm(DraftForm):
-    """A help line."""
-
-    class Meta:
-        model = HelpLine
-        fields = list(COLUMNS["help_lines"])
-
-
-class RiskExampleForm(DraftForm):
-    """An example of a risk flag, or of what only sounds like it."""
-
-    class Meta:
-        model = RiskExample
-        fields = list(COLUMNS["risk_examples"])
-
-
-class CaseTextForm(DraftForm):
-    """What is said to a message that asks nothing of an administration."""
-
-    class Meta:
-        model = CaseText
-        fields = list(COLUMNS["texts"])

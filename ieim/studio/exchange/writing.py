@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -11,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ieim.knowledge.bundles.cells import guarded, joined
+from ieim.knowledge.bundles.cells import csv_lines, joined
 from ieim.pipeline.canonical import DecimalEncoder
 from ieim.studio.exchange.workbook import write_workbook
 
@@ -25,13 +23,8 @@ def write(kind: str, table: str, headers: Sequence[str], rows: _Rows) -> bytes:
 
 
 def _csv(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
-    out = io.StringIO(newline="")
-    # All in quotes: a cell stays whole even where another separator is expected.
-    lines = csv.writer(out, quoting=csv.QUOTE_ALL)
-    lines.writerow(headers)
-    lines.writerows([guarded(_flat(value)) for value in row] for row in rows)
-    # Spreadsheets take a CSV file for UTF-8 only when it begins with the mark.
-    return out.getvalue().encode("utf-8-sig")
+    flat = ([_flat(value) for value in row] for row in rows)
+    return "".join(csv_lines(headers, flat, quoted=True)).encode()
 
 
 def _xlsx(table: str, headers: Sequence[str], rows: _Rows) -> bytes:

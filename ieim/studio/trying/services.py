@@ -17,8 +17,6 @@ from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.trying.golden import keeping as golden
 
 RUN_GOLDEN = "ieim.studio.tasks.run_golden"
-MAY_TRY = "studio.add_goldenrun"
-"""Editors and publishers: to ask what is not published yet, and to have golden questions asked."""
 
 
 class GoldenError(Exception):

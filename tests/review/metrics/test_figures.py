@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ieim.knowledge.bundles.cells import BOM
 from review.metrics import charts, csv, figures, wanted
-from review.metrics.csv import BOM, HEADER, Measure
+from review.metrics.csv import HEADER, Measure
 from review.metrics.figures import Deciding, Figures, quantile
 from review.metrics.page import build
 from review.metrics.queries import (
@@ -150,11 +151,11 @@ def test_it_writes_csv_that_reads_back(rows: list[Measure], name: str) -> None:
         texts = (row.agency, name, row.measure, row.detail)
         for cell, meant in zip(cells[1:5], texts, strict=True):
             assert cell.removeprefix("'") == meant.removeprefix("'")
-            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\uff1d"))
         assert (date.fromisoformat(cells[0]), int(cells[5])) == (row.day, row.value)
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\uff1d"])
 def test_it_makes_no_formula_of_a_name(start: str) -> None:
     row = Measure(TODAY, "visas", "decisions_of_person", f"{start}HYPERLINK(1)", -5)
     line = csv.write([row], {"visas": f"{start}1+1"})

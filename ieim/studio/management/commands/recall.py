@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from ieim.knowledge.bundles.cells import BOM
 from ieim.knowledge.selectors import UnknownReleaseError
 from ieim.studio.recall import files, selectors
 
@@ -44,4 +45,4 @@ class Command(BaseCommand):
             version = found
         listed = selectors.listed(agency, service, version)
         for line in files.lines(listed.iterator(chunk_size=1000)):
-            self.stdout.write(line.removeprefix(files.BOM).rstrip("\r\n"))
+            self.stdout.write(line.removeprefix(BOM).rstrip("\r\n"))
