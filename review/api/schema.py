@@ -28,7 +28,6 @@ from review.api.serializers import (
 from review.api.taking import DecideSerializer, QueueQuerySerializer
 from review.deciding.answers import NOT_PASSED
 
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
