@@ -57,12 +57,13 @@ class Command(BaseCommand):
         listener = self._listen(options["port"])
         call_command("migrate", verbosity=0, interactive=False)
         # A draft that nobody has published yet is somebody's work.
-        if knowledge.current_number() is None and not Service.objects.exists():
+        first = knowledge.current_number() is None and not Service.objects.exists()
+        if first:
             self.stdout.write("Publishing the demo knowledge ...")
             call_command("load_knowledge", str(DEMO_KNOWLEDGE), publish=True, verbosity=0)
         demo.create_accounts()
         connections.close_all()
-        self._introduce(listener.getsockname()[1])
+        self._introduce(listener.getsockname()[1], first=first)
         self._serve(listener)
 
     def _listen(self, port: int) -> socket.socket:
@@ -74,7 +75,7 @@ class Command(BaseCommand):
                 f"PORT={port + 1 if port < 65535 else 8000} make run"
             ) from error
 
-    def _introduce(self, port: int) -> None:
+    def _introduce(self, port: int, *, first: bool) -> None:
         base = f"http://{HOST}:{port}"
         width = max(len(account.username) for account in demo.ACCOUNTS)
         lines = [
@@ -88,6 +89,8 @@ class Command(BaseCommand):
             "",
             f"  Model        {settings.IEIM_MODEL['NAME'] or 'the offline engine'}",
         ]
+        if first:
+            lines.append("  Search       goes by words for about a minute, until it knows the examples")
         if not settings.IEIM_EMBEDDED:
             lines.append("  Worker       not here, because REDIS_URL is set. Start it beside this:")
             lines.append("               celery -A ieim.config worker --pool threads")
