@@ -80,3 +80,36 @@ def test_what_the_assistant_is_unfolds(quiet_page: Page) -> None:
     expect(cannot).to_be_hidden()
     page.get_by_text("What this assistant can and cannot do").click()
     expect(cannot).to_be_visible()
+
+
+def test_an_answer_to_a_long_question_shows_its_beginning(quiet_page: Page) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/")
+    connected(page)
+    box = page.locator("#question")
+    box.fill(f"{VISA}.{' I have asked everybody I know and nobody could tell me.' * 30}")
+    box.press("Enter")
+    expect(page.locator(".answer__foot, .held, .offer__until")).to_have_count(1)
+    expect(page.locator(".outcome h3").first).to_be_in_viewport()
+    expect(box).to_be_focused()
+
+
+def test_a_card_unfolds_with_the_keyboard(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    page.locator("#question").press_sequentially(VISA)
+    page.keyboard.press("Enter")
+    expect_answer(page)
+    expect(page.locator("#question")).to_be_focused()
+    about = page.get_by_text("All about Extend a tourist visa")
+    expect(page.get_by_text("Who it is for", exact=True)).to_be_hidden()
+    # Back from the question box: its rating, who wrote it, why, where it is from, and what is folded.
+    for _ in range(12):
+        page.keyboard.press("Shift+Tab")
+        if about.evaluate("(e) => e.closest('summary') === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Who it is for", exact=True)).to_be_visible()
+    expect(about).to_be_in_viewport()
