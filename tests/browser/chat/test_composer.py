@@ -105,7 +105,7 @@ def test_a_card_unfolds_with_the_keyboard(quiet_page: Page) -> None:
     expect(page.locator("#question")).to_be_focused()
     about = page.get_by_text("All about Extend a tourist visa")
     expect(page.get_by_text("Who it is for", exact=True)).to_be_hidden()
-    # Back from the question box: its rating, who wrote it, why, where it is from, and what is folded.
+    # Back from the question box: its rating, who wrote it, why, its source, and what is folded.
     for _ in range(12):
         page.keyboard.press("Shift+Tab")
         if about.evaluate("(e) => e.closest('summary') === document.activeElement"):
