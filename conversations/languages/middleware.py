@@ -26,6 +26,7 @@ def in_its_language(
 
     def middleware(request: HttpRequest) -> HttpResponse:
         whose = _whose(request)
+        varies: tuple[str, ...]
         if whose == CITIZENS:
             language, varies = pages.of_page(request), ("Accept-Language", "Cookie")
         elif whose == PROGRAMS:

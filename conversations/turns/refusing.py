@@ -35,8 +35,8 @@ class Refused(Exception):
 
     ``message`` is the plain sentence for the citizen, in ``language``: what is wrong and what now.
     ``args[0]`` is what it was made from: where no language is named, a sentence in English that is
-    told in the page's, with the ``figures`` that it names. ``contacts`` is what somebody in danger has to see beside it, at once, in
-    ``words``.
+    told in the page's, with the ``figures`` that it names. ``contacts`` is what somebody in danger
+    has to see beside it, at once, in ``words``.
     """
 
     def __init__(

@@ -75,7 +75,7 @@ def refresh() -> dict[str, int]:
     return lacks
 
 
-def said(string: str | tuple[str, ...] | list[str]) -> bool:
+def said(string: str | tuple[str, ...] | list[str] | None) -> bool:
     """Whether a message is translated, in all its plural forms."""
     return bool(string) if isinstance(string, str) else bool(string) and all(string)
 
@@ -101,7 +101,7 @@ def _stale() -> Iterator[tuple[str, Path]]:
 
 
 def _header(locale: str, path: Path) -> str:
-    """Return the header: no date in it, so that two people's changes meet only where they differ."""
+    """Return the header: without a date, so that changes of two people meet where they differ."""
     plural = PLURALS[locale]
     if path.exists():
         told = dict(read(path, locale).mime_headers)

@@ -41,7 +41,7 @@ class Try(StaffView):
         body.is_valid(raise_exception=True)
         text = body.validated_data["text"]
         if problem := refusal(text):
-            raise NotTried(problem)
+            raise NotTried(str(problem))
         try:
             sides = comparing.ask_both(text)
         except BundleError as error:

@@ -1,4 +1,4 @@
-"""The page in Arabic in a real browser: from right to left, by the browser's language or a switch."""
+"""The page in Arabic in a real browser, from right to left, and the switch for languages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def arabic(browser: Browser, live_site: str, request: pytest.FixtureRequest) -> 
 
 
 def place(page: Page, selector: str) -> dict[str, float]:
-    return page.locator(selector).first.evaluate("e => e.getBoundingClientRect().toJSON()")
+    found: dict[str, float] = page.locator(selector).first.evaluate(
+        "e => e.getBoundingClientRect().toJSON()"
+    )
+    return found
 
 
 def test_it_begins_on_the_right(arabic: Page) -> None:
@@ -56,7 +59,7 @@ def test_an_english_answer_is_read_from_left_to_right_in_it(arabic: Page) -> Non
     expect(answer).to_have_attribute("dir", "ltr")
     assert answer.evaluate("e => getComputedStyle(e).direction") == "ltr"
     assert page.locator(".message").evaluate("e => getComputedStyle(e).direction") == "rtl"
-    # The triangle of what unfolds stands where its text begins: left in the answer, right around it.
+    # The triangle of what unfolds stands where its text begins: left in it, right around it.
     inside = answer.locator("summary").last
     around = page.locator("#tools summary")
     style = "e => getComputedStyle(e, '::before').left"

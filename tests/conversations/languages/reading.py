@@ -6,10 +6,10 @@ import re
 from html.parser import HTMLParser
 
 TOLD = ("title", "aria-label", "placeholder", "alt")
-"""Attributes that people are told, as they are those that begin with ``data-`` on the page's words."""
+"""Attributes that people are told; sentences for scripts are in some that begin with ``data-``."""
 CITIZENS = ("message__text", "answer__own", "answer__left", "govuk-textarea")
 """What citizens wrote themselves."""
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_VOID = frozenset(("area", "base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"))
 
 
 class Reader(HTMLParser):

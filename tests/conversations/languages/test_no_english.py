@@ -7,7 +7,7 @@ is left over, and so is what the catalogues translate. Content has a language of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -70,7 +70,7 @@ class Citizen:
     def send(self, text: str = VISA) -> None:
         services.receive_turn(secret=self.language, text=text, enqueue=False)
 
-    def ask(self, text: str = VISA, **script: list[object]) -> None:
+    def ask(self, text: str = VISA, **script: Sequence[object]) -> None:
         if script:
             with scripted_model(script) as (model, _):
                 self.ask_and_run(text, secret=self.language, model=model)

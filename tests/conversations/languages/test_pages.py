@@ -1,4 +1,4 @@
-"""The language of a citizen's page: from the browser, from the switch, and offered by their words."""
+"""The language of a citizen's page: of the browser, of the switch, and offered by their words."""
 
 from __future__ import annotations
 
