@@ -77,7 +77,7 @@ def refresh() -> dict[str, int]:
 
 def said(string: str | tuple[str, ...] | list[str] | None) -> bool:
     """Whether a message is translated, in all its plural forms."""
-    return bool(string) if isinstance(string, str) else bool(string) and all(string)
+    return bool(string) if isinstance(string, str) else bool(string and all(string))
 
 
 def compile_stale() -> list[str]:
