@@ -126,15 +126,11 @@ def _never_raises(
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
-    """One open chat page. ``chat`` is what the page shows, None before anything was sent.
-
-    Whatever it does, it does in the language of the page that has opened it.
-    """
+    """One open chat page. ``chat`` is what the page shows, None before anything was sent."""
 
     async def dispatch(self, message: dict[str, Any]) -> None:
-        """Handle a message of the server or the channel layer."""
-        language = pages.of_socket(parse_qs(self.scope["query_string"]))
-        with translation.override(language):
+        """Handle a message, in the language of the page that has opened the socket."""
+        with translation.override(pages.of_socket(parse_qs(self.scope["query_string"]))):
             await super().dispatch(message)
 
     async def connect(self) -> None:
