@@ -110,6 +110,12 @@ def problem(status: int, detail: str, *, slug: str | None = None) -> dict[str, A
     }
 
 
+def answer(status: int, detail: str) -> HttpResponse:
+    """Return problem details as an answer of their own, where no view of the API gives one."""
+    body = json.dumps(problem(status, detail))
+    return HttpResponse(body, content_type=MEDIA_TYPE, status=status)
+
+
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """REST framework's exception handler: its status and headers, our body.
 

@@ -7,7 +7,6 @@ stands in front of it. What is too large goes to Django without its body, for it
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -114,8 +113,7 @@ def too_large_page(
             detail = "The body is too large."
             if at_work:
                 detail += " More than 64 KiB are taken from who is logged in, up to 65 MiB."
-            body = json.dumps(errors.problem(413, detail))
-            response = HttpResponse(body, content_type=errors.MEDIA_TYPE, status=413)
+            response = errors.answer(413, detail)
         else:
             response = render(request, "413.html", {"at_work": at_work}, status=413)
         response.headers["Connection"] = "close"  # the rest of the body is still under way

@@ -12,6 +12,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
+from conversations.api import errors
 from ieim.knowledge import selectors
 from ieim.pipeline.knowledge import Release
 from ieim.studio.standards.publishing import identifier_of, release_json_ld, service_json_ld
@@ -92,8 +93,7 @@ def _etag(release: Release) -> str:
 
 
 def _problem(detail: str) -> HttpResponse:
-    body = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": detail}
-    response = HttpResponse(json.dumps(body), status=404, content_type="application/problem+json")
+    response = errors.answer(404, detail)
     response.headers["Access-Control-Allow-Origin"] = "*"
     return response
 
