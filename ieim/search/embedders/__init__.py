@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from ieim.pipeline.ports import Embedder
 from ieim.search.embedders.careful import CarefulEmbedder
-
-KINDS: Final = ("embedded", "openai", "none")
 
 
 def build_embedder(config: Mapping[str, Any]) -> CarefulEmbedder | None:

@@ -6,7 +6,7 @@ Pure. An entry that only moved is no difference.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -165,8 +165,3 @@ def _whole(text: str) -> list[Piece]:
 def _add(pieces: list[Piece], text: str, changed: bool) -> None:
     if text:
         pieces.append(Piece(text, changed))
-
-
-def count(found: Sequence[Difference], kind: Kind) -> int:
-    """Return how many entries ``kind`` happened to."""
-    return sum(difference.kind is kind for difference in found)
