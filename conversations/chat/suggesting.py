@@ -7,12 +7,21 @@ from functools import cache
 from pathlib import Path
 
 import ieim.knowledge
+from ieim.administration import languages
+from ieim.administration import selectors as administration
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
 
 
 def suggestions() -> tuple[str, ...]:
-    """Return example questions whose answer is in the release that new turns get."""
+    """Return example questions in the page's language.
+
+    Those of the administration; where it has none in any language those of the demo whose answer is
+    in the release that new turns get.
+    """
+    own = administration.current()
+    if own.has_examples:
+        return tuple(own.examples(languages.of_page()))
     number = follower.number()
     if number is None:
         return ()

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 
 from django import template
-from django.conf import settings
+from django.template import Context
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from ieim.administration import selectors
+from ieim.administration.templatetags.administration import administration
 from ieim.pipeline.facts import facts
 
 register = template.Library()
@@ -33,10 +35,10 @@ def telephones(text: str) -> SafeString:
 def emergency_telephones(text: str) -> SafeString:
     """Return :func:`telephones` of ``text``, where what stands after a colon is a number too.
 
-    So is the deployment's emergency number, wherever it stands by itself.
+    So is the administration's emergency number, wherever it stands by itself.
     """
     found = list(_numbers(text))
-    emergency = rf"(?<![0-9])({re.escape(settings.IEIM_EMERGENCY_NUMBER)})(?![0-9])"
+    emergency = rf"(?<![0-9])({re.escape(selectors.current().emergency_number)})(?![0-9])"
     for short in (*_AFTER_A_COLON.finditer(text), *re.finditer(emergency, text)):
         start, end = short.span(1)
         if all(end <= other[0] or other[1] <= start for other in found):
@@ -44,10 +46,10 @@ def emergency_telephones(text: str) -> SafeString:
     return _linked(text, sorted(found))
 
 
-@register.simple_tag
-def emergency_number() -> SafeString:
-    """Return the deployment's emergency number as a link."""
-    number: str = settings.IEIM_EMERGENCY_NUMBER
+@register.simple_tag(takes_context=True)
+def emergency_number(context: Context) -> SafeString:
+    """Return the administration's emergency number as a link."""
+    number = administration(context).emergency_number
     shown = re.sub(r"\s", _NO_BREAK, number)
     link = re.sub(r"[^+0-9]", "", number)
     return format_html('<a class="govuk-link" href="tel:{}">{}</a>', link, shown)

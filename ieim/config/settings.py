@@ -79,6 +79,7 @@ INSTALLED_APPS = [
     "review",
     "ieim.studio",
     "conversations",
+    "ieim.administration",
     "ieim.knowledge",
     "ieim.people",
     "ieim.llm",

@@ -33,6 +33,7 @@ _SEE, _DECIDE = "review.view_reviewitem", "review.decide_reviewitem"
 _READ, _EDIT = "studio.view_service", "studio.change_service"
 _RELEASES, _TRY = "knowledge.view_release", "studio.add_goldenrun"
 _PROPOSE, _PUBLISH = "studio.add_proposal", "studio.publish_proposal"
+_SET = "administration.change_section"
 _RECALL, _CORRECT = "conversations.view_citation", "conversations.add_correctionnotice"
 _TABLES = (
     *("agencies", "dictionary", "services", "labels", "translations"),
@@ -51,6 +52,9 @@ ACCESS: Mapping[str, str] = {
     **_all("api", EVERYBODY, "docs schema sessions"),
     **_all("api", BEARER, "session turns turn rating choice something_else"),
     **_all("published", EVERYBODY, "services service"),
+    **_all("administration", EVERYBODY, "colours logo"),
+    "administration_api:administration": EVERYBODY,
+    **_all("administration", _SET, "settings save preview preview_colours"),
     "login": EVERYBODY,
     "logout": EVERYBODY,
     "staff_home": STAFF,

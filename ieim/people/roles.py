@@ -21,7 +21,7 @@ class Role(StrEnum):
     AUDITOR = "auditor"
     """Reads what was decided and recorded, and changes nothing."""
     ADMINISTRATOR = "administrator"
-    """Gives people accounts, roles and agencies."""
+    """Gives people accounts, roles and agencies, and says what every page says of the office."""
 
 
 def _each(app: str, models: tuple[str, ...], actions: tuple[str, ...]) -> tuple[str, ...]:
@@ -70,6 +70,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.ADMINISTRATOR: (
         *_each("people", ("user", "agencyscope"), _ALL),
         *_each("auth", ("group",), ("view",)),
+        "administration.change_section",
         "review.view_metrics",
     ),
 }

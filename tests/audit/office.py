@@ -2,8 +2,8 @@
 
 22 questions that one person answered and a second one agreed to, six that the pipeline answered
 over two releases with ratings and a correction, stages that a person approved, dismissed or asked
-again, an answer asked again as something else, a reply that two agencies signed, and an erased
-conversation.
+again, an answer asked again as something else, a reply that two agencies signed, an erased
+conversation, and the settings of a city.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from conversations.rating.services import rate
 from conversations.replacing import services as replacing
 from conversations.turns import erasing
 from conversations.turns.running import waiting
+from ieim.administration.demo import furnish
 from ieim.people.models import User
 from ieim.pipeline.calls.strands import AtOnce
 from ieim.studio.drafts import publishing
@@ -53,6 +54,7 @@ def build() -> None:
         _replaced()
         _signed()
         _erased(eva)
+        furnish()
 
 
 def _publish_again() -> None:

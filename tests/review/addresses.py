@@ -80,6 +80,13 @@ ACCESS: Mapping[str, Who] = {
     "review:undo": DECIDES,
     "published:services": EVERYBODY,
     "published:service": EVERYBODY,
+    "administration_api:administration": EVERYBODY,
+    "administration:colours": EVERYBODY,
+    "administration:logo": EVERYBODY,
+    **{
+        f"administration:{name}": frozenset({Role.ADMINISTRATOR})
+        for name in ("settings", "save", "preview", "preview_colours")
+    },
     "standards:upload": EDITS,
     "standards:preview": EDITS,
     "knowledge:home": KNOWS,

@@ -101,6 +101,8 @@ KINDS: Mapping[str, Kind] = {
         for name in ("draft_service", "service", "release", "again")
     },
     "knowledge_api:release": Kind.PUBLIC,
+    "administration:save": Kind.PUBLIC,
+    "administration:preview": Kind.PUBLIC,
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""
 

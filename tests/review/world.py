@@ -124,6 +124,7 @@ class World:
             "proposal": self.proposal.pk,
             "notice": self.correction.pk if name == "recall:notice" else self.notice.pk,
             "name": self.question.name,
+            "section_name": "contacts",
             "number": 1,
             "app_label": "people" if me and me.has_perm("people.view_user") else "studio",
             "secret": "x" * 43,

@@ -26,7 +26,7 @@ EVERYBODY = 64 * 1024
 STAFF = MAX_FILE_BYTES + 1024 * 1024
 """Bytes, of who is logged in, at the addresses of staff; each import has its own limit below it."""
 STAFF_ADDRESSES = (
-    *("/admin/", "/knowledge/", "/review/", "/staff/"),
+    *("/admin/", "/knowledge/", "/review/", "/settings/", "/staff/"),
     *("/api/v1/knowledge/", "/api/v1/review/"),
 )
 

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from conversations.chat.replies import FactView, ReplyView
 from conversations.templatetags.telephones import emergency_telephones, telephones
 
+pytestmark = pytest.mark.django_db
+
 NUMBERS = re.compile(r'<a class="govuk-link" href="tel:(\+?[0-9]+)">([^<]*)</a>')
 
 

@@ -267,7 +267,7 @@ def test_it_has_a_page_about(db: None, path: str, title: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["400", "403", "403_csrf", "404", "500"])
-def test_it_says_in_plain_words_that_something_went_wrong(name: str) -> None:
+def test_it_says_in_plain_words_that_something_went_wrong(db: None, name: str) -> None:
     html = render_to_string(f"{name}.html")
     assert re.search(r"<title>[A-Z][a-z ]+ – IEIM</title>", html)
     assert 'href="/help/"' in html

@@ -1,0 +1,1 @@
+"""The administration's own: its name, colours, contacts, hours, texts, examples and languages."""

@@ -1,0 +1,1 @@
+"""The administration by REST, for whoever shows its assistant somewhere else."""

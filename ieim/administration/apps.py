@@ -1,0 +1,21 @@
+"""The administration app: what a city says of itself, on every page and by REST."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class AdministrationConfig(AppConfig):
+    """Django's handle on the app."""
+
+    name = "ieim.administration"
+    label = "administration"
+    verbose_name = "Settings"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Let the audit record vouch for the rows of this app."""
+        from ieim.administration import vouched
+        from ieim.audit import vouching
+
+        vouching.register(*vouched.KINDS)

@@ -1,0 +1,77 @@
+"""Whether a colour can be read: WCAG 2.2's contrast, on the grounds of our own style sheet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+NEEDED: Final = 4.5
+"""Level AA, for text of any size."""
+
+LIGHT: Final[Mapping[str, str]] = {
+    "white text on it": "#ffffff",
+    "it on the white page": "#ffffff",
+    "it on the grey foot of the page": "#eef3f4",
+    "it on a quiet box": "#eef4f5",
+}
+"""What a brand colour stands with in the light scheme (``static/src/scss/base/_theme.scss``)."""
+DARK: Final[Mapping[str, str]] = {
+    "dark text on it": "#0f171c",
+    "it on the dark page": "#10181d",
+    "it on the foot of the dark page": "#0a1014",
+    "it on a dark card": "#141e24",
+    "it on a quiet dark box": "#18232a",
+}
+"""And its counterpart in the dark one."""
+
+_HEX = re.compile(r"#[0-9a-f]{6}", re.ASCII)
+_STEPS = 40
+
+
+def is_colour(text: str) -> bool:
+    """Whether ``text`` is a colour as it is stored: ``#`` and six lower-case hex digits."""
+    return _HEX.fullmatch(text) is not None
+
+
+def ratio(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 to 21."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def weakest(colour: str, grounds: Mapping[str, str]) -> tuple[str, float]:
+    """Return where ``colour`` is read worst, and its contrast there."""
+    return min(
+        ((where, ratio(colour, ground)) for where, ground in grounds.items()), key=lambda p: p[1]
+    )
+
+
+def readable(colour: str, *, dark: bool) -> str:
+    """Return the colour nearest to ``colour``, towards black (or white), that can be read."""
+    grounds, towards = (DARK, "#ffffff") if dark else (LIGHT, "#000000")
+    return next(each for each in _shades(colour, towards) if weakest(each, grounds)[1] >= NEEDED)
+
+
+def mixed(colour: str, other: str, share: float) -> str:
+    """Return ``colour`` with so large a share of ``other`` in it."""
+    channels = zip(_channels(colour), _channels(other), strict=True)
+    return "#" + "".join(f"{round(mine + (its - mine) * share):02x}" for mine, its in channels)
+
+
+def _shades(colour: str, towards: str) -> Iterator[str]:
+    return (mixed(colour, towards, step / _STEPS) for step in range(_STEPS + 1))
+
+
+def _channels(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))
+
+
+def _luminance(colour: str) -> float:
+    """The relative luminance of WCAG 2.2, from 0 to 1."""
+    linear = []
+    for channel in _channels(colour):
+        share = channel / 255
+        linear.append(share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4)
+    red, green, blue = linear
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,132 @@
+"""Whether a file may be the logo: a picture, and nothing but a picture.
+
+A PNG is taken apart and put together again from the chunks that draw. An SVG is a document that
+browsers also run; what it may hold is listed here, and one that holds anything else is refused, not
+mended: a sanitiser for HTML (nh3) reads it by other rules than a browser reads XML. ``use`` is not
+among it: nested, a few bytes of it draw for minutes.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from typing import Final
+from xml.parsers import expat
+
+MAX_BYTES: Final = 100 * 1024
+MAX_SIDE: Final = 2_000
+"""Pixels of a PNG: a browser holds four bytes of each."""
+PNG, SVG = "image/png", "image/svg+xml"
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_DRAW = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB"})
+_SPACE = "http://www.w3.org/2000/svg"
+_ELEMENTS = frozenset(
+    (
+        *("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
+        *("title", "desc", "defs", "linearGradient", "radialGradient", "stop", "clipPath", "mask"),
+    )
+)
+_ATTRIBUTES = re.compile(
+    r"id|class|version|viewBox|preserveAspectRatio|width|height|x|y|x1|y1|x2|y2|cx|cy|r|rx|ry|fx|fy"
+    r"|d|points|transform|opacity|fill|fill-(?:rule|opacity)|clip-(?:path|rule)|color|display|mask"
+    r"|stroke|stroke-[a-z]+|offset|stop-(?:color|opacity)|gradient(?:Units|Transform)|spreadMethod"
+    r"|clipPathUnits|mask(?:Content)?Units|visibility|role|(?:aria|data)-[a-z-]+|href|style|space"
+)
+_OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@|\\|[a-z]+\s*:\s*//|javascript|data:", re.IGNORECASE)
+
+
+class NoLogo(ValueError):
+    """A file that cannot be the logo; ``args[0]`` says why and what to do."""
+
+
+def checked(data: bytes) -> tuple[str, bytes]:
+    """Return the media type and what is to be stored. Raises :class:`NoLogo`."""
+    if len(data) > MAX_BYTES:
+        raise NoLogo(
+            f"The logo has {len(data) / 1024:,.0f} KB. Choose a picture of at most "
+            f"{MAX_BYTES // 1024} KB: 400 pixels of width are enough."
+        )
+    if data.startswith(_SIGNATURE):
+        return PNG, _redrawn(data)
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        _read_svg(data)
+        return SVG, data
+    raise NoLogo("The logo is neither PNG nor SVG. Save it as one of them.")
+
+
+def _redrawn(data: bytes) -> bytes:
+    """Return a PNG with the chunks that draw, and no other byte."""
+    kept, place, names = [_SIGNATURE], len(_SIGNATURE), []
+    while place + 12 <= len(data) and b"IEND" not in names:
+        (length,) = struct.unpack(">I", data[place : place + 4])
+        name, end = data[place + 4 : place + 8], place + 12 + length
+        chunk = data[place:end]
+        if len(chunk) < 12 + length or chunk[-4:] != struct.pack(">I", zlib.crc32(chunk[4:-4])):
+            break
+        if name in _DRAW:
+            kept.append(chunk)
+            names.append(name)
+        place = end
+    if names[:1] != [b"IHDR"] or b"IDAT" not in names or names[-1:] != [b"IEND"]:
+        raise NoLogo("The PNG is damaged. Save the logo anew.")
+    width, height = struct.unpack(">II", kept[1][8:16])
+    if not 0 < width <= MAX_SIDE or not 0 < height <= MAX_SIDE:
+        raise NoLogo(
+            f"The logo is {width:,} by {height:,} pixels. Choose one of at most "
+            f"{MAX_SIDE:,} pixels a side."
+        )
+    return b"".join(kept)
+
+
+def _read_svg(data: bytes) -> None:
+    depth = 0
+
+    def doctype(*_declared: object) -> None:
+        raise NoLogo("The SVG has a DOCTYPE. Save it as plain SVG, or as PNG.")
+
+    def instruction(*_said: object) -> None:
+        raise NoLogo("The SVG has a processing instruction. Save it as plain SVG, or as PNG.")
+
+    def start(element: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        space, _, name = element.rpartition(" ")
+        if space != _SPACE or name not in _ELEMENTS or (name == "svg") is not (depth == 0):
+            raise NoLogo(
+                f"The SVG holds more than a drawing: <{name}>. Turn texts into paths, take out "
+                "scripts, styles and pictures, and save it as plain SVG, or as PNG."
+            )
+        for attribute, value in attributes.items():
+            _check_attribute(attribute, value)
+        depth += 1
+
+    def end(_element: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartDoctypeDeclHandler = doctype
+    parser.ProcessingInstructionHandler = instruction
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        if isinstance(error, NoLogo):
+            raise
+        raise NoLogo("The SVG is damaged. Save the logo anew.") from error
+
+
+def _check_attribute(attribute: str, value: str) -> None:
+    space, _, name = attribute.rpartition(" ")
+    known = space in ("", "http://www.w3.org/1999/xlink", "http://www.w3.org/XML/1998/namespace")
+    inside = not _OUTSIDE.search(value) and (name != "href" or value.startswith("#"))
+    if not known or not _ATTRIBUTES.fullmatch(name):
+        raise NoLogo(
+            f"The SVG holds more than a drawing: “{name}”. Save it as plain SVG, or as PNG."
+        )
+    if not inside:
+        raise NoLogo(
+            f"The SVG points outside of itself: “{name}”. Save it as plain SVG, or as PNG."
+        )

@@ -1,0 +1,46 @@
+"""What an administration says of itself: a row a section, and its logos."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class Section(models.Model):
+    """One section of the settings, such as ``contacts``; without a row nothing is set there.
+
+    ``content`` is ``{field: text}`` as :mod:`ieim.administration.sections` reads it. ``version``
+    counts the changes; a row of version 0 is about to be written for the first time. ``sha256`` is
+    of the content, so that a reader can ask whether what it holds is what is stored.
+    """
+
+    name = models.CharField(max_length=40, primary_key=True)
+    content = models.JSONField(default=dict)
+    sha256 = models.CharField(max_length=64)
+    version = models.PositiveIntegerField(default=0)
+    changed_at = models.DateTimeField()
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", null=True
+    )
+
+    class Meta:
+        ordering = ["name"]
+        default_permissions = ("change",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Logo(models.Model):
+    """A picture that was checked, by the digest of its bytes; it is never changed."""
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    media_type = models.CharField(max_length=40)
+    content = models.BinaryField()
+    added_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.sha256

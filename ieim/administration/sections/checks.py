@@ -1,0 +1,188 @@
+"""What may be written into a field: each check returns the text to store, or says what is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import phonenumbers
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator, validate_email
+from holidays import list_supported_countries
+
+from ieim.administration import contrast, hours, languages
+from ieim.knowledge.notices.texts import BadText, plain_text
+
+Check = Callable[[str], str]
+
+MOST_LINES = 12
+_NUMBER = re.compile(r"\+?[0-9]([ /-]?[0-9]){1,14}", re.ASCII)
+_web = URLValidator(schemes=["https", "http"])
+
+
+class Wrong(ValueError):
+    """A text that cannot be stored; ``args[0]`` says why and what to do."""
+
+
+def line(limit: int) -> Check:
+    """Return the check of one line of plain text of at most ``limit`` characters."""
+
+    def check(typed: str) -> str:
+        return _plain(typed, limit)
+
+    return check
+
+
+def paragraphs(limit: int) -> Check:
+    """Return the check of plain text that may have lines and paragraphs."""
+
+    def check(typed: str) -> str:
+        return _plain(typed, limit, lines=True)
+
+    return check
+
+
+def _plain(typed: str, limit: int, *, lines: bool = False) -> str:
+    if not typed.strip():
+        return ""
+    try:
+        return plain_text(typed, limit=limit, lines=lines)
+    except BadText as bad:
+        raise Wrong(
+            str(bad.args[0]).replace("Write what citizens should know", "Write words")
+        ) from bad
+
+
+def each_line(check: Check, most: int = MOST_LINES) -> Check:
+    """Return the check of a text whose every line ``check`` takes; blank lines are left out."""
+
+    def checked(typed: str) -> str:
+        found = [check(each.strip()) for each in typed.splitlines() if each.strip()]
+        if len(found) > most:
+            raise Wrong(f"There are {len(found)} lines; there may be {most}.")
+        return "\n".join(dict.fromkeys(found))
+
+    return checked
+
+
+def emergency(typed: str) -> str:
+    """A number to call when a life is in danger."""
+    number = " ".join(typed.split())
+    if number and not _NUMBER.fullmatch(number):
+        raise Wrong(f"“{number[:40]}” is no telephone number. Write one, such as 112.")
+    return number
+
+
+def help_number(typed: str) -> str:
+    """Who helps, and the number: ``Poison control: 0800 123 456``."""
+    who, _, number = typed.rpartition(":")
+    if not who.strip() or not _NUMBER.fullmatch(number.strip()):
+        raise Wrong(
+            f"“{typed[:60]}” is no name with a number. Write one a line: Crisis line: 116 123."
+        )
+    return f"{_plain(who, 80)}: {number.strip()}"
+
+
+def telephone(typed: str) -> str:
+    """A telephone number with its country's code, as people write it."""
+    if not typed.strip():
+        return ""
+    try:
+        number = phonenumbers.parse(typed, None)
+    except phonenumbers.NumberParseException as error:
+        raise Wrong("Write the number with its country’s code, such as +49 30 901820.") from error
+    if not phonenumbers.is_possible_number(number) or number.extension:
+        raise Wrong("There is no such number: count its digits. Write one such as +49 30 901820.")
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+
+
+def email(typed: str) -> str:
+    """An e-mail address."""
+    try:
+        if typed.strip():
+            validate_email(typed.strip())
+    except ValidationError as error:
+        raise Wrong("This is no e-mail address. Write one such as office@example.org.") from error
+    return typed.strip()
+
+
+def website(typed: str) -> str:
+    """The address of a page."""
+    try:
+        if typed.strip():
+            _web(typed.strip())
+    except ValidationError as error:
+        raise Wrong(
+            "This is no web address. Write one such as https://www.example.org/."
+        ) from error
+    return typed.strip()
+
+
+def brand(typed: str) -> str:
+    """A colour that can be read in the light scheme."""
+    return _readable(typed, dark=False)
+
+
+def brand_dark(typed: str) -> str:
+    """A colour that can be read in the dark scheme."""
+    return _readable(typed, dark=True)
+
+
+def _readable(typed: str, *, dark: bool) -> str:
+    colour = typed.strip().lower()
+    if re.fullmatch(r"#?[0-9a-f]{3}|#?[0-9a-f]{6}", colour):
+        digits = colour.lstrip("#")
+        colour = "#" + (digits if len(digits) == 6 else "".join(2 * digit for digit in digits))
+    if not colour:
+        return ""
+    if not contrast.is_colour(colour):
+        raise Wrong("This is no colour. Write # and six digits from 0 to f, such as #0d5a6c.")
+    where, measured = contrast.weakest(colour, contrast.DARK if dark else contrast.LIGHT)
+    if measured < contrast.NEEDED:
+        # Never rounded up to what is needed.
+        shown = int(measured * 100) / 100
+        raise Wrong(
+            f"The contrast of {colour} is {shown:.2f}:1 ({where}); it has to be "
+            f"{contrast.NEEDED}:1 at least. Take a {'lighter' if dark else 'darker'} one: "
+            f"{contrast.readable(colour, dark=dark)} is close to it."
+        )
+    return colour
+
+
+def opening(typed: str) -> str:
+    """The hours of a weekday."""
+    try:
+        return hours.said(hours.read_spans(typed))
+    except hours.BadHours as bad:
+        raise Wrong(*bad.args) from bad
+
+
+def closed_day(typed: str) -> str:
+    """Days on which nobody is there."""
+    try:
+        closed = hours.read_closed(_plain(typed, 120))
+    except hours.BadHours as bad:
+        raise Wrong(*bad.args) from bad
+    return hours.said_closed(closed)
+
+
+def country(typed: str) -> str:
+    """A country, or a part of one, by ISO 3166."""
+    value = typed.strip().upper()
+    code, _, part = value.partition("-")
+    parts = list_supported_countries().get(code, [])
+    if value and code not in list_supported_countries():
+        raise Wrong("No holidays are known for it. Write a country’s code of two letters: DE.")
+    if part and part not in parts:
+        raise Wrong(f"{code} has no such part. Write {code} alone, or one of: {', '.join(parts)}.")
+    return value
+
+
+def offered(typed: str) -> str:
+    """Codes of languages, in the order of the table."""
+    chosen = typed.split()
+    if not chosen:
+        raise Wrong("Choose one language at least.")
+    if unknown := set(chosen) - set(languages.NAMES):
+        raise Wrong(f"There are no pages in “{min(unknown)[:20]}”. Choose from the list.")
+    return " ".join(code for code in languages.NAMES if code in chosen)

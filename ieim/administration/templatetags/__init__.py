@@ -1,0 +1,1 @@
+"""The administration in templates."""

@@ -1,0 +1,153 @@
+"""What citizens see of the settings, on their pages and by REST."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from html import unescape
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.test import Client
+from django.utils import timezone, translation
+
+from conversations.chat.suggesting import suggestions
+from conversations.templatetags.telephones import emergency_telephones
+from ieim.administration import demo, selectors
+from tests.administration.setting import put
+
+
+def page(path: str) -> str:
+    return unescape(Client().get(path).content.decode())
+
+
+def rest() -> dict[str, Any]:
+    response = Client().get("/api/v1/administration/")
+    assert response.status_code == 200
+    said: dict[str, Any] = response.json()
+    return said
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def set_to(text: str) -> None:
+        moment = datetime.fromisoformat(text).replace(tzinfo=selectors.current().hours.zone)
+        monkeypatch.setattr(timezone, "now", lambda: moment)
+
+    return set_to
+
+
+def test_nothing_is_claimed_where_nothing_is_set(db: None) -> None:
+    assert "own-reach" not in page("/help/")
+    assert "has not written here yet who is responsible" in page("/privacy/")
+    assert "Imprint" not in page("/privacy/")
+    assert rest() == {
+        "name": "IEIM",
+        "short_name": "IEIM",
+        "languages": ["en", "fr", "de", "es", "zh-hans", "ar", "fil"],
+        "emergency_number": settings.IEIM_EMERGENCY_NUMBER,
+        "help_numbers": [],
+        "contact": {"telephone": "", "email": "", "address": "", "website": ""},
+        "hours": None,
+    }
+
+
+def test_the_emergency_number_that_is_set_wins(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "IEIM_EMERGENCY_NUMBER", "112")
+    assert 'href="tel:112"' in page("/help/")
+    assert 'href="tel:555"' not in emergency_telephones("Of 555 there")
+    put("numbers", emergency="555")
+    assert 'call <a class="govuk-link" href="tel:555">555</a>' in page("/help/")
+    assert 'href="tel:555"' in emergency_telephones("Of 555 there")
+    assert rest()["emergency_number"] == "555"
+    put("numbers")
+    assert 'href="tel:112"' in page("/help/")
+
+
+def test_a_person_is_told_how_to_reach_one_and_when(db: None, clock: Any) -> None:
+    demo.furnish()
+    clock("2026-11-23 10:00")
+    html = page("/help/")
+    assert 'href="tel:+442079460100"' in html
+    assert 'href="mailto:office@northport.example"' in html
+    assert "Harbour Square 1<br>10101 Northport" in html
+    assert "Open now, until 16:30" in html
+    assert "<dt>Monday to Wednesday</dt> <dd><bdi>08:30–16:30</bdi></dd>" in html
+    assert "<dt>Saturday to Sunday</dt> <dd>closed</dd>" in html
+    assert 'href="tel:116123"' in html
+    clock("2026-11-27 13:00")
+    assert re.search(r"Closed now\. Opens on Monday, 30 Nov\w* 2026, at 08:30", page("/help/"))
+
+
+def test_days_of_its_own_are_told_until_they_are_over(db: None, clock: Any) -> None:
+    put("hours", monday="09:00-12:00", closed="2026-12-21 to 2027-01-03: winter break\n2026-05-04")
+    clock("2026-12-20 10:00")
+    html = re.sub("</?bdi>", "", page("/help/"))
+    assert re.search(r"21 Dec\w* 2026 – 3 Jan\w* 2027: winter break", html)
+    assert "May 2026" not in html
+    assert re.search(r"Opens on Monday, 4 Jan\w* 2027", html)
+    assert rest()["hours"]["closed"] == [
+        {"first": "2026-12-21", "last": "2027-01-03", "why": "winter break"}
+    ]
+
+
+def test_it_says_by_rest_when_it_is_open(db: None, clock: Any) -> None:
+    demo.furnish()
+    clock("2026-11-23 10:00")
+    said = rest()
+    assert said["name"] == "City of Northport"
+    assert said["contact"]["email"] == "office@northport.example"
+    assert said["help_numbers"][0] == {"name": "Listening Line", "number": "116 123"}
+    hours = said["hours"]
+    assert (hours["open_now"], hours["until"][:16]) == (True, "2026-11-23T16:30")
+    assert hours["days"][3] == {"weekday": 4, "open": [{"opens": "08:30", "closes": "18:00"}]}
+    assert hours["days"][6]["open"] == []
+
+
+def test_the_texts_of_the_law_stand_where_they_belong(db: None) -> None:
+    demo.furnish()
+    html = page("/privacy/")
+    privacy, accessibility = (
+        re.sub(r"<[^>]*>", "", each) for each in (html, page("/accessibility/"))
+    )
+    texts = demo.CONTENT["legal-en"]
+    for name in ("controller", "officer", "purposes", "rights", "authority", "imprint"):
+        assert texts[name].partition(",")[0].partition("\n")[0] in privacy, name
+    for name in ("barriers", "enforcement"):
+        assert texts[name].partition(",")[0] in accessibility, name
+    assert 'href="mailto:privacy@northport.example"' in html
+    assert "has not written here yet" not in privacy
+
+
+def test_a_text_is_no_markup(db: None) -> None:
+    put("legal-en", controller='<script>alert(1)</script>\n\nhttps://x.example/"onclick=alert(1)')
+    put("name", name="<img src=x>", short_name='"><b>x')
+    put("contacts", address="<i>1</i>")
+    html = Client().get("/privacy/").content.decode() + Client().get("/help/").content.decode()
+    for piece in ("<script>alert", "<img src=x", "<b>x", "<i>1", '"onclick', '"onclick'):
+        assert piece not in html
+
+
+def test_a_text_says_which_language_it_is_in(db: None) -> None:
+    put("legal-ar", controller="مدينة نورثبورت")
+    put("legal-fr", rights="Vous pouvez demander.")
+    assert '<div class="own-text" lang="ar" dir="rtl"><p>مدينة' in page("/privacy/")
+    put("legal-en", controller="City")
+    assert '<div class="own-text" lang="en" dir="ltr"><p>City' in page("/privacy/")
+    with translation.override("ar"):
+        html = render_to_string("administration/_responsible.html")
+    assert 'lang="ar"' in html
+
+
+def test_its_own_examples_take_the_place_of_the_demos(published: None) -> None:
+    assert "How do I register a birth?" not in (own := suggestions())
+    assert own
+    put("examples", en="Where do I vote?\nWhen is the bin emptied?", fr="Où voter ?")
+    assert suggestions() == ("Where do I vote?", "When is the bin emptied?")
+    assert 'value="Where do I vote?"' in page("/")
+    with translation.override("fr"):
+        assert suggestions() == ("Où voter ?",)
+    with translation.override("de"):
+        assert suggestions() == ()
