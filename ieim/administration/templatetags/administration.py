@@ -21,9 +21,9 @@ PREVIEWED = "previewed_administration"
 
 @register.simple_tag(takes_context=True)
 def administration(context: Context) -> Administration:
-    """Return what is set now, or what is previewed."""
-    previewed: Administration | None = context.get(PREVIEWED)
-    return previewed or selectors.current()
+    """Return what is set now, or what is previewed; all of a page is of one moment."""
+    known = context.get(PREVIEWED) or context.get("own")
+    return known if isinstance(known, Administration) else selectors.current()
 
 
 @register.simple_tag(takes_context=True)
