@@ -14,13 +14,14 @@ LIGHT: Final[Mapping[str, str]] = {
     "it on the white page": "#ffffff",
     "it on the grey foot of the page": "#eef3f4",
     "it on a quiet box": "#eef4f5",
+    "it beside an answer": "#f3f6f6",
 }
 """What a brand colour stands with in the light scheme (``static/src/scss/base/_theme.scss``)."""
 DARK: Final[Mapping[str, str]] = {
     "dark text on it": "#0f171c",
     "it on the dark page": "#10181d",
     "it on the foot of the dark page": "#0a1014",
-    "it on a dark card": "#141e24",
+    "it on a dark card": "#17222a",
     "it on a quiet dark box": "#18232a",
 }
 """And its counterpart in the dark one."""

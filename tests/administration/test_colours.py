@@ -28,8 +28,11 @@ def grounds(scheme: str) -> set[str]:
     source = THEME.read_text(encoding="utf-8")
     table = source.partition(f"${scheme}: (")[2].partition(");")[0]
     found = dict(re.findall(r'"([\w-]+)": (#[0-9a-f]{6})', table))
-    card = re.findall(r"--ieim-card: (#[0-9a-f]{6})", source)[scheme == "dark"]
-    return {*(found[name] for name in GROUNDS), card}
+    own = (
+        re.findall(rf"--ieim-{name}: (#[0-9a-f]{{6}})", source)[scheme == "dark"]
+        for name in ("card", "ground")
+    )
+    return {*(found[name] for name in GROUNDS), *own}
 
 
 def brightness(colour: str) -> float:
