@@ -10,6 +10,8 @@ from django.db.models import Q
 
 from conversations.choosing.models import Choice
 from conversations.corrections.models import Citation, Correction, CorrectionNotice
+from conversations.events.models import SessionEvent
+from conversations.person.models import Line, PersonRequest, Takeover
 from conversations.rating.models import Rating
 from conversations.record.models import Artifact, Delay, Seat, Unused
 from conversations.replacing.models import Replacement
@@ -27,6 +29,8 @@ __all__ = [
     "CorrectionNotice",
     "Delay",
     "EvidenceSpan",
+    "Line",
+    "PersonRequest",
     "Rating",
     "Replacement",
     "Reply",
@@ -35,6 +39,7 @@ __all__ = [
     "Session",
     "SessionEvent",
     "Stage",
+    "Takeover",
     "Turn",
     "Unused",
 ]
@@ -271,28 +276,3 @@ class ClientTurn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.client_id} of {self.session_id}"
-
-
-class SessionEvent(models.Model):
-    """One frame of a session's JSON socket: numbered from 1, never changed, never reused.
-
-    ``key`` names the fact that the frame tells of; a fact is told once. ``body`` is the frame
-    without ``type``, ``turn`` and ``event``.
-    """
-
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="events", null=True)
-    number = models.PositiveIntegerField()
-    kind = models.CharField(max_length=16)
-    key = models.CharField(max_length=120)
-    body = models.JSONField()
-
-    class Meta:
-        ordering = ["session_id", "number"]
-        constraints = [
-            models.UniqueConstraint(fields=["session", "number"], name="event_number_once"),
-            models.UniqueConstraint(fields=["session", "key"], name="event_fact_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"event {self.number} of {self.session_id}"

@@ -36,6 +36,12 @@ class ReviewsDue(Protocol):
     def __call__(self, *, turn_ids: Collection[UUID]) -> Mapping[UUID, datetime]: ...
 
 
+class WithdrawReviews(Protocol):
+    """End the undecided review items of a turn that its citizen does not want answered any more."""
+
+    def __call__(self, *, turn_id: UUID) -> None: ...
+
+
 class ReviewsSettle(Protocol):
     """Bring a turn's review items up to date before its reply leaves.
 
@@ -52,6 +58,7 @@ _count_reviews: CountReviews | None = None
 _erase_reviews: EraseReviews | None = None
 _reviews_due: ReviewsDue | None = None
 _settle_reviews: ReviewsSettle | None = None
+_withdraw_reviews: WithdrawReviews | None = None
 
 
 def wire_review(port: OpenReview) -> None:
@@ -76,6 +83,12 @@ def wire_settling(port: ReviewsSettle) -> None:
     """Set the port, once at start."""
     global _settle_reviews
     _settle_reviews = port
+
+
+def wire_withdrawing(port: WithdrawReviews) -> None:
+    """Set the port, once at start."""
+    global _withdraw_reviews
+    _withdraw_reviews = port
 
 
 def open_review(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> None:
@@ -126,3 +139,15 @@ def settle_reviews(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
             "no settling port is wired; call conversations.ports.wire_settling at start"
         )
     return _settle_reviews(turn_id=turn_id, by_person=by_person)
+
+
+def withdraw_reviews(*, turn_id: UUID) -> None:
+    """End a turn's undecided review items through the wired port.
+
+    Raises RuntimeError when nothing is wired: nobody must work on what nobody wants.
+    """
+    if _withdraw_reviews is None:
+        raise RuntimeError(
+            "no withdrawing port is wired; call conversations.ports.wire_withdrawing at start"
+        )
+    _withdraw_reviews(turn_id=turn_id)

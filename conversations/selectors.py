@@ -20,6 +20,7 @@ from conversations.chat.suggesting import suggestions
 from conversations.chat.wording import Words
 from conversations.choosing import selectors as choosing
 from conversations.models import Reply, Session, Stage, Turn
+from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import flags, help_lines, languages
 from conversations.turns.services import secret_digest
@@ -55,13 +56,15 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     writes to citizens reads them, so none can repeat what no source of its own says.
 
     A turn that asks as something else begins the talk anew, and an answer that was about something
-    else is none of it.
+    else is none of it; nor is what was meant for a person.
     """
     turns = Turn.objects.filter(session_id=turn.session_id)
     anew = turns.filter(number__lte=turn.number, replaces__isnull=False)
     begun = anew.aggregate(last=Max("number"))["last"] or 1
     earlier = (
         turns.filter(number__gte=begun, number__lt=turn.number)
+        .filter(person_request__isnull=True)
+        .exclude(state=TurnState.WITH_PERSON.value)
         .select_related("reply", "replaced")
         .order_by("-number")[:HISTORY_ITEMS]
     )
@@ -90,7 +93,8 @@ def turn_view(turn_id: UUID) -> TurnView:
     with_cards = earlier.filter(reply__isnull=False, replaced__isnull=True)
     above = with_cards.select_related("reply", "replaced").prefetch_related("corrections")
     shown = _cards(above) if hasattr(turn, "reply") else set()
-    return _turn_view(turn, _due([turn]), flags.waiting(turn.session_id), shown)
+    view = _turn_view(turn, _due([turn]), flags.waiting(turn.session_id), shown)
+    return replace(view, lines=people.lines(turn.session_id).get(turn.number, ()))
 
 
 def chat_view(*, secret: str | None) -> ChatView:
@@ -101,8 +105,10 @@ def chat_view(*, secret: str | None) -> ChatView:
     waiting = flags.waiting(session.pk) if session else []
     above: set[Shown] = set()
     turns: list[TurnView] = []
+    said = people.lines(session.pk) if session else {}
     for turn in stored:
-        turns.append(_turn_view(turn, due, waiting, frozenset(above)))
+        view = _turn_view(turn, due, waiting, frozenset(above))
+        turns.append(replace(view, lines=said.get(turn.number, ())))
         above |= _cards([turn])
     return ChatView(
         reference=session.reference if session else "",
@@ -111,11 +117,14 @@ def chat_view(*, secret: str | None) -> ChatView:
         suggestions=() if turns else suggestions(),
         limit=MAX_CHARS,
         offline=not settings.IEIM_MODEL["BASE_URL"],
+        with_person=session is not None and people.running(session.pk) is not None,
+        waits_for_person=any(turn.person and turn.person.state == "open" for turn in turns),
     )
 
 
 def _turns() -> Any:
-    turns = Turn.objects.select_related("reply__rating", "choice", "replaced", "replaces", "delay")
+    beside = ("reply__rating", "choice", "replaced", "replaces", "delay", "person_request__about")
+    turns = Turn.objects.select_related(*beside)
     return turns.order_by("number").prefetch_related("stages", "corrections__notice")
 
 
@@ -162,6 +171,7 @@ def _turn_view(
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
         longer=turn.state == TurnState.RUNNING.value and hasattr(turn, "delay"),
+        person=people.request_view(turn),
     )
 
 
@@ -170,6 +180,8 @@ def _words(turn: Turn) -> Words:
 
 
 def _steps(turn: Turn) -> tuple[StepView, ...]:
+    if turn.state == TurnState.WITH_PERSON.value or hasattr(turn, "person_request"):
+        return ()  # No step of the assistant's is to come.
     stages = {stage.contract: stage for stage in turn.stages.all()}
     analysis = stages.get("semantic_analysis_v1")
     # Pending, it was asked before a person led the turn down the other path.

@@ -24,6 +24,8 @@ class TurnState(StrEnum):
     """A stage failed closed or a reply is held; a person decides."""
     AWAITING_MODEL = "awaiting_model"
     """The model could not be reached; the turn is tried again later."""
+    WITH_PERSON = "with_person"
+    """Meant for the caseworker who has the conversation: the pipeline never answers it."""
     CLOSED = "closed"
     """Dismissed, erased or expired: nothing more will happen."""
 
@@ -48,7 +50,7 @@ class StageStatus(StrEnum):
 
 
 TURN_TRANSITIONS: Mapping[TurnState, frozenset[TurnState]] = {
-    TurnState.QUEUED: frozenset({TurnState.RUNNING, TurnState.CLOSED}),
+    TurnState.QUEUED: frozenset({TurnState.RUNNING, TurnState.WITH_PERSON, TurnState.CLOSED}),
     TurnState.RUNNING: frozenset(
         {
             TurnState.QUEUED,
@@ -56,19 +58,24 @@ TURN_TRANSITIONS: Mapping[TurnState, frozenset[TurnState]] = {
             TurnState.ASKING,
             TurnState.NEEDS_REVIEW,
             TurnState.AWAITING_MODEL,
+            TurnState.WITH_PERSON,
             TurnState.CLOSED,
         }
     ),
     TurnState.AWAITING_MODEL: frozenset(
-        {TurnState.RUNNING, TurnState.NEEDS_REVIEW, TurnState.CLOSED}
+        {TurnState.RUNNING, TurnState.NEEDS_REVIEW, TurnState.WITH_PERSON, TurnState.CLOSED}
     ),
-    TurnState.ASKING: frozenset({TurnState.RUNNING, TurnState.NEEDS_REVIEW, TurnState.CLOSED}),
+    TurnState.ASKING: frozenset(
+        {TurnState.RUNNING, TurnState.NEEDS_REVIEW, TurnState.WITH_PERSON, TurnState.CLOSED}
+    ),
     TurnState.NEEDS_REVIEW: frozenset({TurnState.RUNNING, TurnState.CLOSED}),
     TurnState.ANSWERED: frozenset({TurnState.CLOSED}),
+    TurnState.WITH_PERSON: frozenset({TurnState.CLOSED}),
     TurnState.CLOSED: frozenset({TurnState.NEEDS_REVIEW}),
 }
 """``running → queued`` is the sweeper's: the worker that held the lease is gone. ``closed →
-needs_review`` undoes a dismissal of which the citizen was told nothing."""
+needs_review`` undoes a dismissal of which the citizen was told nothing. ``→ with_person``: somebody
+has taken the conversation over."""
 
 STAGE_TRANSITIONS: Mapping[StageStatus, frozenset[StageStatus]] = {
     StageStatus.PENDING: frozenset({StageStatus.RUNNING, StageStatus.CHOSEN}),

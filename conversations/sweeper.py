@@ -1,5 +1,5 @@
-"""The sweeper: finds turns that a broker, a worker or a process forgot, and choices that nobody
-makes."""
+"""The sweeper: finds turns that a broker, a worker or a process forgot, choices that nobody makes,
+and takeovers in which nothing is said any more."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from conversations.choosing import services as choosing
 from conversations.models import Turn
+from conversations.person import talking
 from conversations.states import TurnState
 from conversations.turns import services
 
@@ -48,6 +49,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
     for turn_id in due:
         services.queue(turn_id)
     choosing.expire(now=now)
+    talking.expire(now=now)
     return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
 
 

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from conversations.chat import views
+from conversations.person import views as person_views
 
 app_name = "conversations"
 
@@ -20,6 +21,8 @@ urlpatterns = [
         views.something_else,
         name="something_else",
     ),
+    path("person/", person_views.person, name="person"),
+    path("person/withdraw/", person_views.withdraw, name="person_withdraw"),
     path("start-again/", views.start_again, name="start_again"),
     path("delete/", views.delete, name="delete"),
     path("c/<str:secret>/", views.resume, name="resume"),

@@ -6,12 +6,10 @@ Pure functions: nothing here reads a clock, the settings or the database.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from datetime import time as clock_time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
-from holidays import HolidayBase
-
+from conversations.person.hours import Calendar
 from ieim.pipeline.knowledge import Label
 from review.models import CRISIS, NORMAL_RANK, Priority
 
@@ -21,32 +19,6 @@ CRISIS_MINUTES = 30
 """Target minutes of an escalating risk where no urgency label has any."""
 LONGEST_MINUTES = 365 * 24 * 60
 """More than this is taken as this: a date that no calendar reaches is no target."""
-
-
-@dataclass(frozen=True)
-class Calendar:
-    """When people work: from ``opens`` to ``closes`` (minutes of a day, 0 to 1,440) in ``zone``.
-
-    ``days`` knows weekends and public holidays; without a country it knows weekends only.
-    """
-
-    zone: tzinfo
-    opens: int = 9 * 60
-    closes: int = 17 * 60
-    days: HolidayBase = field(default_factory=HolidayBase)
-
-    def works(self, day: date) -> bool:
-        """Whether anybody works on ``day``."""
-        return self.days.is_working_day(day)
-
-    def hours(self, day: date) -> tuple[datetime, datetime]:
-        """Return when work begins and ends on ``day``, aware."""
-        return self._at(day, self.opens), self._at(day, self.closes)
-
-    def _at(self, day: date, minutes: int) -> datetime:
-        days, minutes = divmod(minutes, 24 * 60)
-        at = clock_time(minutes // 60, minutes % 60)
-        return datetime.combine(day + timedelta(days=days), at, tzinfo=self.zone)
 
 
 @dataclass(frozen=True, slots=True)

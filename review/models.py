@@ -63,14 +63,15 @@ class SetMember(models.Model):
 class ReviewItem(models.Model):
     """A stage or a reply that waits for a person.
 
-    ``stage`` is a contract's id, or ``reply`` when the reply as a whole is held. ``reasons`` are
-    the finding codes, each once, in the order of the gate; ``reason`` is the first of them.
-    ``agencies`` are those that it belongs to (``review/scope/belonging.py``), None while none is
-    known; ``agency`` is the one that has it now: the only one found, or the one that it was handed
-    to. ``urgency`` and ``language`` are what was known when it was opened (empty where nothing
-    was). ``rank`` is how urgent it is, the lowest first: :data:`CRISIS`, or the target minutes of
-    its urgency. A claim holds until ``claimed_until``. ``version`` counts the changes: who decides
-    says which one they saw. ``parent`` is the item after whose decision the pipeline stopped again.
+    ``stage`` is a contract's id, ``reply`` when the reply as a whole is held, or ``person`` when
+    the citizen asks for one. ``reasons`` are the finding codes, each once, in the order of the
+    gate; ``reason`` is the first of them. ``agencies`` are those that it belongs to
+    (``review/scope/belonging.py``), None while none is known; ``agency`` is the one that has it
+    now: the only one found, or the one that it was handed to. ``urgency`` and ``language`` are what
+    was known when it was opened (empty where nothing was). ``rank`` is how urgent it is, the lowest
+    first: :data:`CRISIS`, or the target minutes of its urgency. A claim holds until
+    ``claimed_until``. ``version`` counts the changes: who decides says which one they saw.
+    ``parent`` is the item after whose decision the pipeline stopped again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -190,6 +191,7 @@ class Action(models.TextChoices):
     WRITE = "write", "Write the reply"
     ASK = "ask", "Ask the citizen for more"
     HAND_OVER = "hand_over", "Hand to another agency"
+    DONE = "done", "Reached the citizen"
     DISMISS = "dismiss", "Dismiss"
     AGREE = "agree", "Agree"
     DISAGREE = "disagree", "Disagree"

@@ -9,17 +9,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.models import Turn
-from conversations.turns.services import REPLY
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import AWAITED
+from review.deciding import locking
 from review.deciding.parents import parent_of
 from review.deciding.signing import second, signing
 from review.models import ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
 from review.scope import belonging, known
 from review.scope.known import Known
-from review.states import UNDECIDED
+from review.states import UNDECIDED, ReviewState
 from review.vouched import ITEM
 
 
@@ -87,6 +87,24 @@ def erase_items(*, session_id: UUID) -> None:
     ReviewItem.objects.filter(turn__session_id=session_id).delete()
 
 
+@transaction.atomic
+def withdraw(*, turn_id: UUID) -> None:
+    """End the undecided items of a turn that its citizen does not want answered any more.
+
+    Runs inside the caller's transaction, which holds the turn's row and has written its event. Who
+    has such an item finds it changed.
+    """
+    undecided = ReviewItem.objects.filter(turn=turn_id, state__in=[s.value for s in UNDECIDED])
+    for item in undecided.order_by("pk"):
+        locking.advance(
+            item,
+            state=ReviewState.DECIDED,
+            decided_at=timezone.now(),
+            claimed_by_id=None,
+            claimed_until=None,
+        )
+
+
 def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -> None:
     """Write what is known now; a reason that was told once stays."""
     # A risk comes first: it is what the person who picks an item has to know.
@@ -117,4 +135,4 @@ def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -
 def _priority(stage: str, codes: Sequence[str]) -> Priority:
     if Code.POLICY_RISK in codes:
         return Priority.HIGH
-    return Priority.NORMAL if stage in ANSWERING or stage == REPLY else Priority.LOW
+    return Priority.NORMAL if stage in AWAITED else Priority.LOW

@@ -20,7 +20,7 @@ class ReviewState(StrEnum):
 
 
 TRANSITIONS: Mapping[ReviewState, frozenset[ReviewState]] = {
-    ReviewState.OPEN: frozenset({ReviewState.CLAIMED}),
+    ReviewState.OPEN: frozenset({ReviewState.CLAIMED, ReviewState.DECIDED}),
     ReviewState.CLAIMED: frozenset(
         {ReviewState.OPEN, ReviewState.DECIDED, ReviewState.SECOND_OPINION}
     ),
@@ -30,7 +30,8 @@ TRANSITIONS: Mapping[ReviewState, frozenset[ReviewState]] = {
     ReviewState.DECIDED: frozenset(),
 }
 """``second_opinion → claimed`` is the second person's claim; ``→ decided`` the last signature,
-which needs none; ``→ open`` a decision taken back."""
+which needs none; ``→ open`` a decision taken back. ``open → decided``: the citizen has taken their
+request for a person back."""
 
 UNDECIDED: frozenset[ReviewState] = frozenset(ReviewState) - {ReviewState.DECIDED}
 """States in which the turn still waits for this item: at most one a stage of a turn."""

@@ -9,6 +9,7 @@ from review.corrections import views as feedback_views
 from review.item import views
 from review.metrics import views as metrics_views
 from review.queue import views as queue_views
+from review.talking import views as talk_views
 
 app_name = "review"
 
@@ -26,6 +27,10 @@ urlpatterns = [
     path("<uuid:pk>/renew/", claim_views.renew, name="renew"),
     path("<uuid:pk>/release/", claim_views.release, name="release"),
     path("<uuid:pk>/take-over/", claim_views.take_over, name="take_over"),
+    path("<uuid:pk>/talk/", talk_views.talk, name="talk"),
+    path("<uuid:pk>/talk/begin/", talk_views.begin, name="talk_begin"),
+    path("<uuid:pk>/talk/say/", talk_views.say, name="talk_say"),
+    path("<uuid:pk>/talk/end/", talk_views.hand_back, name="talk_end"),
     path("<uuid:pk>/preview/", views.preview, name="preview"),
     path("<uuid:pk>/decide/", views.decide, name="decide"),
     path("<uuid:pk>/check/", views.check, name="check"),

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from conversations.choosing import services as choosing
+from conversations.person import services as person
 from conversations.replacing import services as replacing
 from conversations.turns import messages, refusing
 from ieim.pipeline.findings import pointer
@@ -28,6 +29,7 @@ Slug = Literal[
     "choice-late",
     "choice-unknown",
     "not-answered",
+    "person-asked",
     "rate-limit",
 ]
 
@@ -36,6 +38,7 @@ STATUSES: dict[Slug, tuple[int, str]] = {
     "client-id-reused": (409, "The client_id stands for another text"),
     "choice-late": (409, "There is nothing to choose any more"),
     "not-answered": (409, "This message has no answer"),
+    "person-asked": (409, "A person was asked for already"),
     "choice-unknown": (422, "This was not offered"),
     "message-refused": (422, "The message cannot be taken"),
     "rate-limit": (429, "Too many requests"),
@@ -77,6 +80,8 @@ def slug_of(refused: refusing.Refused) -> Slug:
         return "rate-limit"
     if isinstance(refused, messages.ClientIdReused):
         return "client-id-reused"
+    if isinstance(refused, person.AskedAlready):
+        return "person-asked"
     if refused.args[0] == refusing.STILL_WORKING:
         return "turn-pending"
     return "not-ready" if refused.args[0] == refusing.NO_RELEASE else "message-refused"

@@ -39,6 +39,8 @@ ANSWERED = {
     "useful": True,
     "replaces": None,
     "replaced_by": None,
+    "person": None,
+    "lines": [],
     "corrections": [
         {
             "text": "The fee is 45 euros since 1 December.",

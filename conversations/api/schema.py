@@ -47,7 +47,7 @@ MEANINGS: Mapping[int, Meaning] = {
     404: ("Not there, or not this token's.", "There is nothing at this address.", None),
     409: (
         "The last message is still being worked on, the client_id stands for another text, "
-        "there is nothing to choose any more, or there is no answer.",
+        "there is nothing to choose any more, there is no answer, or a person was asked for.",
         STILL_WORKING,
         "turn-pending",
     ),
@@ -90,7 +90,8 @@ def problems(
     return answers
 
 
-def _answer(serializer: Any, description: str, name: str, value: Any) -> OpenApiResponse:
+def answer(serializer: Any, description: str, name: str, value: Any) -> OpenApiResponse:
+    """Return what the document says of an answer, with an example."""
     example = OpenApiExample(name, value=value, response_only=True)
     return OpenApiResponse(serializer, description=description, examples=[example])
 
@@ -106,7 +107,7 @@ new_session = extend_schema(
     auth=[],
     parameters=[_LOCATION],
     responses={
-        201: _answer(
+        201: answer(
             NewSessionSerializer,
             "The session.",
             "A session",
@@ -120,7 +121,7 @@ session = extend_schema(
     operation_id="read_session",
     summary="Read a conversation",
     responses={
-        200: _answer(
+        200: answer(
             SessionSerializer,
             "The session with its turns, the first one first.",
             "A session",
@@ -169,8 +170,8 @@ ask = extend_schema(
         ],
     ),
     responses={
-        202: _answer(TurnSerializer, "The new turn.", "A new turn", examples.QUEUED),
-        200: _answer(
+        202: answer(TurnSerializer, "The new turn.", "A new turn", examples.QUEUED),
+        200: answer(
             TurnSerializer,
             "The turn that this message has become already.",
             "The same turn",
@@ -194,7 +195,7 @@ choice = extend_schema(
         examples=[OpenApiExample("The first one", value={"choice": 1}, request_only=True)],
     ),
     responses={
-        200: _answer(TurnSerializer, "The turn, going on.", "A turn that goes on", examples.QUEUED),
+        200: answer(TurnSerializer, "The turn, going on.", "A turn that goes on", examples.QUEUED),
         **problems(400, 401, 404, 409, 411, 413, 415, 422),
     },
 )
@@ -211,13 +212,13 @@ something_else = extend_schema(
     parameters=[_LOCATION],
     request=None,
     responses={
-        202: _answer(
+        202: answer(
             TurnSerializer,
             "The new turn.",
             "A new turn",
             {**examples.QUEUED, "number": 2, "replaces": "7a1cf1f0-3c49-4c3e-8a2b-1f2de6a6f1c4"},
         ),
-        200: _answer(
+        200: answer(
             TurnSerializer, "The turn that asks again already.", "The same turn", examples.ANSWERED
         ),
         **problems(401, 404, 409, 411, 422, 429, 503),
@@ -229,7 +230,7 @@ turn = extend_schema(
     summary="Read one message and what came of it",
     description="`reply` is null until a reply has passed its gate.",
     responses={
-        200: _answer(TurnSerializer, "The turn.", "An answered turn", examples.ANSWERED),
+        200: answer(TurnSerializer, "The turn.", "An answered turn", examples.ANSWERED),
         **problems(401, 404),
     },
 )
@@ -243,7 +244,7 @@ rating = extend_schema(
     ),
     request=RatingSerializer,
     responses={
-        200: _answer(TurnSerializer, "The turn, rated.", "A rated turn", examples.ANSWERED),
+        200: answer(TurnSerializer, "The turn, rated.", "A rated turn", examples.ANSWERED),
         **problems(400, 401, 404, 411, 413, 415),
     },
 )

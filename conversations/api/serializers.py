@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from conversations.api.reply_serializers import ReplySerializer
 from conversations.models import ReplyOrigin
+from conversations.person.serializers import LineSerializer, RequestSerializer
 from conversations.states import TurnState
 from conversations.turns.messages import CLIENT_ID, is_client_id
 from ieim.pipeline.message.screen import MAX_CHARS
@@ -197,6 +198,13 @@ class TurnSerializer(serializers.Serializer[Any]):
     )
     corrections = CorrectionSerializer(
         many=True, help_text="To be shown beneath the reply, the first one first. Mostly empty."
+    )
+    person = RequestSerializer(
+        allow_null=True, help_text="That this message asks for a person; mostly null."
+    )
+    lines = LineSerializer(
+        many=True,
+        help_text="What a caseworker wrote after this message, the first one first. Mostly empty.",
     )
 
 

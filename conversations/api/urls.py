@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 
 from conversations.api import docs, views
+from conversations.person.api import Person
 
 app_name = "api"
 
@@ -12,6 +13,7 @@ urlpatterns = [
     path("v1/sessions/", views.Sessions.as_view(), name="sessions"),
     path("v1/sessions/<uuid:session_id>/", views.OneSession.as_view(), name="session"),
     path("v1/sessions/<uuid:session_id>/turns/", views.Turns.as_view(), name="turns"),
+    path("v1/sessions/<uuid:session_id>/person/", Person.as_view(), name="person"),
     path("v1/turns/<uuid:turn_id>/", views.OneTurn.as_view(), name="turn"),
     path("v1/turns/<uuid:turn_id>/rating/", views.OneRating.as_view(), name="rating"),
     path("v1/turns/<uuid:turn_id>/choice/", views.OneChoice.as_view(), name="choice"),

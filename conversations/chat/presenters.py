@@ -13,6 +13,7 @@ from conversations.chat.wording import PAGE, Words, words
 from conversations.choosing.presenters import ChoiceView
 from conversations.languages import pages
 from conversations.languages.pages import PageLanguage
+from conversations.person.presenters import LineView, RequestView
 from conversations.turns import languages
 from ieim.pipeline.message.risk import Contact
 
@@ -51,7 +52,8 @@ class TurnView:
     is that of the words around it. ``useful`` is what the citizen says of the answer, None while
     they have said nothing. ``replaces`` is the turn whose answer was about something else, so that
     this one asks it again; ``replaced_by`` is the other way round. ``longer`` says that it takes
-    longer than usual at the moment.
+    longer than usual at the moment. ``person`` is the wish to have one that this is; ``lines`` are
+    what a takeover put after it.
     """
 
     id: UUID
@@ -71,6 +73,8 @@ class TurnView:
     replaces: UUID | None = None
     replaced_by: UUID | None = None
     longer: bool = False
+    person: RequestView | None = None
+    lines: tuple[LineView, ...] = ()
 
     @property
     def words(self) -> Words:
@@ -110,7 +114,11 @@ class TurnView:
 
 @dataclass(frozen=True, slots=True)
 class ChatView:
-    """The whole page; ``reference`` and ``resume_path`` are empty before the first message."""
+    """The whole page; ``reference`` and ``resume_path`` are empty before the first message.
+
+    ``with_person``: a caseworker has the conversation; ``waits_for_person``: the citizen has asked
+    for one.
+    """
 
     reference: str
     resume_path: str
@@ -118,6 +126,8 @@ class ChatView:
     suggestions: tuple[str, ...]
     limit: int
     offline: bool
+    with_person: bool = False
+    waits_for_person: bool = False
 
     @property
     def words(self) -> Words:

@@ -285,6 +285,8 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
 
 def _told(turn: TurnView) -> str:
     told = turn.words.announced
+    if turn.lines:
+        return turn.lines[-1].told
     if turn.corrections:
         return told["corrected"]
     if turn.reply:

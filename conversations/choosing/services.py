@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations import states
 from conversations.choosing.models import Choice, ChoiceOutcome
-from conversations.models import Attempt, Session, Stage, Turn
+from conversations.models import Attempt, Session, Stage, Takeover, Turn
 from conversations.record.replay import context_of
 from conversations.record.vouched import CHOICE, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
@@ -54,10 +54,12 @@ class ChoiceRefused(Exception):
 def ask(*, turn: Turn, outcome: Abstained) -> None:
     """Ask the citizen of a running turn that this worker holds, or give it to a person.
 
-    Once a turn: where they were asked before, a person gets it. Raises ``LeaseLost``.
+    Once a turn: where they were asked before, or a caseworker has the conversation, a person gets
+    it. Raises ``LeaseLost``.
     """
     codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
-    if Choice.objects.filter(turn=turn).exists():
+    has_person = Takeover.objects.filter(session=turn.session_id, ended_at=None).exists()
+    if has_person or Choice.objects.filter(turn=turn).exists():
         services.give_to_person(turn=turn, stage=outcome.stage, codes=codes)
         return
     services.move_turn(turn, TurnState.ASKING, unavailable_since=None)

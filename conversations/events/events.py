@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -20,13 +20,16 @@ from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from conversations import selectors
 from conversations.api.reply_serializers import ReplySerializer
-from conversations.api.serializers import ChoiceSerializer, CorrectionSerializer
-from conversations.chat.presenters import CorrectionView, TurnView
+from conversations.api.serializers import ChoiceSerializer
+from conversations.chat.presenters import TurnView
 from conversations.chat.replies import FactView, ReplyView
 from conversations.chat.wording import Words
 from conversations.choosing import selectors as choosing
 from conversations.choosing.models import ChoiceOutcome
-from conversations.models import Attempt, Correction, Session, SessionEvent, Stage, Turn
+from conversations.events import beside
+from conversations.events.beside import Fact
+from conversations.models import Attempt, Session, SessionEvent, Stage, Turn
+from conversations.person.serializers import RequestSerializer
 from conversations.states import (
     DONE_STAGE_STATUSES,
     PENDING_TURN_STATES,
@@ -37,15 +40,6 @@ from conversations.turns import erasing
 from conversations.turns.locking import locked
 
 _STOPPED = frozenset({StageStatus.NEEDS_REVIEW, StageStatus.APPROVED, StageStatus.OVERRIDDEN})
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """Something to tell once: ``key`` is its name within the session."""
-
-    key: str
-    kind: str
-    body: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +104,14 @@ def _frame(event: SessionEvent) -> dict[str, Any]:
 
 def _tell(session_id: UUID) -> None:
     _present(Session.objects.all(), session_id)
-    if not _untold(session_id, _open_turns(session_id)) and not _corrections(session_id):
+    if not _untold(session_id, _open_turns(session_id)) and not beside.untold(session_id):
         return
     with transaction.atomic():
         _lock(session_id)
         # A run holds its turn's row at every write: with the rows locked, turns and stages agree.
         turns = _open_turns(session_id).select_for_update(of=("self",))
         # An answer comes before what corrects it.
-        _append(session_id, [*_untold(session_id, turns), *_corrections(session_id)])
+        _append(session_id, [*_untold(session_id, turns), *beside.untold(session_id)])
 
 
 def _lock(session_id: UUID) -> None:
@@ -145,21 +139,6 @@ def _untold(session_id: UUID, turns: Iterable[Turn]) -> list[tuple[Turn | None, 
     events = SessionEvent.objects.filter(session_id=session_id)
     told = set(events.values_list("key", flat=True)) if found else set()
     return [(turn, fact) for turn, fact in found if fact.key not in told]
-
-
-def _corrections(session_id: UUID) -> list[tuple[Turn | None, Fact]]:
-    """Return the corrections that nobody has told yet."""
-    sent = Correction.objects.filter(session_id=session_id).select_related("turn", "notice")
-    found = [(each.turn, _correction(each)) for each in sent]
-    events = SessionEvent.objects.filter(session_id=session_id, kind="correction")
-    told = set(events.values_list("key", flat=True)) if found else set()
-    return [(turn, fact) for turn, fact in found if fact.key not in told]
-
-
-def _correction(sent: Correction) -> Fact:
-    view = CorrectionView(sent.notice.text, sent.created_at)
-    body = {"correction": CorrectionSerializer(view).data}
-    return Fact(f"{sent.turn.number}:correction:{sent.pk}", "correction", body)
 
 
 def _append(session_id: UUID, facts: Iterable[tuple[Turn | None, Fact]]) -> int:
@@ -216,6 +195,9 @@ def facts(
             words.help_now,
             **help_lines(view.contact_texts),
         )
+    if view.person:
+        body = {"person": dict(RequestSerializer(view.person).data)}
+        yield Fact(f"person:{view.person.state}", "person", body)
     rows = {stage.contract: stage for stage in stages}
     shown = [rows[contract] for contract in words.steps if contract in rows]
     for stage in shown:

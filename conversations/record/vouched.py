@@ -15,10 +15,13 @@ from conversations.models import (
     Correction,
     CorrectionNotice,
     EvidenceSpan,
+    Line,
+    PersonRequest,
     Rating,
     Replacement,
     Reply,
     Stage,
+    Takeover,
     Turn,
 )
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
@@ -128,4 +131,29 @@ NOTICE = Vouched(
         *("text_sha256", "total", "created_at", "created_by_id"),
     ),
 )
-KINDS = (TURN, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, CORRECTION, NOTICE)
+PERSON = Vouched(
+    "person_request",
+    PersonRequest.objects.all,
+    # Not the contact: a digest of a telephone number is soon undone, and the record is for good.
+    (
+        *("turn_id", "session_id", "about_id", "way", "wanted_from", "wanted_until"),
+        *("state", "asked_at", "ended_at"),
+    ),
+    chain="session_id",
+)
+TAKEOVER = Vouched(
+    "takeover",
+    Takeover.objects.all,
+    ("id", "session_id", "item", "by_id", "since", "ended_at", "ended"),
+    chain="session_id",
+)
+LINE = Vouched(
+    "line",
+    Line.objects.all,
+    ("id", "session_id", "takeover_id", "after", "kind", "text", "at"),
+    chain="session_id",
+)
+KINDS = (
+    *(TURN, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, CORRECTION, NOTICE),
+    *(PERSON, TAKEOVER, LINE),
+)

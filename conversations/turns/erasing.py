@@ -15,11 +15,14 @@ from conversations.models import (
     ClientTurn,
     Correction,
     Delay,
+    Line,
+    PersonRequest,
     Replacement,
     Reply,
     Session,
     SessionEvent,
     Stage,
+    Takeover,
     Turn,
     Unused,
 )
@@ -47,7 +50,8 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
 
     The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
     text. Stages with attempts and spans, choices, replies with corrections and ratings, which turn
-    replaces which, socket events and review items with what was decided on them are deleted.
+    replaces which, requests for a person with the contact, takeovers with what was said, socket
+    events and review items with what was decided on them are deleted.
     ``actor`` is as for :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
 
     The audit event comes first: the database lets nothing go without it.
@@ -85,6 +89,9 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     Correction.objects.filter(session=session).delete()
     Reply.objects.filter(turn__session=session).delete()
     Choice.objects.filter(turn__session=session).delete()
+    PersonRequest.objects.filter(session=session).delete()
+    Line.objects.filter(session=session).delete()
+    Takeover.objects.filter(session=session).delete()
     Replacement.objects.filter(turn__session=session).delete()
     ClientTurn.objects.filter(session=session).delete()
     SessionEvent.objects.filter(session=session).delete()

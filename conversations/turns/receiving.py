@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from conversations.models import Replacement, Session, Turn
 from conversations.record.vouched import REPLACEMENT, TURN
+from conversations.states import TurnState
 from conversations.turns import languages
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
@@ -16,11 +17,18 @@ from ieim.knowledge.crisis import Looked
 
 
 def store(
-    session: Session, text: str, release_number: int, looked: Looked, *, replaces: Turn | None
+    session: Session,
+    text: str,
+    release_number: int,
+    looked: Looked,
+    *,
+    replaces: Turn | None,
+    state: TurnState = TurnState.QUEUED,
 ) -> Turn:
     """Store a message as the next turn of a session that the caller's transaction has locked.
 
-    ``replaces`` is the turn whose answer was about something else, None for most messages.
+    ``replaces`` is the turn whose answer was about something else, None for most messages. One in
+    another ``state`` than queued is for a person.
     """
     last = session.turns.order_by("-number").only("number", "language").first()
     language = languages.detect(text, knowledge.release(release_number))
@@ -29,6 +37,7 @@ def store(
         session=session,
         number=1 if last is None else last.number + 1,
         text=text,
+        state=state.value,
         release_number=release_number,
         risks=[found.as_dict() for found in looked.risks],
         # "And the fee?" is too short to tell: it goes on as the talk has been.
@@ -52,6 +61,7 @@ def store(
             "risks_by": looked.by,
             "ieim": settings.IEIM_VERSION,
             **({"replaces": str(replaces.pk)} if replaces else {}),
+            **({} if state is TurnState.QUEUED else {"for_person": True}),
         },
         rows=rows,
     )

@@ -179,7 +179,7 @@ def answer(*, turn: Turn, said: replies.Reply, by: str) -> Reply:
 
 
 @transaction.atomic
-def close(*, turn: Turn, said: replies.Reply | None, by: str) -> None:
+def close(*, turn: Turn, said: replies.Reply | None, by: str, reason: str = "dismissed") -> None:
     """Close a turn that waits for a person, with some words for the citizen or without.
 
     Raises :class:`NotWaiting`.
@@ -189,7 +189,7 @@ def close(*, turn: Turn, said: replies.Reply | None, by: str) -> None:
         chain=turn.session_id,
         kind="turn.closed",
         actor=by,
-        payload={"turn": str(turn.pk), "reason": "dismissed", "told": said is not None},
+        payload={"turn": str(turn.pk), "reason": reason, "told": said is not None},
     )
     if said is not None:
         store_reply(turn=turn, said=said, origin=ReplyOrigin.STAFF, by=by)

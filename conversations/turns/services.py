@@ -8,6 +8,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 from celery import current_app
@@ -18,6 +19,7 @@ from django.utils import timezone
 from conversations import ports, states
 from conversations.events import notify
 from conversations.models import Delay, Session, Turn
+from conversations.person import talking
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import flags, limits, receiving, refusing
 from conversations.turns.locking import locked
@@ -28,7 +30,7 @@ from ieim.knowledge.following import follower
 from ieim.pipeline import topology
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message.screen import beginning, refusal
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import AWAITED
 
 logger = logging.getLogger(__name__)
 
@@ -80,8 +82,8 @@ def receive_turn(
     """Store a citizen's message as a queued turn, with its audit event, in one transaction.
 
     The session of ``secret`` is made by its first message. The task is queued once all has been
-    committed; ``enqueue=False`` leaves the running to the caller. Raises :class:`Refused` for a
-    message that cannot be taken, also as :func:`admit` does.
+    committed; ``enqueue=False`` leaves the running to the caller. While a caseworker has the
+    session nothing runs. Raises :class:`Refused` for what cannot be taken, also as :func:`admit`.
     """
     digest = secret_digest(secret)
     admit(session=digest, text=text, address=address)
@@ -148,10 +150,15 @@ def _take(
     try:
         with transaction.atomic():
             session = locked_session()
-            if session.turns.filter(state__in=_PENDING, resumed=False).exists():
+            taken_over = talking.current(session.pk) is not None
+            if not taken_over and session.turns.filter(state__in=_PENDING, resumed=False).exists():
                 raise Refused(STILL_WORKING)
-            turn = receiving.store(session, text, release_number, looked, replaces=replaces)
-            if enqueue:
+            state = TurnState.WITH_PERSON if taken_over else TurnState.QUEUED
+            store = partial(receiving.store, replaces=replaces, state=state)
+            turn = store(session, text, release_number, looked)
+            if taken_over:
+                changed(turn)
+            elif enqueue:
                 queue(turn.pk)
             return turn
     except IntegrityError as error:
@@ -173,11 +180,8 @@ def new_reference() -> str:
 
 def queue(turn_id: UUID) -> None:
     """Queue the turn's task after the commit; a broker that fails leaves it to the sweeper."""
-
-    def send() -> None:
-        # By name: the tasks import this module.
-        current_app.send_task(RUN_TURN, (str(turn_id),), queue=QUEUE, retry=False)
-
+    # By name: the tasks import this module.
+    send = partial(current_app.send_task, RUN_TURN, (str(turn_id),), queue=QUEUE, retry=False)
     transaction.on_commit(send, robust=True)
 
 
@@ -268,7 +272,7 @@ def open_review(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
     A turn whose own words raise a risk carries that code as well, whatever else stopped it; not so
     triage, for which no citizen waits.
     """
-    at_risk = (stage in ANSWERING or stage == REPLY) and flags.holds(turn)
+    at_risk = stage in AWAITED and flags.holds(turn)
     ports.open_review(
         turn_id=turn.pk, stage=stage, codes=[*codes, *([Code.POLICY_RISK.value] if at_risk else [])]
     )

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from conversations.ports import wire_due, wire_erasure, wire_review, wire_settling
+from conversations.ports import (
+    wire_due,
+    wire_erasure,
+    wire_review,
+    wire_settling,
+    wire_withdrawing,
+)
 from review.queue.selectors import due_of_turns
-from review.services import count_items, erase_items, open_item, settle
+from review.services import count_items, erase_items, open_item, settle, withdraw
 
 
 def wire() -> None:
@@ -13,3 +19,4 @@ def wire() -> None:
     wire_erasure(count_items, erase_items)
     wire_due(due_of_turns)
     wire_settling(settle)
+    wire_withdrawing(withdraw)

@@ -58,6 +58,7 @@ class Code(StrEnum):
     POLICY_CONFIDENCE = "policy.confidence"
     POLICY_LANGUAGE = "policy.language"
     POLICY_UNSIGNED = "policy.unsigned"
+    POLICY_PERSON = "policy.person"
 
 
 WAIVABLE: frozenset[Code] = frozenset(

@@ -19,6 +19,8 @@ SESSION_END = "session_end"
 
 REPLY = "reply"
 """What stands in place of a stage where the reply as a whole waits."""
+PERSON = "person"
+"""What stands in place of a stage where the citizen asks for a person."""
 
 FLOW: tuple[Stage, ...] = (
     judgement.STAGE,  #            not an inquiry: session_end
@@ -43,3 +45,5 @@ ORDER: Mapping[str, int] = {stage: i for i, stage in enumerate(STAGES)}
 
 ANSWERING: frozenset[str] = frozenset(stage.id for stage in FLOW)
 """Ids of the stages without which there is no reply."""
+AWAITED: frozenset[str] = ANSWERING | {REPLY, PERSON}
+"""What a review item is of while a citizen waits for it."""

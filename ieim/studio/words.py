@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conversations.turns.services import REPLY
+from ieim.pipeline.topology import PERSON, REPLY
 
 STAGES: Mapping[str, str] = {
     "judgement_v1": "Is it a question for us?",
@@ -17,6 +17,7 @@ STAGES: Mapping[str, str] = {
     "extract": "Facts in the message",
     "identity_assist": "Numbers and names that identify",
     REPLY: "The reply as a whole",
+    PERSON: "A person",
 }
 
 

@@ -25,8 +25,9 @@ from review.api.serializers import (
     PageSerializer,
     StandingSerializer,
 )
-from review.api.taking import DecideSerializer, QueueQuerySerializer
+from review.api.taking import DecideSerializer, QueueQuerySerializer, SaySerializer
 from review.deciding.answers import NOT_PASSED
+from review.talking.serializers import LineSerializer, TakeoverSerializer
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -162,5 +163,43 @@ decide = extend_schema(
     responses={
         200: OpenApiResponse(DecidedSerializer, description="Decided."),
         **_problems(400, 401, 403, 404, 409, 411, 412, 413, 415, 422, 428),
+    },
+)
+
+begin = extend_schema(
+    operation_id="take_conversation_over",
+    summary="Take the conversation of an item over",
+    description=(
+        "Claims the item where it is free. Until you hand it back the assistant is silent: what "
+        "the citizen sends is stored for you, and no model reads it."
+    ),
+    tags=_TAGS,
+    request=None,
+    responses={
+        200: OpenApiResponse(TakeoverSerializer, description="You have it."),
+        **_problems(400, 401, 403, 404, 409, 411, 413, 415, 422),
+    },
+)
+
+hand_back = extend_schema(
+    operation_id="hand_conversation_back",
+    summary="Hand the conversation back to the assistant",
+    tags=_TAGS,
+    request=None,
+    responses={
+        204: OpenApiResponse(description="The assistant answers again."),
+        **_problems(400, 401, 403, 404),
+    },
+)
+
+say = extend_schema(
+    operation_id="write_to_citizen",
+    summary="Write to the citizen",
+    description="While you have the conversation. Read what they send at the item's session.",
+    tags=_TAGS,
+    request=OpenApiRequest(SaySerializer),
+    responses={
+        201: OpenApiResponse(LineSerializer, description="They can read it."),
+        **_problems(400, 401, 403, 404, 409, 411, 413, 415, 422),
     },
 )

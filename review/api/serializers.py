@@ -21,6 +21,7 @@ from review.models import Priority, ReviewItem
 from review.queue import selectors
 from review.queue.searching import TABS
 from review.states import ReviewState
+from review.talking.serializers import WishSerializer
 
 STATES = [state.value for state in ReviewState]
 TURN_STATES = [state.value for state in TurnState]
@@ -86,7 +87,7 @@ class RowSerializer(StandingSerializer):
         source="turn.session.reference", help_text="The conversation's, like K7M-4QX9."
     )
     message = serializers.CharField(source="turn.text", help_text="As the citizen sent it.")
-    stage = serializers.CharField(help_text="The contract that stopped, or `reply`.")
+    stage = serializers.CharField(help_text="The contract that stopped, `reply` or `person`.")
     reasons = ReasonSerializer(many=True)
     priority = serializers.SerializerMethodField()
     agency = serializers.CharField(
@@ -267,6 +268,7 @@ class ItemSerializer(RowSerializer):
         help_text="The agencies whose signature a reply to this would still lack.",
     )
     actions = AllowedSerializer(many=True)
+    person = WishSerializer(allow_null=True, help_text="Of the stage `person` alone.")
 
 
 class DecidedSerializer(serializers.Serializer[Any]):

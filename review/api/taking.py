@@ -55,7 +55,7 @@ class QueueQuerySerializer(ClosedSerializer):
     )
     q = _filter(max_length=LONGEST_SEARCH, help_text=_SEARCH)
     agency = _filter(help_text="An agency's id.")
-    stage = _filter(help_text="A contract's id, or `reply`.")
+    stage = _filter(help_text="A contract's id, `reply` or `person`.")
     reason = _filter(help_text="A finding's code: the first of the item's reasons.")
     urgency = _filter(help_text="A label's code.")
     flag = _filter(help_text="A risk flag's code.")
@@ -165,6 +165,12 @@ class DecideSerializer(ClosedSerializer):
     action = serializers.ChoiceField(choices=ACTIONS)
     reason = ReasonField(allow_blank=True, help_text="Why. It is kept with the decision.")
     payload = PayloadSerializer(required=False)
+
+
+class SaySerializer(ClosedSerializer):
+    """Something for the citizen."""
+
+    text = TextField(allow_blank=True, help_text="What the citizen will read, at once.")
 
 
 @dataclass(frozen=True, slots=True)

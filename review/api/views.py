@@ -36,6 +36,7 @@ from review.models import ReviewItem
 from review.queue import selectors
 from review.queue.paging import UnknownPage
 from review.queue.searching import Filters
+from review.talking.selectors import wish
 
 OPINIONS = (Action.AGREE, Action.DISAGREE)
 
@@ -91,6 +92,7 @@ class OneItem(View):
         prefetch_related_objects([item], "turn__stages__spans")
         item.spans = [span for stage in item.turn.stages.all() for span in stage.spans.all()]
         item.unsigned = deciding.missing_signatures(item)
+        item.person = wish(item, self.user)
         item.actions = [
             {"action": action, "allowed": not why_not, "why_not": why_not}
             for action, why_not in deciding.may(item, self.user).items()

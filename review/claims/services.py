@@ -18,6 +18,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.models import Turn
+from conversations.person import talking
+from conversations.person.models import Ended
 from ieim.audit import services as audit
 from ieim.people.models import User
 from review.deciding import permitted
@@ -173,7 +175,10 @@ def _claimed(item: ReviewItem, to: User, *, until: datetime) -> Mapping[str, Any
 
 
 def _change(item_id: UUID, actor: User, step: Step) -> ReviewItem:
-    """Set on an item what ``step`` makes of it, unless somebody was faster: then look again."""
+    """Set on an item what ``step`` makes of it, unless somebody was faster: then look again.
+
+    Who does not hold it any more is no longer in the citizen's conversation.
+    """
     while True:
         item = _locked(item_id, actor)
         values = step(item)
@@ -181,6 +186,7 @@ def _change(item_id: UUID, actor: User, step: Step) -> ReviewItem:
         if unchanged.update(version=item.version + 1, **values):
             for name, value in {**values, "version": item.version + 1}.items():
                 setattr(item, name, value)
+            talking.left(item=item.pk, holder=item.claimed_by_id, how=Ended.CLAIM_LOST)
             return item
 
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conversations.person import services as asking
+from conversations.person.models import RequestState
 from conversations.states import StageStatus, TurnState
 from conversations.turns import resuming
 from conversations.turns.resuming import NotWaiting
-from conversations.turns.services import REPLY
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.reply.reply import Reply
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
 from review.corrections import records
 from review.corrections.records import Content
 from review.deciding import answers, flow, permitted, texts
@@ -78,9 +79,10 @@ def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
 
 def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
     turn, action = item.turn, prepared.action
-    if action is Action.DISMISS:
+    if action in (Action.DISMISS, Action.DONE):
         if closes(item):
-            resuming.close(turn=turn, said=prepared.said, by=by)
+            reason = "dismissed" if action is Action.DISMISS else "done"
+            resuming.close(turn=turn, said=prepared.said, by=by, reason=reason)
     elif prepared.said is not None:
         resuming.answer(turn=turn, said=prepared.said, by=by)
     elif prepared.answer is not None:
@@ -92,6 +94,9 @@ def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
         resuming.resume(turn=turn)
     else:
         resuming.resume(turn=turn, hold_waived=True)
+    if item.stage == PERSON:
+        ended = RequestState.CLOSED if action is Action.DISMISS else RequestState.ANSWERED
+        asking.finish(turn_id=turn.pk, state=ended, actor=by)
 
 
 def _put(item: ReviewItem, action: Action, answer: Answer) -> None:
@@ -113,12 +118,12 @@ def _put(item: ReviewItem, action: Action, answer: Answer) -> None:
 
 def closes(item: ReviewItem) -> bool:
     """Whether dismissing an item closes its turn: not for triage, nor where nothing waits."""
-    return item.stage in (*ANSWERING, REPLY) and not permitted.is_moot(item)
+    return item.stage in AWAITED and not permitted.is_moot(item)
 
 
 def was_closed(item: ReviewItem) -> bool:
     """Whether the turn of a dismissed item was closed by it, as far as one can see."""
-    return item.stage in (*ANSWERING, REPLY) and item.turn.state == TurnState.CLOSED.value
+    return item.stage in AWAITED and item.turn.state == TurnState.CLOSED.value
 
 
 def _approve(item: ReviewItem) -> Prepared:
@@ -178,7 +183,7 @@ def _hand_over(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
 
 
 def _contract(item: ReviewItem) -> str:
-    return "" if item.stage == REPLY else item.stage
+    return "" if item.stage in (REPLY, PERSON) else item.stage
 
 
 def _composed(item: ReviewItem) -> dict[str, Any] | None:

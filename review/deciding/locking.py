@@ -9,6 +9,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from conversations.models import Turn
+from conversations.person import talking
+from conversations.person.models import Ended
 from ieim.people.models import User
 from ieim.pipeline.message.screen import refusal
 from review.deciding.errors import Conflict, Refused
@@ -60,7 +62,10 @@ def require_version(item: ReviewItem, version: int) -> None:
 
 
 def advance(item: ReviewItem, **values: Any) -> None:
-    """Change an item and count its version up; raises :class:`Conflict` where another was first."""
+    """Change an item and count its version up; raises :class:`Conflict` where another was first.
+
+    Who does not hold it any more is no longer in the citizen's conversation.
+    """
     if "state" in values:
         values["state"] = ReviewState(values["state"]).value
     values["version"] = item.version + 1
@@ -68,6 +73,9 @@ def advance(item: ReviewItem, **values: Any) -> None:
         raise Conflict(_changed(item))
     for field, value in values.items():
         setattr(item, field, value)
+    decided = item.state == ReviewState.DECIDED.value
+    how = Ended.DECIDED if decided else Ended.CLAIM_LOST
+    talking.left(item=item.pk, holder=item.claimed_by_id, how=how)
 
 
 def _changed(item: ReviewItem) -> str:

@@ -94,7 +94,8 @@ def waiting_state(item: ReviewItem) -> ReviewState:
 def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
     """Carry a decision out, or keep it for a second opinion where the item needs one."""
     moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
-    if second.needed(item) and not moot:
+    tells = not moot and prepared.action is not Action.DONE
+    if tells and second.needed(item):
         locking.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
     else:
         _carry_out(item, prepared, actor, now)

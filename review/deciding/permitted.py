@@ -9,10 +9,9 @@ from datetime import datetime
 from django.utils import timezone
 
 from conversations.states import StageStatus, TurnState
-from conversations.turns.services import REPLY
 from ieim.people.models import User
 from ieim.pipeline.findings import WAIVABLE
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import AWAITED, PERSON, REPLY
 from review.deciding import answers, flow, locking
 from review.deciding.errors import Refused
 from review.deciding.signing import second, signing
@@ -23,6 +22,7 @@ from review.states import UNDECIDED, ReviewState
 NO_RIGHT = "You do not have the right to do this."
 BUSY = "The question is being worked on. Wait until that has ended."
 MOOT = "Nothing waits for this any more."
+FOR_A_PERSON = "The citizen asks for a person: there is nothing of the model's here."
 TRIAGE_ONLY = "This is only about what the message says: no answer waits for it."
 WORKING = frozenset({TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL})
 OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
@@ -106,6 +106,14 @@ def _answers(item: ReviewItem) -> str:
     return TRIAGE_ONLY if _of_triage(item) else ""
 
 
+def _of_model(item: ReviewItem) -> str:
+    return FOR_A_PERSON if item.stage == PERSON else ""
+
+
+def _of_person(item: ReviewItem) -> str:
+    return "" if item.stage == PERSON else "The citizen has not asked for a person here."
+
+
 def _asks_again(item: ReviewItem) -> str:
     if _of_triage(item):
         return f"{TRIAGE_ONLY} The model is not asked for it again; correct it instead."
@@ -150,11 +158,12 @@ WHO: Mapping[Action, tuple[Callable[[Case], str], ...]] = {
 why it does not hold, empty when it does; the first that does not is what they are told."""
 
 WHEN: Mapping[Action, tuple[Callable[[ReviewItem], str], ...]] = {
-    Action.APPROVE: (_idle, _awaited, _approves),
-    Action.OVERRIDE: (_idle, _awaited, _corrects),
+    Action.APPROVE: (_of_model, _idle, _awaited, _approves),
+    Action.OVERRIDE: (_of_model, _idle, _awaited, _corrects),
     Action.WRITE: (_idle, _awaited, _answers),
     Action.ASK: (_idle, _awaited, _answers),
-    Action.RETRY: (_idle, _awaited, _asks_again),
+    Action.RETRY: (_of_model, _idle, _awaited, _asks_again),
+    Action.DONE: (_of_person, _idle, _awaited),
     Action.DISMISS: (_idle,),
     Action.HAND_OVER: (),
     Action.AGREE: (),
@@ -170,7 +179,7 @@ def is_moot(item: ReviewItem) -> bool:
         return not _stage_waits(item)
     if item.turn.state != TurnState.NEEDS_REVIEW.value:
         return TurnState(item.turn.state) not in WORKING
-    return item.stage != REPLY and not _stage_waits(item)
+    return item.stage not in (REPLY, PERSON) and not _stage_waits(item)
 
 
 def _stage_waits(item: ReviewItem) -> bool:
@@ -179,7 +188,7 @@ def _stage_waits(item: ReviewItem) -> bool:
 
 
 def _of_triage(item: ReviewItem) -> bool:
-    return item.stage not in (*ANSWERING, REPLY)
+    return item.stage not in AWAITED
 
 
 def _held_by_policy(item: ReviewItem) -> bool:
@@ -217,6 +226,8 @@ def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
         }:
             return ""
         return "The other agency has decided already."
+    if item.stage == PERSON:
+        return "What is needed to reach the citizen went with the decision."
     if action is Action.DISMISS and item.state == ReviewState.DECIDED.value:
         if decision.output is not None:
             return "The citizen has been told already."

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.turns.services import REPLY
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.reply.reply import Reply
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import AWAITED
 from ieim.studio.words import stage_words
 from review.deciding import actions, flow, locking, permitted, texts
 from review.deciding.actions import Prepared
@@ -114,7 +113,9 @@ def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
         return prepared.said, "The citizen reads this at once; what they write is a new question."
     if prepared.said is not None:
         return prepared.said, "The citizen gets this reply at once."
-    if item.stage not in (*ANSWERING, REPLY):
+    if action is Action.DONE:
+        return None, "The item is done. The citizen sees that a person has been in touch."
+    if item.stage not in AWAITED:
         return None, "The item is done. No answer to the citizen changes."
     if action is Action.RETRY:
         return None, "The model is asked again. If that fails too, a new item comes here."

@@ -31,14 +31,18 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
 
     ``payload`` has ``text`` and, to write an answer, ``sources`` (``[{"agency", "service"}]``).
     """
-    release = languages.release_of(turn)
-    text = _text(payload.get("text"), release, crisis.help_lines(turn))
+    release, text = languages.release_of(turn), checked(turn, payload.get("text"))
     cited = _sources(payload.get("sources", []), release) if action is Action.WRITE else []
     said = render_answer(text, cited, release)
     if not any(character.isalnum() for part in said.paragraphs for character in part):
         raise Refused("There is nothing to read in your text. Write what the citizen should know.")
     said = Reply.from_dict({**said.as_dict(), "kind": KINDS[action]})
     return told_in(said, languages.told(turn), release)
+
+
+def checked(turn: Turn, text: object) -> str:
+    """Return words for the citizen of a turn as they can be sent; raises :class:`Refused`."""
+    return _text(text, languages.release_of(turn), crisis.help_lines(turn))
 
 
 def warnings(turn: Turn, said: Reply) -> list[Finding]:

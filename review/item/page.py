@@ -13,11 +13,10 @@ from django.utils import timezone
 from conversations.models import Stage
 from conversations.states import DONE_STAGE_STATUSES
 from conversations.turns import languages
-from conversations.turns.services import REPLY
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
 from review import crisis, deciding, words
 from review.claims import services as claims
 from review.deciding import Preview, Refused, permitted
@@ -81,7 +80,9 @@ def form(loaded: Loaded, user: User, data: QueryDict | None, *, correct: str = "
 def correctable(loaded: Loaded) -> tuple[str, ...]:
     """Return the steps that can be corrected: the item's own, and for an answer those before it."""
     own = loaded.item.stage
-    if own not in (*ANSWERING, REPLY):
+    if own == PERSON:
+        return ()
+    if own not in AWAITED:
         return (own,)
     done = tuple(name for name, stage in loaded.stages.items() if _is_done(name, stage))
     return done if own == REPLY else (*done, own)
@@ -103,7 +104,7 @@ def context(
     waits = proposal is not None and signing.waits(loaded.item, proposal)
     signatures = _signatures(loaded, user, waits=waits)
     return {
-        "item": item_view(loaded),
+        "item": item_view(loaded, user),
         "standing": standing,
         "panel": standing.panel,
         "form": decision,

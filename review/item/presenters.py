@@ -10,11 +10,10 @@ from conversations.choosing import selectors as choosing
 from conversations.choosing.presenters import OptionView
 from conversations.models import Stage, Turn
 from conversations.turns import languages
-from conversations.turns.services import REPLY
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
 from ieim.studio.words import stage_words
 from review import words
 from review.item.sections import evidence, said, wording
@@ -27,6 +26,7 @@ from review.item.sections.said import Said
 from review.item.selectors import Loaded
 from review.models import Decision, ReviewItem
 from review.states import ReviewState
+from review.talking.selectors import Wish, wish
 
 NOBODY_WAITS = "It is about what the message says: no citizen waits for it."
 
@@ -121,6 +121,12 @@ class ItemView:
     decisions: tuple[Decided, ...]
     asked_back: AskedBack | None
     something_else: tuple[str, ...]
+    person: Wish | None = None
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a citizen waits for it."""
+        return self.contract in AWAITED
 
     @property
     def overdue(self) -> bool:
@@ -128,8 +134,8 @@ class ItemView:
         return not self.decided and self.due_at < datetime.now(self.due_at.tzinfo)
 
 
-def item_view(loaded: Loaded) -> ItemView:
-    """Return a loaded item as a page."""
+def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
+    """Return a loaded item as a page, with how to reach the citizen where ``user`` may see it."""
     item, turn, stages = loaded.item, loaded.item.turn, loaded.stages
     release = languages.release_of(turn)
     stopped = stages.get(item.stage)
@@ -175,6 +181,7 @@ def item_view(loaded: Loaded) -> ItemView:
         decisions=_decisions(item),
         asked_back=_asked_back(turn, release),
         something_else=tuple(filter(None, (_asked_again(turn), _turned_away(turn)))),
+        person=wish(item, user) if user is not None else None,
     )
 
 
@@ -192,7 +199,11 @@ def _headline(item: ReviewItem, dangers: Danger | None) -> str:
 def _lead(item: ReviewItem, attempts: int) -> str:
     """Return where it stopped and who waits, in a sentence or two."""
     if item.state == ReviewState.DECIDED.value:
+        if item.stage == PERSON:
+            return "The citizen had asked for a person."
         return f"It had stopped at “{stage_words(item.stage)}”."
+    if item.stage == PERSON:
+        return "The citizen waits for a person."
     if item.stage == REPLY:
         return "The citizen waits for the answer."
     where = f"It stopped at “{stage_words(item.stage)}”"

@@ -33,8 +33,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from conversations.models import Attempt, Choice, Rating, Reply, ReplyOrigin, Stage, Turn, Unused
-from conversations.turns.services import REPLY
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import AWAITED
 from review.models import Action, Decision, ReviewItem
 from review.scope.known import AGENCY_STAGE
 
@@ -176,7 +175,7 @@ def chosen(period: Period) -> Iterator[Chosen]:
 def answered(period: Period) -> Iterator[Answered]:
     """Yield every answer that a person had a hand in."""
     items = ReviewItem.objects.filter(
-        turn_id=OuterRef("turn_id"), stage__in=[*ANSWERING, REPLY], decided_at__isnull=False
+        turn_id=OuterRef("turn_id"), stage__in=AWAITED, decided_at__isnull=False
     )
     due = Subquery(items.order_by("-decided_at").values("due_at")[:1])
     replies = _within(Reply.objects.all(), period, "created_at", turn="turn_id")

@@ -11,9 +11,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from conversations.models import Session
 from conversations.turns.erasing import is_erased
-from conversations.turns.services import REPLY
 from ieim.people.models import User
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import AWAITED
 from review.deciding.signing.second import PROPOSALS
 from review.models import CRISIS, Decision, ReviewItem
 from review.queue import searching
@@ -206,6 +205,6 @@ def _rows(ids: list[UUID]) -> dict[UUID, ReviewItem]:
 def due_of_turns(*, turn_ids: Collection[UUID]) -> dict[UUID, datetime]:
     """Return by when the items that hold back an answer should be decided, by turn."""
     waiting = ReviewItem.objects.filter(
-        turn__in=turn_ids, stage__in=[*ANSWERING, REPLY], state__in=[s.value for s in UNDECIDED]
+        turn__in=turn_ids, stage__in=AWAITED, state__in=[s.value for s in UNDECIDED]
     )
     return dict(waiting.order_by("due_at").values_list("turn_id", "due_at"))

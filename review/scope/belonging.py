@@ -11,8 +11,7 @@ import hashlib
 from collections.abc import Collection
 from uuid import UUID
 
-from conversations.turns.services import REPLY
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import AWAITED
 from review.models import AgencySet, ReviewItem, SetMember
 from review.scope import known
 from review.states import UNDECIDED
@@ -73,6 +72,6 @@ def refresh(turn_id: UUID) -> None:
 
 def _of_items(turn_id: UUID) -> list[frozenset[str]]:
     """Return the sets of the items that a turn's answer waited for, decided or not."""
-    items = ReviewItem.objects.filter(turn=turn_id, stage__in=[*ANSWERING, REPLY])
+    items = ReviewItem.objects.filter(turn=turn_id, stage__in=AWAITED)
     sets = items.exclude(agencies=None).values_list("agencies__ids", flat=True)
     return [frozenset(ids) for ids in sets]

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
-from django.conf import settings
-from holidays import HolidayBase, country_holidays
-
-from conversations.models import Stage, Turn
+from conversations.models import PersonRequest, Stage, Turn
+from conversations.person import hours
 from conversations.states import DONE_STAGE_STATUSES
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Label
 from review import crisis, due
-from review.due import Calendar
 
 AGENCY_STAGE = "agency_detect_v1"
 
@@ -50,11 +45,18 @@ def of_turn(turn: Turn) -> Known:
 
 
 def found(turn_id: UUID) -> tuple[str, ...]:
-    """Return the ids of the agencies that stand as found for a turn, in their order."""
+    """Return the ids of the agencies that stand as found for a turn, in their order.
+
+    A request for a person has those of the turn that it is about.
+    """
     done = [status.value for status in DONE_STAGE_STATUSES]
     rows = Stage.objects.filter(turn=turn_id, contract=AGENCY_STAGE, status__in=done)
     merge = rows.values_list("state_merge", flat=True).first()
-    return tuple(merge[AGENCY_STAGE]["agencyDetected"]) if merge else ()
+    if merge:
+        return tuple(merge[AGENCY_STAGE]["agencyDetected"])
+    asked = PersonRequest.objects.filter(turn=turn_id, about__isnull=False)
+    about = asked.values_list("about_id", flat=True).first()
+    return found(about) if about is not None else ()
 
 
 def due_at(turn: Turn, known: Known, *, priority: int, opened_at: datetime) -> datetime:
@@ -65,8 +67,7 @@ def due_at(turn: Turn, known: Known, *, priority: int, opened_at: datetime) -> d
         crisis=known.crisis,
         urgencies=_urgencies(turn, known),
     )
-    hours, zone = settings.IEIM_BUSINESS_HOURS, settings.TIME_ZONE
-    return due.due(opened_at, wanted, _calendar(zone, *hours, settings.IEIM_HOLIDAYS))
+    return due.due(opened_at, wanted, hours.calendar())
 
 
 def rank(turn: Turn, known: Known) -> int:
@@ -78,10 +79,3 @@ def _urgencies(turn: Turn, known: Known) -> Mapping[str, Label]:
     if not (known.urgency or known.crisis):
         return {}
     return knowledge.release(turn.release_number).labels.get("urgencies", {})
-
-
-@cache
-def _calendar(zone: str, opens: int, closes: int, place: str) -> Calendar:
-    country, _, part = place.partition("-")
-    days = country_holidays(country, subdiv=part or None) if country else HolidayBase()
-    return Calendar(ZoneInfo(zone), opens, closes, days)

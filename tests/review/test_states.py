@@ -4,6 +4,7 @@ from review.states import TRANSITIONS, UNDECIDED, ReviewState
 
 ALLOWED = {
     ("open", "claimed"),
+    ("open", "decided"),
     ("claimed", "open"),
     ("claimed", "decided"),
     ("claimed", "second_opinion"),

@@ -13,7 +13,7 @@ from review.states import ReviewState
 
 def test_it_has_words_for_every_code_stage_status_and_state() -> None:
     assert set(words.REASONS) == set(Code)
-    assert set(WORDS) == {*STAGES, "reply"}
+    assert set(WORDS) == {*STAGES, "reply", "person"}
     assert set(words.STATUSES) == set(StageStatus)
     assert set(words.STATES) == set(ReviewState)
 

@@ -25,7 +25,10 @@ from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.message.bidi import spelled
 from ieim.pipeline.reply import reply as replies
 
-FINISHED = {TurnState.ANSWERED.value, TurnState.NEEDS_REVIEW.value, TurnState.ASKING.value}
+FINISHED = {
+    *(TurnState.ANSWERED.value, TurnState.NEEDS_REVIEW.value, TurnState.ASKING.value),
+    TurnState.WITH_PERSON.value,
+}
 
 
 class Command(BaseCommand):

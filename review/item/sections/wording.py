@@ -29,6 +29,7 @@ TURNS: Mapping[str, str] = {
     TurnState.ASKING: "The citizen is asked to choose",
     TurnState.NEEDS_REVIEW: "Waits for a person",
     TurnState.AWAITING_MODEL: "Waits for the model",
+    TurnState.WITH_PERSON: "Written to a person",
     TurnState.CLOSED: "Closed",
 }
 
@@ -39,6 +40,7 @@ DONE: Mapping[str, str] = {
     Action.WRITE: "Wrote the reply",
     Action.ASK: "Asked the citizen for more",
     Action.HAND_OVER: "Handed to another agency",
+    Action.DONE: "Reached the citizen",
     Action.DISMISS: "Dismissed",
     Action.AGREE: "Agreed",
     Action.DISAGREE: "Disagreed",
@@ -54,6 +56,10 @@ CHOICES: Mapping[str, tuple[str, str]] = {
     Action.WRITE: ("Write the reply yourself", "The citizen gets your words. The rest is skipped."),
     Action.ASK: ("Ask the citizen for more", "The citizen sees your question and can write again."),
     Action.HAND_OVER: ("Hand to another agency", "It moves to the queue of its caseworkers."),
+    Action.DONE: (
+        "I have reached the citizen",
+        "The item is done. The way to reach them is erased.",
+    ),
     Action.DISMISS: ("Dismiss", "No answer follows. You can say why."),
 }
 """By action: its name and what it leads to, in the order in which they are offered."""

@@ -323,7 +323,7 @@ function sync() {
 }
 
 setInterval(async () => {
-  if (!pending()) return;
+  if (!pending() && document.querySelector("[data-person]") === null) return;
   if (socket !== null) {
     sync();
     return;

@@ -102,6 +102,11 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         ("POST", f"{session}turns/"): {
             *("200", "202", "400", "401", "404", "409", "411", "413", "415", "422", "429", "503")
         },
+        ("GET", f"{session}person/"): {"200", "401", "404"},
+        ("DELETE", f"{session}person/"): {"204", "401", "404"},
+        ("POST", f"{session}person/"): {
+            *("201", "400", "401", "404", "409", "411", "413", "415", "422", "429", "503")
+        },
         ("GET", "/api/v1/turns/{turn_id}/"): {"200", "401", "404"},
         ("PUT", "/api/v1/turns/{turn_id}/rating/"): {
             *("200", "400", "401", "404", "411", "413", "415")

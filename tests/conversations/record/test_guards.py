@@ -40,6 +40,9 @@ MAY_CHANGE_UNSEEN = {
         *("needs_second", "parent_id", "claimed_by_id", "claimed_until", "version", "due_at"),
         *("decided_at", "agencies_id", "rank"),
     },
+    # A digest of a number is soon undone; when a talk falls silent is no content.
+    "person_request": {"id", "contact"},
+    "takeover": {"silent_at"},
     "span": {"stands"},  # by its stage, which says what stands
     "release": {"content"},  # as "more"
 }

@@ -95,4 +95,7 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         ("POST", f"{item}claim/"): posted,
         ("POST", f"{item}release/"): posted,
         ("POST", f"{item}decide/"): {*posted, "412", "422", "428"},
+        ("POST", f"{item}talk/"): {*posted, "422"},
+        ("DELETE", f"{item}talk/"): {"204", "400", "401", "403", "404"},
+        ("POST", f"{item}messages/"): {*posted - {"200"}, "201", "422"},
     }

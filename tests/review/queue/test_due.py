@@ -9,9 +9,10 @@ from holidays import country_holidays
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conversations.person.hours import Calendar
 from ieim.pipeline.knowledge import Label
 from review import due
-from review.due import LONGEST_MINUTES, Calendar, Target
+from review.due import LONGEST_MINUTES, Target
 from review.models import Priority
 
 BERLIN = ZoneInfo("Europe/Berlin")

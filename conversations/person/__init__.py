@@ -1,0 +1,1 @@
+"""A person: citizens ask for one, and caseworkers take a conversation over."""

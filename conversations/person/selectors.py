@@ -1,0 +1,53 @@
+"""Reads of requests for a person and of takeovers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.models import Line, PersonRequest, Takeover, Turn
+from conversations.person.models import LineKind, RequestState
+from conversations.person.presenters import LineView, RequestView
+
+
+def running(session_id: UUID) -> Takeover | None:
+    """Return the takeover that runs in a session, None where the assistant answers."""
+    found = Takeover.objects.filter(session_id=session_id, ended_at=None)
+    return found.filter(silent_at__gt=timezone.now()).select_related("by").first()
+
+
+def open_request(session_id: UUID) -> PersonRequest | None:
+    """Return the request of a session that waits for a person, None where none does."""
+    found = PersonRequest.objects.filter(session_id=session_id, state=RequestState.OPEN)
+    return found.select_related("about").first()
+
+
+def request_view(turn: Turn) -> RequestView | None:
+    """Return the request that a turn is; None for a question."""
+    if not hasattr(turn, "person_request"):
+        return None
+    request = turn.person_request
+    return RequestView(
+        state=request.state,
+        way=request.way,
+        about=request.about.number if request.about is not None else None,
+        wanted_from=request.wanted_from,
+        wanted_until=request.wanted_until,
+    )
+
+
+def lines(session_id: UUID) -> Mapping[int, tuple[LineView, ...]]:
+    """Return the lines of a session, by the number of the turn that they stand after."""
+    found: dict[int, tuple[LineView, ...]] = defaultdict(tuple)
+    for line in Line.objects.filter(session_id=session_id).select_related("takeover"):
+        found[line.after] += (line_view(line),)
+    return found
+
+
+def line_view(line: Line) -> LineView:
+    """Return a line, with its takeover, as it is shown."""
+    how = line.takeover.ended if line.kind == LineKind.LEFT.value else ""
+    return LineView(str(line.pk), line.kind, line.text, line.at, how)

@@ -1,0 +1,194 @@
+"""Writes of asking for a person: the request, taking it back, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from conversations import ports, states
+from conversations.models import PersonRequest, Session, Turn
+from conversations.person import contacts, hours, talking
+from conversations.person.hours import Slot
+from conversations.person.models import Ended, RequestState, Way
+from conversations.record.vouched import PERSON
+from conversations.states import TurnState
+from conversations.turns import erasing, receiving, refusing, services
+from conversations.turns.locking import locked
+from conversations.turns.refusing import NO_RELEASE, Refused
+from ieim.audit import services as audit
+from ieim.knowledge.crisis import Looked
+from ieim.knowledge.following import follower
+from ieim.pipeline.findings import Code
+from ieim.pipeline.message.screen import refusal
+from ieim.pipeline.topology import PERSON as STAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a citizen asks for, as they sent it.
+
+    ``about`` is one of their turns, None for none; ``text`` are their words, empty where the turn
+    says it all. ``contact`` is an address or a number, and ``time`` the value of a slot, empty for
+    any time.
+    """
+
+    text: str = ""
+    about: UUID | None = None
+    way: str = Way.PAGE.value
+    contact: str = ""
+    time: str = ""
+
+
+class Unusable(Refused):
+    """A request with something missing or wrong; ``field`` is which part of :class:`Wanted`."""
+
+    def __init__(self, field: str, message: str, figures: Mapping[str, int] | None = None) -> None:
+        super().__init__(message, figures=figures)
+        self.field = field
+
+
+class AskedAlready(Refused):
+    """The citizen waits for a person already, or talks with one."""
+
+
+def ask(*, digest: str, wanted: Wanted, address: str | None = None) -> PersonRequest:
+    """Store a request for a person as a turn that waits for one, with its review item.
+
+    ``digest`` is that of the session's secret; the session is made where there is none. ``address``
+    is as for :func:`conversations.turns.services.admit`. No run is started. Raises
+    :class:`Unusable`, :class:`AskedAlready` and what else refuses a message, with its help lines.
+    """
+    turns = Turn.objects.filter(session__secret_sha256=digest)
+    about = _about(turns.filter(pk=wanted.about).first() if wanted.about else None, wanted)
+    text = wanted.text.strip() or (about.text if about is not None else "")
+    services.admit(session=digest, text=text, address=address)
+    looked = services.look(text)
+    try:
+        return _ask(digest, wanted, about, text, looked)
+    except Refused as refused:
+        refusing.help_beside(refused, looked.risks, text=text, turns=turns)
+        raise
+
+
+@transaction.atomic
+def _ask(
+    digest: str, wanted: Wanted, about: Turn | None, text: str, looked: Looked
+) -> PersonRequest:
+    if not text:
+        raise Unusable("text", _("Say what it is about: choose a question, or write it down."))
+    problem = refusal(text)
+    if problem is not None:
+        raise Unusable("text", problem.sentence, problem.figures)
+    contact, slot = _contact(wanted), _slot(wanted)
+    release_number = follower.number()
+    if release_number is None:
+        raise Refused(NO_RELEASE)
+    session = services.session_of(digest)
+    if talking.current(session.pk) is not None:
+        raise AskedAlready(_("A person is in this conversation already. Write to them there."))
+    if session.person_requests.filter(state=RequestState.OPEN).exists():
+        raise AskedAlready(_("You have asked for a person already. They will answer you."))
+    turn = receiving.store(
+        session, text, release_number, looked, replaces=None, state=TurnState.NEEDS_REVIEW
+    )
+    request = PersonRequest.objects.create(
+        turn=turn,
+        session=session,
+        about=about,
+        way=wanted.way,
+        contact=contact,
+        wanted_from=slot.begins if slot else None,
+        wanted_until=slot.ends if slot else None,
+        asked_at=timezone.now(),
+    )
+    _record(request, "person.asked", actor="citizen")
+    services.open_review(turn=turn, stage=STAGE, codes=[Code.POLICY_PERSON.value])
+    services.changed(turn)
+    return request
+
+
+@transaction.atomic
+def withdraw(*, session_id: UUID) -> bool:
+    """Take the open request of a session back; False where there is none.
+
+    Whoever talks with the citizen leaves. Raises ``Session.DoesNotExist``, also for a
+    session that was erased.
+    """
+    session = locked(Session.objects.all()).get(pk=session_id)
+    if erasing.is_erased(session):
+        raise Session.DoesNotExist(str(session_id))
+    request = PersonRequest.objects.filter(session=session, state=RequestState.OPEN).first()
+    if request is None:
+        return False
+    turn = Turn.objects.select_for_update().get(pk=request.turn_id)
+    if turn.state != TurnState.NEEDS_REVIEW.value:
+        return False
+    states.require_turn(TurnState.NEEDS_REVIEW, TurnState.CLOSED)
+    Turn.objects.filter(pk=turn.pk).update(state=TurnState.CLOSED.value, updated_at=timezone.now())
+    finish(turn_id=turn.pk, state=RequestState.WITHDRAWN, actor="citizen")
+    talking.end(how=Ended.WITHDRAWN, actor="citizen", session=session)
+    ports.withdraw_reviews(turn_id=turn.pk)
+    talking.changed(session.pk)
+    return True
+
+
+@transaction.atomic
+def finish(*, turn_id: UUID, state: RequestState, actor: str) -> None:
+    """End the open request of a turn, if it has one: its contact is gone from then on."""
+    request = PersonRequest.objects.filter(turn=turn_id, state=RequestState.OPEN).first()
+    if request is None:
+        return
+    request.state, request.contact = state.value, ""
+    request.ended_at = timezone.now()
+    request.save(update_fields=["state", "contact", "ended_at"])
+    _record(request, "person.ended", actor=actor)
+
+
+def _record(request: PersonRequest, kind: str, *, actor: str) -> None:
+    """Write the event down: never with the contact."""
+    audit.record(
+        chain=request.session_id,
+        kind=kind,
+        actor=actor,
+        payload={
+            "turn": str(request.turn_id),
+            "about": str(request.about_id) if request.about_id else None,
+            "way": request.way,
+            "state": request.state,
+        },
+        rows=[PERSON.row(request)],
+    )
+
+
+def _about(turn: Turn | None, wanted: Wanted) -> Turn | None:
+    if wanted.about is not None and turn is None:
+        raise Unusable("about", _("This question is not in your conversation. Choose another one."))
+    return turn
+
+
+def _contact(wanted: Wanted) -> str:
+    try:
+        match wanted.way:
+            case Way.PAGE:
+                return ""
+            case Way.EMAIL:
+                return contacts.email(wanted.contact)
+            case Way.CALL:
+                return contacts.telephone(wanted.contact)
+    except contacts.UnusableContact as unusable:
+        raise Unusable("contact", unusable.args[0]) from unusable
+    raise Unusable("way", _("Choose how we can reach you."))
+
+
+def _slot(wanted: Wanted) -> Slot | None:
+    if wanted.way != Way.CALL or not wanted.time:
+        return None
+    found = {slot.value: slot for slot in hours.slots(timezone.now())}
+    if wanted.time not in found:
+        raise Unusable("time", _("This time is over or not offered. Choose another one."))
+    return found[wanted.time]

@@ -1,0 +1,183 @@
+"""Writes of a takeover: a caseworker comes in, says something, and leaves.
+
+The caller's transaction holds the session's row wherever a takeover begins or a message is taken.
+Its end does not take that lock: it is written by who changes an item, and holds that item's turn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from conversations.choosing.models import ChoiceOutcome
+from conversations.events import notify
+from conversations.models import Choice, Line, Session, Takeover, Turn
+from conversations.person.models import Ended, LineKind
+from conversations.record.vouched import CHOICE, LINE, TAKEOVER
+from conversations.states import PENDING_TURN_STATES, TurnState
+from ieim.audit import services as audit
+from ieim.people.models import User
+
+SILENCE = timedelta(minutes=10)
+"""After how long without a word of the caseworker's the assistant answers again."""
+
+
+class AlreadyTaken(Exception):
+    """Somebody has the conversation already; nothing was changed."""
+
+
+class NotTalking(Exception):
+    """The caseworker has not got the conversation (any more); nothing was changed."""
+
+
+@transaction.atomic
+def begin(*, session: Session, item: UUID, by: User, until: datetime) -> Takeover:
+    """Let ``by`` take a session over that the caller has locked; again is no change.
+
+    ``until`` is when their claim on the item ends. What the assistant is at, and what it has asked
+    the citizen, is the person's from now on: its run finds its lease gone. Raises
+    :class:`AlreadyTaken`.
+    """
+    running = current(session.pk)
+    if running is not None and (running.by_id, running.item) == (by.pk, item):
+        return running
+    if running is not None:
+        raise AlreadyTaken(str(session.pk))
+    now = timezone.now()
+    takeover = Takeover.objects.create(
+        session=session, item=item, by=by, since=now, silent_at=min(now + SILENCE, until)
+    )
+    taken = _hush(session)
+    line = _line(takeover, LineKind.JOINED)
+    audit.record(
+        chain=session.pk,
+        kind="takeover.begun",
+        actor=f"staff:{by.get_username()}",
+        payload={"takeover": str(takeover.pk), "item": str(item), "turns": taken[0]},
+        rows=[TAKEOVER.row(takeover), LINE.row(line), *map(CHOICE.row, taken[1])],
+    )
+    changed(session.pk)
+    return takeover
+
+
+@transaction.atomic
+def say(*, session_id: UUID, item: UUID, by: User, text: str, until: datetime) -> Line:
+    """Store what the caseworker says, in a session that the caller has locked.
+
+    Raises :class:`NotTalking`.
+    """
+    takeover = current(session_id)
+    if takeover is None or (takeover.by_id, takeover.item) != (by.pk, item):
+        raise NotTalking(str(session_id))
+    takeover.silent_at = min(timezone.now() + SILENCE, until)
+    takeover.save(update_fields=["silent_at"])
+    line = _line(takeover, LineKind.SAID, text)
+    audit.record(
+        chain=session_id,
+        kind="takeover.said",
+        actor=f"staff:{by.get_username()}",
+        payload={
+            "takeover": str(takeover.pk),
+            "characters": len(text),
+            "text_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        },
+        rows=[LINE.row(line)],
+    )
+    changed(session_id)
+    return line
+
+
+@transaction.atomic
+def end(*, how: Ended, actor: str = "system", **which: Any) -> int:
+    """End the running takeovers that ``which`` names (one, most often); returns how many.
+
+    Each is claimed by compare-and-set, so that of two who end it one writes it down.
+    """
+    count, now = 0, timezone.now()
+    for takeover in Takeover.objects.filter(ended_at=None, **which).order_by("pk"):
+        open_still = Takeover.objects.filter(pk=takeover.pk, ended_at=None)
+        if not open_still.update(ended_at=now, ended=how.value):
+            continue
+        takeover.ended_at, takeover.ended = now, how.value
+        line = _line(takeover, LineKind.LEFT)
+        audit.record(
+            chain=takeover.session_id,
+            kind="takeover.ended",
+            actor=actor,
+            payload={"takeover": str(takeover.pk), "how": how.value},
+            rows=[TAKEOVER.row(takeover), LINE.row(line)],
+        )
+        changed(takeover.session_id)
+        count += 1
+    return count
+
+
+def left(*, item: UUID, holder: int | None, how: Ended, actor: str = "system") -> None:
+    """End the takeover of an item that its caseworker does not hold any more."""
+    for by in Takeover.objects.filter(item=item, ended_at=None).values_list("by_id", flat=True):
+        if by != holder:
+            end(how=how, actor=actor, item=item, by_id=by)
+
+
+def current(session_id: UUID) -> Takeover | None:
+    """Return the takeover that runs in a session, locked; one that fell silent is ended first.
+
+    Inside the caller's transaction.
+    """
+    found = Takeover.objects.select_for_update().filter(session_id=session_id, ended_at=None)
+    takeover = found.first()
+    if takeover is not None and takeover.silent_at <= timezone.now():
+        end(how=Ended.SILENCE, pk=takeover.pk)
+        return None
+    return takeover
+
+
+def expire(*, now: datetime) -> int:
+    """End every takeover in which nothing was said for too long; returns how many."""
+    return end(how=Ended.SILENCE, silent_at__lte=now)
+
+
+def changed(session_id: UUID) -> None:
+    """Hint at open pages to look at the whole conversation, once the transaction is committed."""
+    # An id that no page shows: each looks at the whole session.
+    transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))
+
+
+def _hush(session: Session) -> tuple[list[str], list[Choice]]:
+    """Give the turns to the person that the assistant is at, or has asked about.
+
+    Returns their ids, and the choices that nobody can make any more.
+    """
+    busy = [*(state.value for state in PENDING_TURN_STATES), TurnState.ASKING.value]
+    turns = Turn.objects.select_for_update().filter(session=session, state__in=busy)
+    ids = [turn.pk for turn in turns.order_by("number")]
+    Turn.objects.filter(pk__in=ids).update(
+        state=TurnState.WITH_PERSON.value,
+        lease=None,
+        leased_until=None,
+        retry_at=None,
+        updated_at=timezone.now(),
+    )
+    choices = list(Choice.objects.filter(turn__in=ids, outcome=ChoiceOutcome.OPEN.value))
+    for choice in choices:
+        choice.outcome, choice.decided_at = ChoiceOutcome.EXPIRED.value, timezone.now()
+        choice.save(update_fields=["outcome", "decided_at"])
+    return [str(pk) for pk in ids], choices
+
+
+def _line(takeover: Takeover, kind: LineKind, text: str = "") -> Line:
+    turns = Turn.objects.filter(session_id=takeover.session_id)
+    return Line.objects.create(
+        session_id=takeover.session_id,
+        takeover=takeover,
+        after=turns.aggregate(last=Max("number"))["last"] or 0,
+        kind=kind.value,
+        text=text,
+        at=timezone.now(),
+    )

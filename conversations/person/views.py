@@ -1,0 +1,121 @@
+"""The citizen's page to ask for a person; works by plain requests."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.text import Truncator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from conversations import selectors
+from conversations.chat import cookies
+from conversations.chat.presenters import TurnView
+from conversations.models import Session
+from conversations.person import contacts, hours, services
+from conversations.person import selectors as people
+from conversations.person.models import Way
+from conversations.person.services import Wanted
+from conversations.turns import refusing
+from conversations.turns import services as turns
+from ieim.people import addresses
+from ieim.pipeline.message.screen import screen
+
+EXCERPT = 70
+"""Characters of a question that the list of them shows."""
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def person(request: HttpRequest) -> HttpResponse:
+    """What a request for a person needs, or what became of it; a post asks for one.
+
+    303 to the page at the request; 422 with the draft and what is wrong, 429 for too many.
+    """
+    secret = cookies.secret_of_request(request)
+    if request.method != "POST":
+        return _page(request, secret)
+    secret = secret or turns.new_secret()
+    try:
+        asked = services.ask(
+            digest=turns.secret_digest(secret),
+            wanted=_wanted(request),
+            address=addresses.of_request(request),
+        )
+    except refusing.Refused as refused:
+        response = _page(request, secret, refused)
+    else:
+        response = redirect(f"/#turn-{asked.turn_id}")
+        response.status_code = 303
+    cookies.put(response, secret)
+    return response
+
+
+@never_cache
+@require_POST
+def withdraw(request: HttpRequest) -> HttpResponse:
+    """Take the request of this browser's conversation back: 303 to the page."""
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    try:
+        if session is not None:
+            services.withdraw(session_id=session.pk)
+    except Session.DoesNotExist:
+        pass  # The page shows that it is gone.
+    response = redirect("conversations:chat")
+    response.status_code = 303
+    return response
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    """Return what a form asks for; what is no turn of anybody's is one that is not there."""
+    given = request.POST
+    about = given.get("about", "")
+    try:
+        turn = UUID(about) if about else None
+    except ValueError:
+        turn = UUID(int=0)
+    way = given.get("way", "")
+    return Wanted(
+        text=given.get("text", "").replace("\r\n", "\n"),
+        about=turn,
+        way=way,
+        contact=given.get(way, "") if way in (Way.EMAIL, Way.CALL) else "",
+        time=given.get("time", ""),
+    )
+
+
+def _excerpt(turn: TurnView) -> str:
+    words = " ".join(screen(turn.text).text.split())
+    return f"{turn.number}. {Truncator(words).chars(EXCERPT)}"
+
+
+def _page(
+    request: HttpRequest, secret: str | None, refused: refusing.Refused | None = None
+) -> HttpResponse:
+    now = timezone.now()
+    chat = selectors.chat_view(secret=secret)
+    session = selectors.session_for_secret(secret) if secret else None
+    asked = people.open_request(session.pk) if session else None
+    context = {
+        "chat": chat,
+        "asked": asked,
+        # The citizen's own, to be checked by them; nobody else has this page.
+        "contact": contacts.readable(asked.contact) if asked else "",
+        "questions": [(str(t.id), _excerpt(t)) for t in chat.turns if t.text and not t.person],
+        "opening": hours.opening(now),
+        "slots": hours.slots(now),
+        "refused": refused,
+        "field": getattr(refused, "field", ""),
+        "draft": request.POST,
+    }
+    response = render(
+        request, "conversations/person/person.html", context, status=422 if refused else 200
+    )
+    if isinstance(refused, refusing.TooMany):
+        response.status_code = 429
+        response.headers["Retry-After"] = str(refused.retry_after)
+    return response

@@ -1,0 +1,1 @@
+"""Caseworkers in a citizen's conversation."""

@@ -1,0 +1,128 @@
+"""Reads of a talk: who wrote what, in order, and who has the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.utils import timezone
+
+from conversations.models import PersonRequest, Turn
+from conversations.person import selectors as people
+from conversations.person.contacts import readable
+from conversations.person.models import Ended, Way
+from ieim.people.models import User
+from ieim.pipeline.reply import reply as replies
+from ieim.pipeline.topology import PERSON
+from review.claims.services import holds
+from review.deciding.locking import DECIDE
+from review.models import ReviewItem
+from review.scope.reach import visible
+
+LEFT = {
+    Ended.HANDED_BACK: "The conversation was handed back to the assistant.",
+    Ended.CLAIM_LOST: "The caseworker has the item no more; the assistant answers again.",
+    Ended.DECIDED: "The item was decided; the assistant answers again.",
+    Ended.SILENCE: "Nobody wrote for a while; the assistant answers again.",
+    Ended.WITHDRAWN: "The citizen took the request back; the assistant answers again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing in a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``."""
+
+    who: str
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation as a caseworker reads it.
+
+    ``mine``: they have it now; ``other`` is who else has it, empty for nobody. ``holds``: they have
+    claimed the item.
+    """
+
+    item: UUID
+    reference: str
+    said: tuple[Said, ...]
+    mine: bool
+    other: str
+    holds: bool
+    decided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a citizen who asks for a person wants; ``contact`` only for who may decide on it.
+
+    ``about`` is what they had asked, empty where only words say it.
+    """
+
+    state: str
+    way: str
+    contact: str
+    hidden: bool
+    wanted_from: datetime | None
+    wanted_until: datetime | None
+    about: str
+    about_turn: UUID | None
+
+
+def wish(item: ReviewItem, user: User) -> Wish | None:
+    """Return the request for a person that an item is of; None for other items."""
+    asked = PersonRequest.objects.filter(turn=item.turn_id).select_related("about").first()
+    if item.stage != PERSON or asked is None:
+        return None
+    may = user.has_perm(DECIDE)
+    contact = readable(asked.contact) if asked.way == Way.CALL else asked.contact
+    return Wish(
+        state=asked.state,
+        way=asked.way,
+        contact=contact if may else "",
+        hidden=bool(asked.contact) and not may,
+        wanted_from=asked.wanted_from,
+        wanted_until=asked.wanted_until,
+        about=asked.about.text if asked.about is not None else "",
+        about_turn=asked.about_id,
+    )
+
+
+def talk_view(pk: UUID, user: User) -> Talk:
+    """Return the conversation of an item; raises ``ReviewItem.DoesNotExist`` as the item page."""
+    item = visible(user).select_related("turn__session", "claimed_by").get(pk=pk)
+    now = timezone.now()
+    session = item.turn.session
+    takeover = people.running(session.pk)
+    mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
+    return Talk(
+        item=item.pk,
+        reference=session.reference,
+        said=tuple(_said(item)),
+        mine=mine,
+        other=takeover.by.display_name if takeover is not None and not mine else "",
+        holds=holds(item, user, now),
+        decided=item.decided_at is not None,
+    )
+
+
+def _said(item: ReviewItem) -> Iterator[Said]:
+    turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply")
+    lines = people.lines(item.turn.session_id)
+    for turn in turns.order_by("number"):
+        yield Said("citizen", turn.text, turn.created_at)
+        if hasattr(turn, "reply"):
+            text = replies.Reply.from_dict(turn.reply.body).as_text()
+            who = "staff" if turn.reply.origin == "staff" else "assistant"
+            yield Said(who, text, turn.reply.created_at)
+        for line in lines.get(turn.number, ()):
+            if line.kind == "said":
+                yield Said("staff", line.text, line.at)
+            elif line.kind == "joined":
+                yield Said("note", "A caseworker took the conversation over.", line.at)
+            else:
+                yield Said("note", LEFT.get(Ended(line.how), ""), line.at)

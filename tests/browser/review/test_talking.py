@@ -1,0 +1,93 @@
+"""A citizen asks for a person, and a caseworker comes: both sides live, and without JavaScript."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.office import Office, checked_at_both_widths, take
+from tests.browser.steps import assert_accessible, connected
+
+pytestmark = pytest.mark.browser
+
+HELP = "Somebody should look at my papers, please."
+
+
+def asks(page: Page, *, checked: bool = False) -> None:
+    """Ask for a person, by a call back."""
+    page.goto("/")
+    page.locator("#ask-person").get_by_role("link", name="Talk to a person").click()
+    page.get_by_label("In your own words").fill(HELP)
+    page.get_by_label("Call me back").check()
+    if checked:
+        checked_at_both_widths(page)
+    page.get_by_role("button", name="Ask for a person").click()
+    expect(page.locator(".govuk-error-summary")).to_be_focused()
+    page.get_by_label("Your telephone number").fill("+1 202 555 0143")
+    if checked:
+        checked_at_both_widths(page)
+    page.get_by_role("button", name="Ask for a person").click()
+    expect(page.get_by_role("heading", name="A person will answer you")).to_be_visible()
+
+
+def comes(office: Office, citizen: Page) -> Page:
+    """Let a caseworker take the conversation over."""
+    # Without an agency it is for those who may work on such items.
+    page = office.caseworker("supervisor")
+    office.open(page, citizen)
+    take(page)
+    expect(page.get_by_role("link", name="+1 202-555-0143")).to_be_visible()
+    page.get_by_role("link", name="Talk with the citizen").click()
+    page.get_by_role("button", name="Take the conversation over").click()
+    return page
+
+
+def test_both_write_and_see_it_at_once(office: Office) -> None:
+    citizen = office.visitor()
+    asks(citizen, checked=True)
+    connected(citizen)
+    checked_at_both_widths(citizen)
+    page = comes(office, citizen)
+    expect(citizen.locator(".line--joined")).to_be_visible()
+    expect(citizen.get_by_label("Write to the person")).to_be_visible()
+    page.get_by_label("Write to the citizen").fill("Good morning. Which papers are they?")
+    page.get_by_role("button", name="Send").click()
+    expect(citizen.locator(".line__text")).to_have_text("Good morning. Which papers are they?")
+    citizen.get_by_role("textbox").fill("The ones for my visa.")
+    citizen.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("#said").get_by_text("The ones for my visa.")).to_be_visible()
+    checked_at_both_widths(page)
+    assert_accessible(citizen)
+    page.get_by_role("button", name="Hand back").click()
+    expect(citizen.locator(".line--left")).to_be_visible()
+    expect(citizen.get_by_label("Ask another question")).to_be_visible()
+
+
+def test_it_works_without_javascript(office: Office) -> None:
+    citizen = office.visitor(java_script_enabled=False)
+    asks_plainly(citizen)
+    page = office.caseworker("supervisor", java_script_enabled=False)
+    office.open(page, citizen)
+    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("link", name="Talk with the citizen").click()
+    page.get_by_role("button", name="Take the conversation over").click()
+    page.get_by_label("Write to the citizen").fill("Good morning.")
+    page.get_by_role("button", name="Send").click()
+    citizen.goto("/")
+    expect(citizen.get_by_text("Good morning.")).to_be_visible()
+    citizen.get_by_role("textbox").fill("Hello!")
+    citizen.get_by_role("button", name="Ask", exact=True).click()
+    citizen.get_by_role("link", name="Look for new messages").click()
+    page.get_by_role("link", name="Look for new messages").click()
+    expect(page.get_by_text("Hello!")).to_be_visible()
+    page.get_by_role("button", name="Hand back").click()
+    citizen.get_by_role("link", name="Look for new messages").click()
+    expect(citizen.locator(".line--left")).to_be_visible()
+
+
+def asks_plainly(page: Page) -> None:
+    """Ask for a person on this page."""
+    page.goto("/person/")
+    page.get_by_label("In your own words").fill(HELP)
+    page.get_by_role("button", name="Ask for a person").click()
+    expect(page.get_by_role("heading", name="A person will answer you")).to_be_visible()

@@ -1,0 +1,32 @@
+"""Citizens who ask for a person, and caseworkers who come, for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conversations.models import PersonRequest, Takeover
+from conversations.person import services
+from conversations.person.services import Wanted
+from conversations.turns.services import secret_digest
+from ieim.people.models import User
+from review.models import ReviewItem
+from review.talking import services as talking
+
+HELP = "Somebody should look at my papers, please."
+NUMBER = "+12025550143"
+ADDRESS = "ana@example.org"
+
+
+def wants(secret: str, text: str = HELP, **wanted: Any) -> PersonRequest:
+    """Ask for a person as the page does."""
+    return services.ask(digest=secret_digest(secret), wanted=Wanted(text=text, **wanted))
+
+
+def item_of(request: PersonRequest) -> ReviewItem:
+    """Return the item of a request."""
+    return ReviewItem.objects.get(turn=request.turn_id)
+
+
+def taken_over(request: PersonRequest, by: User) -> Takeover:
+    """Let somebody take the conversation over that a request is in."""
+    return talking.begin(item_id=item_of(request).pk, actor=by)

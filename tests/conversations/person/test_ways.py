@@ -1,0 +1,188 @@
+"""Every way of a message while a caseworker has the conversation: it is theirs, nothing runs."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from celery import current_app
+from channels.db import database_sync_to_async
+from django.core.management import call_command
+from django.http import HttpResponse
+from django.test import Client
+
+from conversations.chat import cookies
+from conversations.models import Attempt, PersonRequest, Reply, Turn
+from conversations.person import talking
+from conversations.person.models import Ended
+from conversations.replacing import services as replacing
+from conversations.turns.running import running
+from conversations.turns.services import new_secret, receive_turn
+from ieim.people.models import User
+from review.talking import services
+from tests.conversations.api.integrating import SESSIONS, json_socket
+from tests.conversations.chat.tabs import tab
+from tests.conversations.person.asking import item_of, taken_over, wants
+from tests.fixtures import VISA
+from tests.review import desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TEXTS = (VISA, "and how much does it cost?", "hello", "Wie viel kostet das?", "I want to die", "?!")
+
+
+class World:
+    """A session with an answer that goes on with the talk, and a caseworker who has it."""
+
+    def __init__(self) -> None:
+        self.secret = new_secret()
+        for text in (VISA, "and for a passport?"):
+            self.answered = receive_turn(secret=self.secret, text=text, enqueue=False)
+            running.run_turn(turn_id=self.answered.pk)
+        self.request: PersonRequest = wants(self.secret)
+        self.session = str(self.request.session_id)
+        taken_over(self.request, desk.person("eva"))
+        self.ran = Attempt.objects.count(), Reply.objects.count()
+
+    @property
+    def browser(self) -> Client:
+        """The citizen's browser, without JavaScript."""
+        response, client = HttpResponse(), Client()
+        cookies.put(response, self.secret)
+        client.cookies = response.cookies
+        return client
+
+    def post(self, path: str, body: Any) -> Any:
+        """Send something by REST."""
+        return Client(headers={"Authorization": f"Bearer {self.secret}"}).post(
+            path, body, content_type="application/json"
+        )
+
+
+async def by_form(world: World, text: str) -> None:
+    await database_sync_to_async(world.browser.post)("/ask/", {"text": text})
+
+
+async def by_rest(world: World, text: str) -> None:
+    path = f"{SESSIONS}{world.session}/turns/"
+    answer = await database_sync_to_async(world.post)(path, {"text": text})
+    assert (answer.status_code, answer.json()["state"]) == (202, "with_person")
+
+
+async def by_page(world: World, text: str) -> None:
+    async with tab(world.secret) as page:
+        await page.send({"text": text})
+        await page.read_until('data-state="with_person"')
+
+
+async def by_socket(world: World, text: str) -> None:
+    async with json_socket(world.secret) as socket:
+        await socket.send({"type": "ask", "text": text, "client_id": None})
+        await socket.read_until("stage", stage="received")
+
+
+async def by_command(world: World, text: str) -> None:
+    call = partial(call_command, "ask", "--json", "--session", world.session, "--", text)
+    out = io.StringIO()
+    await database_sync_to_async(call)(stdout=out)
+    assert json.loads(out.getvalue())["state"] == "with_person"
+
+
+WAYS: tuple[Callable[[World, str], Any], ...] = (by_form, by_rest, by_page, by_socket, by_command)
+
+
+@database_sync_to_async
+def made() -> World:
+    return World()
+
+
+@database_sync_to_async
+def newest(world: World) -> tuple[str, str]:
+    turn = Turn.objects.filter(session_id=world.session).order_by("number").last()
+    assert turn is not None
+    # A worker that is asked to run it all the same finds nothing to do.
+    running.run_turn(turn_id=turn.pk)
+    turn.refresh_from_db()
+    return turn.text, turn.state
+
+
+@database_sync_to_async
+def ran() -> tuple[int, int]:
+    return Attempt.objects.count(), Reply.objects.count()
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is given to workers."""
+    sent: list[str] = []
+    monkeypatch.setattr(current_app, "send_task", lambda name, args, **_: sent.append(args[0]))
+    return sent
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_no_way_leads_past_the_person(published: None, queued: list[str], seed: int) -> None:
+    world = await made()
+    chance = random.Random(seed)  # a test's own choice
+    steps = [(way, chance.choice(TEXTS)) for way in chance.sample(WAYS, len(WAYS))]
+    for way, text in steps:
+        await way(world, text)
+        assert await newest(world) == (text, "with_person"), (way, text)
+    assert queued == []
+    assert await ran() == world.ran
+
+
+@pytest.mark.parametrize("by", ["form", "rest", "page", "socket", "service"])
+async def test_nor_does_something_else(published: None, queued: list[str], by: str) -> None:
+    world = await made()
+    turn = str(world.answered.pk)
+    if by == "form":
+        path = f"/turns/{turn}/something-else/"
+        await database_sync_to_async(world.browser.post)(path)
+    elif by == "rest":
+        await database_sync_to_async(world.post)(f"/api/v1/turns/{turn}/something-else/", None)
+    elif by == "page":
+        async with tab(world.secret) as page:
+            await page.send({"something_else": turn})
+            await page.read_until('data-state="with_person"')
+    elif by == "socket":
+        async with json_socket(world.secret) as socket:
+            await socket.send({"type": "something_else", "turn": turn})
+            await socket.read_until("stage", stage="received")
+    else:
+        again = database_sync_to_async(replacing.ask_again)
+        await again(session_id=world.request.session_id, turn_id=world.answered.pk)
+    assert await newest(world) == (world.answered.text, "with_person")
+    assert queued == []
+    assert await ran() == world.ran
+
+
+async def test_the_citizens_pages_follow_it_live(published: None, queued: list[str]) -> None:
+    world = await made()
+    eva_says = database_sync_to_async(_say)
+    async with tab(world.secret) as page, json_socket(world.secret, after=0) as socket:
+        await page.read_until("The assistant is silent".lower())
+        await socket.read_until("line", turn=str(world.request.turn_id))
+        await eva_says(world, "Good morning, I have your papers.")
+        await page.read_until("Good morning, I have your papers.")
+        assert "A person wrote: Good morning, I have your papers." in page.said[-1]
+        line = await socket.read_until("line")
+        assert (line["line"]["kind"], line["line"]["text"]) == (
+            "said",
+            "Good morning, I have your papers.",
+        )
+        await database_sync_to_async(talking.end)(
+            how=Ended.HANDED_BACK, session_id=world.request.session_id
+        )
+        await page.read_until("The person has left.")
+        assert "Talk to a person" not in page.parts["ask-person"]
+        assert "Ask another question" in page.parts["question-label"]
+
+
+def _say(world: World, text: str) -> None:
+    eva = User.objects.get(username="eva")
+    services.say(item_id=item_of(world.request).pk, actor=eva, text=text)
