@@ -12,7 +12,7 @@ from conversations.choosing.models import Choice
 from conversations.corrections.models import Citation, Correction, CorrectionNotice
 from conversations.events.models import SessionEvent
 from conversations.person.models import Line, PersonRequest, Takeover
-from conversations.rating.models import Rating
+from conversations.rating.models import Feedback, Rating
 from conversations.record.models import Artifact, Delay, Seat, Unused
 from conversations.replacing.models import Replacement
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
@@ -29,6 +29,7 @@ __all__ = [
     "CorrectionNotice",
     "Delay",
     "EvidenceSpan",
+    "Feedback",
     "Line",
     "PersonRequest",
     "Rating",

@@ -14,7 +14,13 @@ from django.utils import timezone
 
 from conversations import ports
 from conversations.chat import wording
-from conversations.chat.presenters import ChatView, CorrectionView, StepView, TurnView
+from conversations.chat.presenters import (
+    ChatView,
+    CorrectionView,
+    FeedbackView,
+    StepView,
+    TurnView,
+)
 from conversations.chat.showing import Shown, cards_of, reply_view, without_repeating
 from conversations.chat.suggesting import suggestions
 from conversations.chat.wording import Words
@@ -123,7 +129,7 @@ def chat_view(*, secret: str | None) -> ChatView:
 
 
 def _turns() -> Any:
-    beside = ("reply__rating", "choice", "replaced", "replaces", "delay", "person_request__about")
+    beside = ("reply__rating", "reply__feedback", "choice", "replaced", "replaces", "delay", "person_request__about")
     turns = Turn.objects.select_related(*beside)
     return turns.order_by("number").prefetch_related("stages", "corrections__notice")
 
@@ -159,7 +165,9 @@ def _turn_view(
         state=turn.state,
         steps=_steps(turn),
         reply=reply and without_repeating(reply, turn.reply, turn, above),
-        contacts=help_lines.of_turn(turn, waiting),
+        contacts=tuple(
+            dict.fromkeys([*help_lines.of_turn(turn, waiting), *help_lines.of_feedback(turn)])
+        ),
         corrections=tuple(
             CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
             for each in turn.corrections.all()
@@ -168,11 +176,17 @@ def _turn_view(
         due_at=due.get(turn.pk),
         language=_words(turn).language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
+        feedback=_feedback(turn),
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
         longer=turn.state == TurnState.RUNNING.value and hasattr(turn, "delay"),
         person=people.request_view(turn),
     )
+
+
+def _feedback(turn: Turn) -> FeedbackView | None:
+    said = getattr(getattr(turn, "reply", None), "feedback", None)
+    return FeedbackView(said.reason, said.text) if said and (said.reason or said.text) else None
 
 
 def _words(turn: Turn) -> Words:

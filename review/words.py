@@ -71,6 +71,7 @@ REASONS: Mapping[str, str] = {
     Code.POLICY_CONFIDENCE: "The model was less sure than the rules ask for.",
     Code.POLICY_LANGUAGE: "The message is in a language that is not supported yet.",
     Code.POLICY_PERSON: "The citizen asks for a person.",
+    Code.CITIZEN_FEEDBACK: "A citizen said something of this answer.",
     Code.POLICY_UNSIGNED: "A person corrected this, and not everybody has signed who has to.",
 }
 

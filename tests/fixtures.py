@@ -115,11 +115,14 @@ def _stored(value: Any) -> Any:
 
 @pytest.fixture
 def ask(published: None) -> Ask:
-    """Send a message and run its turn to the end, as a worker would."""
+    """Send a message and run its turn to the end, as a worker would.
+
+    Whose message has numbers of theirs in it has chosen to send it as it is.
+    """
 
     def send(text: str = VISA, *, secret: str | None = None, model: Model | None = None) -> Turn:
         secret = secret or services.new_secret()
-        turn = services.receive_turn(secret=secret, text=text, enqueue=False)
+        turn = services.receive_turn(secret=secret, text=text, personal_data="send", enqueue=False)
         running.run_turn(turn_id=turn.pk, model=model)
         return Turn.objects.select_related("session").get(pk=turn.pk)
 

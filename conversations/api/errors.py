@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from rest_framework.views import exception_handler
 
 from conversations.choosing import services as choosing
 from conversations.person import services as person
+from conversations.personal import choices
 from conversations.replacing import services as replacing
 from conversations.turns import messages, refusing
 from ieim.pipeline.findings import pointer
@@ -25,6 +26,8 @@ Slug = Literal[
     "turn-pending",
     "not-ready",
     "message-refused",
+    "personal-data",
+    "feedback-refused",
     "client-id-reused",
     "choice-late",
     "choice-unknown",
@@ -41,6 +44,8 @@ STATUSES: dict[Slug, tuple[int, str]] = {
     "person-asked": (409, "A person was asked for already"),
     "choice-unknown": (422, "This was not offered"),
     "message-refused": (422, "The message cannot be taken"),
+    "feedback-refused": (422, "What was said of the answer cannot be taken"),
+    "personal-data": (422, "The message has an identity, card or account number in it"),
     "rate-limit": (429, "Too many requests"),
     "not-ready": (503, "Nothing has been published yet"),
 }
@@ -51,13 +56,20 @@ class Problem(exceptions.APIException):
     """A problem with a name of its own."""
 
     def __init__(
-        self, slug: Slug, detail: str, *, wait: int | None = None, contacts: Sequence[str] = ()
+        self,
+        slug: Slug,
+        detail: str,
+        *,
+        wait: int | None = None,
+        contacts: Sequence[str] = (),
+        numbers: Mapping[str, Any] | None = None,
     ) -> None:
         self.status_code = STATUSES[slug][0]
         super().__init__(detail, code=slug)
         self.slug = slug
         self.wait = wait  # seconds; the framework's handler tells them as Retry-After
         self.contacts = list(contacts)
+        self.numbers = dict(numbers or {})
 
 
 class TooLarge(exceptions.APIException):
@@ -84,6 +96,8 @@ def slug_of(refused: refusing.Refused) -> Slug:
         return "person-asked"
     if refused.args[0] == refusing.STILL_WORKING:
         return "turn-pending"
+    if isinstance(refused, choices.NotChosen):
+        return "personal-data"
     return "not-ready" if refused.args[0] == refusing.NO_RELEASE else "message-refused"
 
 
@@ -91,7 +105,8 @@ def of_asking(refused: refusing.Refused) -> Problem:
     """Return the problem of a message that was not taken, with its help lines."""
     wait = refused.retry_after if isinstance(refused, refusing.TooMany) else None
     contacts = [each.text for each in refused.contacts]
-    return Problem(slug_of(refused), refused.message, wait=wait, contacts=contacts)
+    numbers = refused.told() if isinstance(refused, choices.NotChosen) else None
+    return Problem(slug_of(refused), refused.message, wait=wait, contacts=contacts, numbers=numbers)
 
 
 def of_choosing(error: choosing.ChoiceRefused) -> Problem:
@@ -142,6 +157,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         for member in ("errors", "contacts"):
             if more := getattr(error, member, None):
                 body[member] = more
+        body |= getattr(error, "numbers", {})
     response.data = body
     response.content_type = MEDIA_TYPE
     return response

@@ -37,6 +37,7 @@ ANSWERED = {
     },
     "choice": None,
     "useful": True,
+    "feedback": None,
     "replaces": None,
     "replaced_by": None,
     "person": None,

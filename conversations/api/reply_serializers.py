@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from rest_framework import serializers
 
 from conversations.models import ReplyOrigin
+from conversations.rating.models import Reason
+from ieim.pipeline.message.identifiers import Kind
 
 
 class FactSerializer(serializers.Serializer[Any]):
@@ -97,3 +99,20 @@ class ReplySerializer(serializers.Serializer[Any]):
             "names none: show it first, with a way to say that it is something else. Mostly empty."
         )
     )
+
+
+class IdentifierSerializer(serializers.Serializer[Any]):
+    """An identity, card or account number in a message."""
+
+    kind = serializers.ChoiceField(choices=list(get_args(Kind)))
+    start = serializers.IntegerField(
+        min_value=0, help_text="Where it begins in `text`, in Unicode code points."
+    )
+    end = serializers.IntegerField(min_value=1, help_text="Where it is over: the first one after.")
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    """What the citizen said of a reply beside their verdict."""
+
+    reason = serializers.ChoiceField(choices=[*Reason.values, ""], help_text="May be empty.")
+    text = serializers.CharField(help_text="Without personal data. May be empty.")

@@ -54,7 +54,12 @@ MEANINGS: Mapping[int, Meaning] = {
     411: ("The body came in chunks, without its length.", "", None),
     413: ("The body is larger than 32 KiB.", "", None),
     415: ("The body is not `application/json`.", "", None),
-    422: ("The message or the choice cannot be taken; `detail` says why.", "", "message-refused"),
+    422: (
+        "The message or the choice cannot be taken, or the citizen has to say whether numbers in "
+        "it are stored; `detail` says what.",
+        "",
+        "message-refused",
+    ),
     429: ("Too many requests; `Retry-After` says how many seconds to wait.", "", "rate-limit"),
     503: ("Nothing has been published yet.", "", "not-ready"),
 }
@@ -153,7 +158,10 @@ ask = extend_schema(
         "Takes a citizen's message and starts to work on it. Read the turn until its `state` is "
         "`answered`, `asking` or `needs_review`, or follow the session's JSON socket. With a "
         "`client_id` the request can be repeated safely: 202 for a new turn, 200 with the same "
-        "turn for the same text again, 409 for another text."
+        "turn for the same text again, 409 for another text. A message with what looks like an "
+        "identity, card or account number in it is 422 `urn:ieim:problem:personal-data`, and "
+        "nothing of it is stored: show the citizen `found`, and send it again with "
+        "`personal_data`. A message that tells of danger is taken without asking."
     ),
     parameters=[_LOCATION],
     request=OpenApiRequest(
@@ -240,11 +248,13 @@ rating = extend_schema(
     summary="Say whether an answer was useful",
     description=(
         "Stores the citizen's verdict on the reply of a turn. A second one takes the place of the "
-        "first. Only a reply of kind `service` or `answer` can be rated; 404 for any other turn."
+        "first, and what was said with that goes. Why may be said with it, at once or later: a "
+        "`reason` where it was not useful, and a `text`. Only a reply of kind `service` or "
+        "`answer` can be rated; 404 for any other turn."
     ),
     request=RatingSerializer,
     responses={
         200: answer(TurnSerializer, "The turn, rated.", "A rated turn", examples.ANSWERED),
-        **problems(400, 401, 404, 411, 413, 415),
+        **problems(400, 401, 404, 411, 413, 415, 422),
     },
 )

@@ -7,9 +7,16 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations.api.reply_serializers import ReplySerializer
+from conversations.api.reply_serializers import (
+    FeedbackSerializer,
+    IdentifierSerializer,
+    ReplySerializer,
+)
 from conversations.models import ReplyOrigin
 from conversations.person.serializers import LineSerializer, RequestSerializer
+from conversations.personal.choices import CHOICES
+from conversations.rating.models import Reason
+from conversations.rating.services import MAX_CHARS as FEEDBACK_CHARS
 from conversations.states import TurnState
 from conversations.turns.messages import CLIENT_ID, is_client_id
 from ieim.pipeline.message.screen import MAX_CHARS
@@ -82,6 +89,16 @@ class AskSerializer(ClosedSerializer):
             "the same text again gives the same turn."
         ),
     )
+    personal_data = serializers.ChoiceField(
+        choices=list(CHOICES),
+        required=False,
+        help_text=(
+            "What the citizen chose after `urn:ieim:problem:personal-data`: `remove` stores the "
+            "message with a mark in place of the numbers that were found, `send` stores it as it "
+            "is. Nothing happens to a message without such numbers. Ask the citizen: never send "
+            "it with the first try."
+        ),
+    )
 
 
 class ExactBooleanField(serializers.BooleanField):
@@ -96,10 +113,28 @@ class ExactBooleanField(serializers.BooleanField):
         return data
 
 
+@extend_schema_field({"type": "string", "maxLength": FEEDBACK_CHARS, "pattern": r"^[^\u0000]*$"})
+class FeedbackField(ExactTextField):
+    """What a citizen says of an answer."""
+
+
 class RatingSerializer(ClosedSerializer):
     """What a citizen thinks of an answer."""
 
     useful = ExactBooleanField(help_text="Whether the answer was useful.")
+    reason = serializers.ChoiceField(
+        choices=Reason.values,
+        required=False,
+        help_text="Why it was not; only where `useful` is false.",
+    )
+    text = FeedbackField(
+        required=False,
+        allow_blank=True,
+        help_text=(
+            f"Why, in the citizen's own words, up to {FEEDBACK_CHARS} characters (Unicode code "
+            "points). Personal data are taken out before it is stored."
+        ),
+    )
 
 
 class NumberField(serializers.IntegerField):
@@ -190,6 +225,9 @@ class TurnSerializer(serializers.Serializer[Any]):
     useful = serializers.BooleanField(
         allow_null=True, help_text="What the citizen said of the reply; null while nothing was."
     )
+    feedback = FeedbackSerializer(
+        allow_null=True, help_text="Why, where the citizen said so; mostly null."
+    )
     replaces = serializers.UUIDField(
         allow_null=True, help_text="The turn whose answer was about something else; mostly null."
     )
@@ -250,4 +288,15 @@ class ProblemSerializer(serializers.Serializer[Any]):
             "What the citizen has to see at once although the message was not taken: it tells of "
             "danger. Absent otherwise."
         ),
+    )
+    found = IdentifierSerializer(
+        many=True,
+        required=False,
+        help_text=(
+            "The numbers that the citizen has to choose about, from left to right. Only with "
+            "`urn:ieim:problem:personal-data`."
+        ),
+    )
+    mark = serializers.CharField(
+        required=False, help_text="What stands for each of them after `remove`. Likewise."
     )

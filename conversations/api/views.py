@@ -20,6 +20,7 @@ from conversations.api import schema
 from conversations.api.authentication import BearerAuthentication, HasSession, bearer_token
 from conversations.api.errors import (
     LengthRequired,
+    Problem,
     handle,
     of_asking,
     of_choosing,
@@ -133,13 +134,10 @@ class Turns(View):
         session = self.own_session(request, session_id)
         message = AskSerializer(data=request.data)
         message.is_valid(raise_exception=True)
-        text, client_id = message.validated_data["text"], message.validated_data.get("client_id")
+        said = {"client_id": None, **message.validated_data}
         try:
             turn, is_new = messages.ask(
-                session_id=session.pk,
-                text=text,
-                client_id=client_id,
-                address=addresses.of_request(request),
+                session_id=session.pk, address=addresses.of_request(request), **said
             )
         except refusing.Refused as error:
             raise of_asking(error) from error
@@ -173,6 +171,8 @@ class OneRating(View):
         verdict.is_valid(raise_exception=True)
         try:
             rating.rate(session_id=session.pk, turn_id=turn_id, **verdict.validated_data)
+        except rating.FeedbackRefused as error:
+            raise Problem("feedback-refused", error.message) from error
         except (Session.DoesNotExist, rating.NothingToRate) as error:
             raise NotFound("This message has no answer that can be rated.") from error
         return Response(TurnSerializer(selectors.turn_view(turn_id)).data)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from conversations.personal.choices import FIELD, Choice, chosen
 from conversations.turns.messages import is_client_id
 from ieim.pipeline.gate import strict_json
 
@@ -20,6 +21,7 @@ NO_TYPE = (
     'This frame has no "type" that is known here: use auth, ask, choose, something_else or resume.'
 )
 NO_QUESTION = 'Send {"type":"ask","text":"...","client_id":"..."}, both as strings.'
+NO_PERSONAL_DATA = 'Leave "personal_data" out, or send "send" or "remove" in it.'
 NO_CHOICE = 'Send {"type":"choose","turn":"...","choice":N}: the number of an option, or null.'
 NO_TURN = 'Send {"type":"something_else","turn":"..."}: the id of an answered turn.'
 NO_CLIENT_ID = "Use 1 to 64 letters, digits and . _ ~ : - for a client_id, such as a UUID."
@@ -44,6 +46,7 @@ class Ask:
 
     text: str
     client_id: str | None
+    personal_data: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,11 @@ def _ask(frame: dict[str, Any]) -> Ask:
         raise FrameError(NO_QUESTION)
     if client_id is not None and not is_client_id(client_id):
         raise FrameError(NO_CLIENT_ID)
-    return Ask(text, client_id)
+    said = frame.get(FIELD)
+    choice = chosen(said) if isinstance(said, str) else None
+    if said is not None and choice is None:
+        raise FrameError(NO_PERSONAL_DATA)
+    return Ask(text, client_id, choice)
 
 
 def _choose(frame: dict[str, Any]) -> Choose:

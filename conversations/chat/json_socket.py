@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -147,8 +148,10 @@ class JsonConsumer(AsyncWebsocketConsumer):
             case Resume(after):
                 self.wanted = after
                 self.follow(self.session)
-            case Ask(text, client_id):
-                ask = partial(messages.ask, client_id=client_id, address=address)
+            case Ask(text, client_id, choice):
+                ask = partial(
+                    messages.ask, client_id=client_id, personal_data=choice, address=address
+                )
                 await self.take(self.session, ask, client_id=client_id, text=text)
             case Choose(turn, number):
                 await self.take(self.session, choosing.choose, turn_id=turn, number=number)
@@ -171,7 +174,8 @@ class JsonConsumer(AsyncWebsocketConsumer):
             await self.tell_limit(error, client_id)
         except refusing.Refused as error:
             problem = of_asking(error)
-            await self.tell_error(problem.slug, str(problem.detail), client_id, problem.contacts)
+            more = {**events.help_lines(problem.contacts), **problem.numbers}
+            await self.tell_error(problem.slug, str(problem.detail), client_id, more)
         except (choosing.NothingToChoose, replacing.NothingToReplace) as error:
             await self.tell_error("bad-frame", NOTHING[type(error)])
         except choosing.ChoiceRefused as error:
@@ -241,10 +245,14 @@ class JsonConsumer(AsyncWebsocketConsumer):
         await self.count_error()
 
     async def tell_error(
-        self, code: str, words: str, client_id: str | None = None, contacts: Sequence[str] = ()
+        self,
+        code: str,
+        words: str,
+        client_id: str | None = None,
+        more: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """Tell of a frame that was not taken, with the help lines of a message in it; after too
-        many of them the socket is closed."""
+        """Tell of a frame that was not taken, with what else there is to say of its message; after
+        too many of them the socket is closed."""
         if self.session is None:
             await self.send_frame(_error(code, words))
         else:
@@ -254,7 +262,7 @@ class JsonConsumer(AsyncWebsocketConsumer):
                     code=code,
                     words=words,
                     client_id=client_id,
-                    contacts=contacts,
+                    more=more,
                 )
             except Session.DoesNotExist:
                 pass  # Whoever looks next says so.

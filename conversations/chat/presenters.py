@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from conversations.chat.replies import ReplyView
@@ -14,6 +15,7 @@ from conversations.choosing.presenters import ChoiceView
 from conversations.languages import pages
 from conversations.languages.pages import PageLanguage
 from conversations.person.presenters import LineView, RequestView
+from conversations.rating.models import Reason
 from conversations.turns import languages
 from ieim.pipeline.message.risk import Contact
 
@@ -43,6 +45,19 @@ class CorrectionView:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedbackView:
+    """What the citizen said of an answer beside their verdict; each may be empty."""
+
+    reason: str
+    text: str
+
+    @property
+    def why(self) -> str:
+        """The reason in words."""
+        return str(Reason(self.reason).label) if self.reason else ""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnView:
     """One question with its progress, what came of it, and corrections of that.
 
@@ -50,7 +65,7 @@ class TurnView:
     at the end, steps before, and ``choice`` while the citizen is asked to choose. ``due_at`` is by
     when a person should answer, None where nobody has to or that is over. ``language`` (ISO 639-1)
     is that of the words around it. ``useful`` is what the citizen says of the answer, None while
-    they have said nothing. ``replaces`` is the turn whose answer was about something else, so that
+    they have said nothing, ``feedback`` why. ``replaces`` is the turn whose answer was about something else, so that
     this one asks it again; ``replaced_by`` is the other way round. ``longer`` says that it takes
     longer than usual at the moment. ``person`` is the wish to have one that this is; ``lines`` are
     what a takeover put after it.
@@ -70,11 +85,17 @@ class TurnView:
     language: str = PAGE
     # A verdict is no news: nobody is told again that there is an answer.
     useful: bool | None = field(default=None, compare=False)
+    feedback: FeedbackView | None = field(default=None, compare=False)
     replaces: UUID | None = None
     replaced_by: UUID | None = None
     longer: bool = False
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
+
+    @property
+    def reasons(self) -> Sequence[tuple[str, Any]]:
+        """What the citizen may choose as the reason why an answer was no use."""
+        return Reason.choices
 
     @property
     def words(self) -> Words:

@@ -1,8 +1,9 @@
 """The chat page's websocket: frames in, HTML fragments out.
 
 A client sends ``{"text": "...", "client_id": "..."}`` to ask, and the same again where it has not
-heard of it, ``{"something_else": "..."}`` with the id of a turn whose
-answer goes on with what was not meant, and ``{"sync": true}`` to be brought up to date. What it
+heard of it, with ``personal_data`` where the citizen has chosen what becomes of the numbers in it
+(:mod:`conversations.personal.choices`); ``{"something_else": "..."}`` with the id of a turn whose
+answer goes on with what was not meant; and ``{"sync": true}`` to be brought up to date. What it
 gets are fragments that replace parts of the page by id, so that receiving one twice does no harm.
 Messages of the channel layer are hints only: each one leads to a fresh look into the database.
 """
@@ -10,11 +11,9 @@ Messages of the channel layer are hints only: each one leads to a fresh look int
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import parse_qs
@@ -30,18 +29,18 @@ from django.utils.translation import gettext_noop
 from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.presenters import ChatView, TurnView
+from conversations.chat.questions import FrameError, parse_frame
 from conversations.chat.replies import ReplyView
 from conversations.events import notify
 from conversations.languages import pages
 from conversations.models import Session
+from conversations.personal import choices
 from conversations.replacing import services as replacing
 from conversations.turns import messages, refusing
 from ieim.people import addresses
 
 logger = logging.getLogger(__name__)
 
-MAX_FRAME = 16 * 1024
-"""Bytes of a frame that we read; the server cuts longer ones off where it can."""
 WHOLE = ("chat/_live", "chat/_offered", "turn/_label", "chat/_suggestions", "chat/_tools")
 """The fragments that together show the whole conversation."""
 BREATH = 0.4
@@ -51,10 +50,6 @@ MAX_UNREADABLE = 20
 """Frames that cannot be used, after which the socket is closed: no page of ours sends one."""
 TOO_MANY_ERRORS = 1008
 
-NOT_READABLE = gettext_noop(
-    "Your question could not be read. Please load this page again and send it once more."
-)
-TOO_LONG = gettext_noop("Your question is far too long. Please shorten it and send it again.")
 NO_COOKIE = gettext_noop(
     "This page is out of date. Please copy your question, load the page again and send it."
 )
@@ -63,45 +58,6 @@ OUR_FAULT = gettext_noop(
 )
 
 P = ParamSpec("P")
-
-
-class FrameError(ValueError):
-    """A frame that cannot be used; ``args[0]`` says so to the citizen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a frame asks; ``client_id`` is the page's name for it, None where it has none."""
-
-    text: str
-    client_id: str | None = None
-
-
-def parse_frame(text_data: str | None, bytes_data: bytes | None) -> Question | UUID | None:
-    """Return the question in a frame, None for a wish to be brought up to date.
-
-    An id is that of the turn whose answer is about something else. Raises :class:`FrameError` for
-    what is none of these.
-    """
-    if text_data is None:
-        raise FrameError(NOT_READABLE)
-    if len(text_data.encode("utf-8", "surrogatepass")) > MAX_FRAME:
-        raise FrameError(TOO_LONG)
-    try:
-        frame = json.loads(text_data)
-    except (ValueError, RecursionError) as error:
-        raise FrameError(NOT_READABLE) from error
-    match frame:
-        case {"sync": True}:
-            return None
-        case {"text": str(text), "client_id": str(name)} if messages.is_client_id(name):
-            return Question(text.replace("\r\n", "\n"), name)
-        case {"text": str(text), **rest} if "client_id" not in rest:
-            return Question(text.replace("\r\n", "\n"))
-        case {"something_else": str(turn)}:
-            with suppress(ValueError):
-                return UUID(turn)
-    raise FrameError(NOT_READABLE)
 
 
 def _never_raises(
@@ -167,7 +123,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         elif isinstance(said, UUID):
             await self.take(_ask_again, secret=self.secret, turn_id=said)
         else:
-            named = {"text": said.text, "client_id": said.client_id}
+            named = {"text": said.text, "client_id": said.client_id, choices.FIELD: said.choice}
             await self.take(messages.say, secret=self.secret, **named)
 
     async def take(self, service: Callable[..., object], **said: Any) -> None:
@@ -247,7 +203,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def show_refusal(self, refused: refusing.Refused | None) -> None:
         """Show at the question box why it was not taken, help lines first; nothing for None."""
-        await self.send_parts("reply/_refused_help", "turn/_ask_error", refused=refused)
+        asked = refused if isinstance(refused, choices.NotChosen) else None
+        told = None if asked else refused
+        await self.send_parts(
+            "reply/_refused_help", "turn/_ask_error", "turn/_personal", refused=told, asked=asked
+        )
 
     async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:
         """Send fragments, each of which replaces the element of its id."""

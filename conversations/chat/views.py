@@ -8,6 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations import selectors
@@ -15,6 +16,7 @@ from conversations.chat import cookies
 from conversations.chat.presenters import ChatView
 from conversations.choosing import services as choosing
 from conversations.models import Session
+from conversations.personal import choices
 from conversations.rating import services as rating
 from conversations.replacing import services as replacing
 from conversations.turns import erasing, messages, refusing, services
@@ -36,6 +38,7 @@ def chat(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
+@sensitive_post_parameters()
 @require_POST
 def ask(request: HttpRequest) -> HttpResponse:
     """Take a question from the form.
@@ -52,6 +55,7 @@ def ask(request: HttpRequest) -> HttpResponse:
             secret=secret,
             text=text,
             client_id=name if name and messages.is_client_id(name) else None,
+            personal_data=choices.chosen(request.POST.get(choices.FIELD)),
             address=addresses.of_request(request),
         )
     except refusing.Refused as refused:
@@ -64,23 +68,36 @@ def ask(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
+@sensitive_post_parameters()
 @require_POST
 def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Take the verdict on an answer of this browser's conversation.
 
-    303 to the page at that answer, for htmx the line beneath it; 400 for what is no verdict, 404
+    With "no" may come why: a reason and words. 303 to the page at that answer, for htmx the line
+    beneath it; 400 for what is no verdict, 422 for a reason or words that cannot be taken, 404
     where there is nothing to rate.
     """
     is_htmx = request.headers.get("HX-Request") == "true"
     verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
     if verdict is None:
         return render(request, "conversations/rating/rating_problem.html", status=400)
+    # One form serves all answers of the page, so each names its fields by its turn.
+    reason, text = (request.POST.get(f"{name}-{turn_id}", "") for name in ("reason", "text"))
     secret = cookies.secret_of_request(request)
     session = selectors.session_for_secret(secret) if secret else None
     try:
         if session is None:
             raise rating.NothingToRate
-        rating.rate(session_id=session.pk, turn_id=turn_id, useful=verdict)
+        rating.rate(
+            session_id=session.pk,
+            turn_id=turn_id,
+            useful=verdict,
+            reason="" if verdict else reason,
+            text="" if verdict else text.replace("\r\n", "\n"),
+        )
+    except rating.FeedbackRefused as refused:
+        told = {"message": refused.message}
+        return render(request, "conversations/rating/rating_problem.html", told, status=422)
     except (Session.DoesNotExist, rating.NothingToRate):
         response = render(request, "404.html", status=404)
         # The page is of a conversation that is gone: with htmx it looks again.
@@ -247,9 +264,11 @@ def _page(
     draft: str = "",
 ) -> HttpResponse:
     chat = selectors.chat_view(secret=secret)
+    asked = refused if isinstance(refused, choices.NotChosen) else None
     context = {
         "chat": chat,
-        "refused": refused,
+        "refused": None if asked else refused,
+        "asked": asked,
         "draft": draft,
         "base_url": settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}",
         # Not beside an error: the draft would be gone before it is read.

@@ -12,6 +12,7 @@ import hashlib
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -75,15 +76,17 @@ def tell_error(
     code: str,
     words: str,
     client_id: str | None,
-    contacts: Sequence[str] = (),
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
-    """Add an ``error`` event: a frame that could not be used, or a message that was refused, with
-    the help lines of one that tells of danger.
+    """Add an ``error`` event: a frame that could not be used, or a message that was refused.
+
+    ``more`` are further members, none of them a citizen's words: the help lines of a message that
+    tells of danger, where numbers stand that have to be chosen about.
 
     Returns its number. Raises as :func:`news` does.
     """
     _lock(session_id)
-    body = {"code": code, "words": words, "client_id": client_id, **help_lines(contacts)}
+    body = {"code": code, "words": words, "client_id": client_id, **more}
     return _append(session_id, [(None, Fact(f"error:{uuid.uuid4()}", "error", body))])
 
 

@@ -2,41 +2,101 @@
 
 from __future__ import annotations
 
+import hashlib
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations.chat.replies import RATED_KINDS
-from conversations.models import Rating, Reply, Session
-from conversations.record.vouched import RATING
+from conversations.models import Feedback, Rating, Reply, Session
+from conversations.rating.models import Reason
+from conversations.record.vouched import FEEDBACK, RATING
 from conversations.turns import erasing
 from conversations.turns.locking import locked
+from conversations.turns.refusing import Refused
 from ieim.audit import services as audit
+from ieim.pipeline.message.screen import refusal, shows_nothing
+from ieim.pipeline.personal.redaction import prepare
 
 
 class NothingToRate(Exception):
     """The turn is not this session's, or has no answer that can be useful or not."""
 
 
-@transaction.atomic
-def rate(*, session_id: UUID, turn_id: UUID, useful: bool) -> Rating:
-    """Store whether a session's citizen found an answer useful, with its audit event.
+MAX_CHARS = 500
+"""The longest text of a citizen about an answer, in Unicode code points as it was sent."""
 
-    A second verdict takes the place of the first; the same one again changes nothing. Guidance and
-    questions cannot be rated. Raises :class:`NothingToRate`, and ``Session.DoesNotExist`` also for
-    a session that was erased.
+
+class FeedbackRefused(Exception):
+    """What was said of an answer cannot be taken, and nothing was changed.
+
+    ``message`` is the sentence for the citizen.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+def rate(
+    *, session_id: UUID, turn_id: UUID, useful: bool, reason: str = "", text: str = ""
+) -> Rating:
+    """Store whether a session's citizen found an answer useful, and why, with its audit events.
+
+    A second verdict takes the place of the first, and what was said with that goes; the same one
+    again changes nothing, unless it comes with a ``reason`` (of :class:`Reason`; only where it was
+    not useful) or a ``text``, from which personal data are taken out. Guidance and questions cannot
+    be rated. Raises :class:`NothingToRate`, :class:`FeedbackRefused`, and ``Session.DoesNotExist``
+    also for a session that was erased.
+    """
+    words = _checked(useful=useful, reason=reason, text=text)
+    return _rate(session_id, turn_id, useful, reason, words)
+
+
+def _checked(*, useful: bool, reason: str, text: str) -> str:
+    """Return the words to store."""
+    if reason and (useful or reason not in Reason.values):
+        raise FeedbackRefused(
+            gettext("Choose one of the reasons that are offered, for an answer that was no use.")
+        )
+    if len(text) > MAX_CHARS:
+        raise FeedbackRefused(
+            gettext("Your text is {length} characters long. Please use up to {limit}.").format(
+                length=len(text), limit=MAX_CHARS
+            )
+        )
+    if shows_nothing(text):
+        return ""
+    if problem := refusal(text):
+        raise FeedbackRefused(Refused(problem.sentence, figures=problem.figures).message)
+    return prepare(text).text.strip()
+
+
+@transaction.atomic
+def _rate(session_id: UUID, turn_id: UUID, useful: bool, reason: str, words: str) -> Rating:
     # Erasing holds the same row: no verdict comes after it.
     session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
         raise Session.DoesNotExist(str(session_id))
-    replies = Reply.objects.select_related("rating")
+    replies = Reply.objects.select_related("rating", "feedback")
     reply = replies.filter(turn_id=turn_id, turn__session=session).first()
     if reply is None or reply.body["kind"] not in RATED_KINDS:
         raise NothingToRate(str(turn_id))
     if reply.useful is useful:
-        return reply.rating
+        rating = reply.rating
+    else:
+        rating = _verdict(session, reply, useful)
+        if hasattr(reply, "feedback") and not (reason or words):
+            # What was said of the other verdict is no reason for this one.
+            _tell(session, reply, "", "")
+    if reason or words:
+        _tell(session, reply, reason, words)
+    return rating
+
+
+def _verdict(session: Session, reply: Reply, useful: bool) -> Rating:
     rating, _ = Rating.objects.update_or_create(
         reply=reply, defaults={"useful": useful, "at": timezone.now()}
     )
@@ -44,7 +104,28 @@ def rate(*, session_id: UUID, turn_id: UUID, useful: bool) -> Rating:
         chain=session.pk,
         kind="reply.rated",
         actor="citizen",
-        payload={"turn": str(turn_id), "useful": useful},
+        payload={"turn": str(reply.turn_id), "useful": useful},
         rows=[RATING.row(rating)],
     )
     return rating
+
+
+def _tell(session: Session, reply: Reply, reason: str, words: str) -> None:
+    known = Feedback.objects.filter(reply=reply).first()
+    if known is not None and (known.reason, known.text) == (reason, words):
+        return
+    feedback, _ = Feedback.objects.update_or_create(
+        reply=reply, defaults={"reason": reason, "text": words, "at": timezone.now()}
+    )
+    audit.record(
+        chain=session.pk,
+        kind="reply.feedback",
+        actor="citizen",
+        payload={
+            "turn": str(reply.turn_id),
+            "reason": reason,
+            "characters": len(words),
+            "text_sha256": hashlib.sha256(words.encode()).hexdigest(),
+        },
+        rows=[FEEDBACK.row(feedback)],
+    )

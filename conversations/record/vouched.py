@@ -15,6 +15,7 @@ from conversations.models import (
     Correction,
     CorrectionNotice,
     EvidenceSpan,
+    Feedback,
     Line,
     PersonRequest,
     Rating,
@@ -117,6 +118,12 @@ REPLY = Vouched(
 RATING = Vouched(
     "rating", Rating.objects.all, ("reply_id", "useful", "at"), chain="reply__turn__session_id"
 )
+FEEDBACK = Vouched(
+    "feedback",
+    Feedback.objects.all,
+    ("reply_id", "reason", "text", "at"),
+    chain="reply__turn__session_id",
+)
 CORRECTION = Vouched(
     "correction",
     Correction.objects.all,
@@ -154,6 +161,6 @@ LINE = Vouched(
     chain="session_id",
 )
 KINDS = (
-    *(TURN, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, CORRECTION, NOTICE),
+    *(TURN, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, FEEDBACK, CORRECTION, NOTICE),
     *(PERSON, TAKEOVER, LINE),
 )

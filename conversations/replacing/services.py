@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Session, Turn
+from conversations.personal.choices import Message
 from conversations.turns import erasing, services
 from conversations.turns.locking import locked
 from ieim.knowledge.crisis import Looked
@@ -67,7 +68,11 @@ def _ask_again(
     if not turn.reply.body.get("still_about"):
         raise NothingToReplace(str(turn_id))
     again = services.receive_turn_in(
-        session_id=session_id, text=turn.text, looked=looked, enqueue=enqueue, replaces=turn
+        session_id=session_id,
+        message=Message(turn.text),  # its sender has chosen what is in it
+        looked=looked,
+        enqueue=enqueue,
+        replaces=turn,
     )
     services.changed(again)
     return again, True

@@ -31,6 +31,17 @@ def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     return tuple(dict.fromkeys(line for each in flagged for line in _own_lines(each)))
 
 
+def of_feedback(turn: Turn) -> tuple[Contact, ...]:
+    """Return the help lines for what the citizen wrote of an answer: it can tell of danger too."""
+    feedback = getattr(getattr(turn, "reply", None), "feedback", None)
+    found = risk.find(feedback.text) if feedback is not None and feedback.text else []
+    if feedback is None or not found:
+        return ()
+    release = knowledge.release(turn.release_number)
+    codes = [each.code for each in found]
+    return contacts(codes, release, turn.language, text=feedback.text)
+
+
 def _own_lines(turn: Turn) -> tuple[Contact, ...]:
     codes = [found["code"] for found in turn.risks]
     if not codes:

@@ -8,6 +8,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from conversations.models import ClientTurn, Session, Turn
+from conversations.personal import choices
+from conversations.personal.choices import Choice, Message
 from conversations.turns import erasing, refusing, services
 from conversations.turns.locking import locked
 from conversations.turns.refusing import Refused
@@ -48,22 +50,35 @@ def new_session() -> tuple[Session, str]:
 
 
 def ask(
-    *, session_id: UUID, text: str, client_id: str | None, address: str | None = None
+    *,
+    session_id: UUID,
+    text: str,
+    client_id: str | None,
+    personal_data: Choice | None = None,
+    address: str | None = None,
 ) -> tuple[Turn, bool]:
     """Take a message, or find the turn that it has become already; the bool is True for a new one.
 
-    ``address`` is as for :func:`conversations.turns.services.admit`. Raises ``refusing.Refused``,
-    :class:`ClientIdReused` among them, and ``Session.DoesNotExist`` (also for a session that was
-    erased).
+    ``personal_data`` and ``address`` are as for
+    :func:`conversations.turns.services.receive_turn`; a message that was taken stays as it was
+    chosen then. Raises ``refusing.Refused``, :class:`ClientIdReused` among them, and
+    ``Session.DoesNotExist`` (also for a session that was erased).
     """
     secret_sha256 = Session.objects.values_list("secret_sha256", flat=True).get(pk=session_id)
     services.admit(session=secret_sha256, text=text, address=address)
+    turns = Turn.objects.filter(session_id=session_id)
+    message = choices.read(text, personal_data, turns=turns)
     # Before the session is locked: nobody waits for an embedder with a lock.
-    return _ask(session_id, text, client_id, services.look(text))
+    return _ask(session_id, text, message, client_id, services.look(message.text))
 
 
 def say(
-    *, secret: str, text: str, client_id: str | None, address: str | None = None
+    *,
+    secret: str,
+    text: str,
+    client_id: str | None,
+    personal_data: Choice | None = None,
+    address: str | None = None,
 ) -> tuple[Turn, bool]:
     """Take a page's message, as :func:`ask` does; the session of ``secret`` is made by the first.
 
@@ -71,21 +86,27 @@ def say(
     """
     digest = services.secret_digest(secret)
     services.admit(session=digest, text=text, address=address)
-    looked = services.look(text)
+    turns = Turn.objects.filter(session__secret_sha256=digest)
+    message = choices.read(text, personal_data, turns=turns)
+    looked = services.look(message.text)
     try:
-        return _say(digest, text, client_id, looked)
+        return _say(digest, text, message, client_id, looked)
     except IntegrityError:
         # A session's first message came twice at once: the other one has made the session.
-        return _say(digest, text, client_id, looked)
+        return _say(digest, text, message, client_id, looked)
 
 
 @transaction.atomic
-def _say(digest: str, text: str, client_id: str | None, looked: Looked) -> tuple[Turn, bool]:
-    return _ask(services.session_of(digest).pk, text, client_id, looked)
+def _say(
+    digest: str, text: str, message: Message, client_id: str | None, looked: Looked
+) -> tuple[Turn, bool]:
+    return _ask(services.session_of(digest).pk, text, message, client_id, looked)
 
 
 @transaction.atomic
-def _ask(session_id: UUID, text: str, client_id: str | None, looked: Looked) -> tuple[Turn, bool]:
+def _ask(
+    session_id: UUID, text: str, message: Message, client_id: str | None, looked: Looked
+) -> tuple[Turn, bool]:
     # Locked: of two deliveries of one message, the second finds the turn of the first.
     session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
@@ -93,14 +114,14 @@ def _ask(session_id: UUID, text: str, client_id: str | None, looked: Looked) -> 
     if client_id is not None:
         names = ClientTurn.objects.select_related("turn")
         known = names.filter(session=session, client_id=client_id).first()
-        if known is not None and known.turn.text != text:
+        if known is not None and not choices.is_same(known.turn.text, text):
             refused = ClientIdReused()
             turns = Turn.objects.filter(session=session)
             refusing.help_beside(refused, looked.risks, text=text, turns=turns)
             raise refused
         if known is not None:
             return known.turn, False
-    turn = services.receive_turn_in(session_id=session_id, text=text, looked=looked)
+    turn = services.receive_turn_in(session_id=session_id, message=message, looked=looked)
     if client_id is not None:
         ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
     services.changed(turn)

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from conversations.models import Replacement, Session, Turn
+from conversations.personal.choices import Message
 from conversations.record.vouched import REPLACEMENT, TURN
 from conversations.states import TurnState
 from conversations.turns import languages
@@ -18,7 +19,7 @@ from ieim.knowledge.crisis import Looked
 
 def store(
     session: Session,
-    text: str,
+    message: Message,
     release_number: int,
     looked: Looked,
     *,
@@ -30,6 +31,7 @@ def store(
     ``replaces`` is the turn whose answer was about something else, None for most messages. One in
     another ``state`` than queued is for a person.
     """
+    text = message.text
     last = session.turns.order_by("-number").only("number", "language").first()
     language = languages.detect(text, knowledge.release(release_number))
     spoken = replaces or last
@@ -62,6 +64,7 @@ def store(
             "ieim": settings.IEIM_VERSION,
             **({"replaces": str(replaces.pk)} if replaces else {}),
             **({} if state is TurnState.QUEUED else {"for_person": True}),
+            **message.recorded(),
         },
         rows=rows,
     )

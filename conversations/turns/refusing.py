@@ -75,18 +75,23 @@ def too_many(wait: int, *, text: str, turns: QuerySet[Turn]) -> TooMany:
 def help_beside(
     refused: Refused, found: Sequence[Risk], *, text: str, turns: QuerySet[Turn]
 ) -> None:
-    """Put the help lines of what was ``found`` in a message beside its refusal.
+    """Put the help lines of what was ``found`` in a message beside its refusal."""
+    if found and follower.number() is not None:
+        refused.contacts = lines(found, text=text, turns=turns)
+        refused.words = words(_language(text, turns) or languages.written_in())
+
+
+def lines(found: Sequence[Risk], *, text: str, turns: QuerySet[Turn]) -> tuple[Contact, ...]:
+    """Return the help lines for what was ``found`` in a message, none where there is no release.
 
     They are those that new turns get, in the message's language as far as there are any.
     """
     number = follower.number() if found else None
-    if number is not None:
-        language = _language(text, turns)
-        codes = [each.code for each in found]
-        refused.contacts = help_lines.contacts(
-            codes, knowledge.release(number), language, text=beginning(text)
-        )
-        refused.words = words(language or languages.written_in())
+    if number is None:
+        return ()
+    codes = [each.code for each in found]
+    release = knowledge.release(number)
+    return help_lines.contacts(codes, release, _language(text, turns), text=beginning(text))
 
 
 def _language(text: str, turns: QuerySet[Turn]) -> str:

@@ -20,6 +20,8 @@ from conversations import ports, states
 from conversations.events import notify
 from conversations.models import Delay, Session, Turn
 from conversations.person import talking
+from conversations.personal import choices
+from conversations.personal.choices import Choice, Message
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import flags, limits, receiving, refusing
 from conversations.turns.locking import locked
@@ -77,18 +79,25 @@ def admit(*, session: str, text: str, address: str | None) -> None:
 
 
 def receive_turn(
-    *, secret: str, text: str, address: str | None = None, enqueue: bool = True
+    *,
+    secret: str,
+    text: str,
+    personal_data: Choice | None = None,
+    address: str | None = None,
+    enqueue: bool = True,
 ) -> Turn:
     """Store a citizen's message as a queued turn, with its audit event, in one transaction.
 
-    The session of ``secret`` is made by its first message. The task is queued once all has been
-    committed; ``enqueue=False`` leaves the running to the caller. While a caseworker has the
-    session nothing runs. Raises :class:`Refused` for what cannot be taken, also as :func:`admit`.
+    The session of ``secret`` is made by its first message. ``personal_data`` is the sender's choice
+    for a message with numbers of theirs in it. The task is queued once all has been committed;
+    ``enqueue=False`` leaves the running to the caller. While a caseworker has the session nothing
+    runs. Raises :class:`Refused` for what cannot be taken, also as :func:`admit`.
     """
     digest = secret_digest(secret)
     admit(session=digest, text=text, address=address)
     turns = Turn.objects.filter(session__secret_sha256=digest)
-    return _receive(lambda: session_of(digest), turns, text, look(text), enqueue=enqueue)
+    message = choices.read(text, personal_data, turns=turns)
+    return _receive(lambda: session_of(digest), turns, message, look(message.text), enqueue=enqueue)
 
 
 def look(text: str) -> crisis.Looked:
@@ -99,7 +108,7 @@ def look(text: str) -> crisis.Looked:
 def receive_turn_in(
     *,
     session_id: UUID,
-    text: str,
+    message: Message,
     looked: crisis.Looked | None = None,
     enqueue: bool = True,
     replaces: Turn | None = None,
@@ -111,42 +120,43 @@ def receive_turn_in(
     """
     turns = Turn.objects.filter(session_id=session_id)
     session = locked(Session.objects.all())
-    looked = looked or look(text)
-    return _receive(
-        lambda: session.get(pk=session_id), turns, text, looked, enqueue=enqueue, replaces=replaces
-    )
+    looked = looked or look(message.text)
+    found = partial(session.get, pk=session_id)
+    return _receive(found, turns, message, looked, enqueue=enqueue, replaces=replaces)
 
 
 def _receive(
     locked_session: Callable[[], Session],
     turns: QuerySet[Turn],
-    text: str,
+    message: Message,
     looked: crisis.Looked,
     *,
     enqueue: bool,
     replaces: Turn | None = None,
 ) -> Turn:
     try:
-        return _take(locked_session, text, looked, enqueue=enqueue, replaces=replaces)
+        return _take(locked_session, turns, message, looked, enqueue=enqueue, replaces=replaces)
     except Refused as refused:
-        refusing.help_beside(refused, looked.risks, text=text, turns=turns)
+        refusing.help_beside(refused, looked.risks, text=message.text, turns=turns)
         raise
 
 
 def _take(
     locked_session: Callable[[], Session],
-    text: str,
+    turns: QuerySet[Turn],
+    message: Message,
     looked: crisis.Looked,
     *,
     enqueue: bool,
     replaces: Turn | None,
 ) -> Turn:
-    problem = refusal(text)
+    problem = refusal(message.text)
     if problem is not None:
         raise Refused(problem.sentence, figures=problem.figures)
     release_number = follower.number()
     if release_number is None:
         raise Refused(NO_RELEASE)
+    choices.require(message, looked.risks, turns=turns)
     try:
         with transaction.atomic():
             session = locked_session()
@@ -155,7 +165,7 @@ def _take(
                 raise Refused(STILL_WORKING)
             state = TurnState.WITH_PERSON if taken_over else TurnState.QUEUED
             store = partial(receiving.store, replaces=replaces, state=state)
-            turn = store(session, text, release_number, looked)
+            turn = store(session, message, release_number, looked)
             if taken_over:
                 changed(turn)
             elif enqueue:
@@ -255,14 +265,6 @@ def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
         actor="system",
         payload={"turn": str(turn.pk), "reason": reason},
     )
-
-
-@transaction.atomic
-def note_delay(*, turn_id: UUID) -> None:
-    """Note that a turn takes longer than usual, and hint at open pages; once a turn."""
-    _, new = Delay.objects.get_or_create(turn_id=turn_id)
-    if new:
-        changed(Turn.objects.get(pk=turn_id))
 
 
 @transaction.atomic

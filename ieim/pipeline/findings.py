@@ -59,6 +59,7 @@ class Code(StrEnum):
     POLICY_LANGUAGE = "policy.language"
     POLICY_UNSIGNED = "policy.unsigned"
     POLICY_PERSON = "policy.person"
+    CITIZEN_FEEDBACK = "citizen.feedback"
 
 
 WAIVABLE: frozenset[Code] = frozenset(

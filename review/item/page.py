@@ -21,6 +21,7 @@ from review import crisis, deciding, words
 from review.claims import services as claims
 from review.deciding import Preview, Refused, permitted
 from review.deciding.signing import second, signing
+from review.feedback import selectors as feedback
 from review.item import previews
 from review.item.forms.actions import Choice, DecisionForm
 from review.item.forms.base import Desk, Problem
@@ -105,6 +106,7 @@ def context(
     signatures = _signatures(loaded, user, waits=waits)
     return {
         "item": item_view(loaded, user),
+        "said": feedback.of_turn(loaded.item.turn),
         "standing": standing,
         "panel": standing.panel,
         "form": decision,

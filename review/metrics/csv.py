@@ -79,6 +79,9 @@ def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, in
         found_useful, rated = useful(part.rated)
         yield "answers_rated", "", rated
         yield "answers_rated_useful", "", found_useful
+    yield from _each(
+        "answers_by_feedback", sums(part.told, lambda r: r.reason or "words", lambda r: r.answers)
+    )
     if part.went_on:
         elsewhere, went_on = turned_away(part.went_on)
         yield "answers_that_went_on", "", went_on

@@ -19,6 +19,7 @@ from review.metrics.queries import (
     Rated,
     Spent,
     Stopped,
+    Told,
     WentOn,
 )
 from review.models import Action
@@ -45,6 +46,7 @@ class Figures:
     decided: tuple[Decided, ...] = ()
     spent: tuple[Spent, ...] = ()
     rated: tuple[Rated, ...] = ()
+    told: tuple[Told, ...] = ()
     chosen: tuple[Chosen, ...] = ()
     went_on: tuple[WentOn, ...] = ()
 
@@ -91,6 +93,7 @@ def load(period: Period, agencies: frozenset[str] | None) -> Figures:
         decided=tuple(queries.decided(period)),
         spent=tuple(queries.spent(period)),
         rated=tuple(queries.rated(period)),
+        told=tuple(queries.told(period)),
         went_on=tuple(queries.went_on(period)),
     )
     return figures if agencies is None else figures.only(lambda row: row.agency in agencies)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ieim.studio.pages.filters import Choice
-from review.metrics import sections
+from review.metrics import feedback, sections
 from review.metrics.figures import (
     Deciding,
     Figures,
@@ -70,7 +70,7 @@ def build(
         scope=_scope(scope, names),
         tiles=_tiles(shown),
         alerts=_alerts(shown, people),
-        sections=sections.all_of(shown),
+        sections=(*sections.all_of(shown), feedback.section(shown)),
         by_agency=None if wanted.agency else _by_agency(figures, names),
         people=_people(shown, people),
     )

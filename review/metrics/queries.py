@@ -33,6 +33,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from conversations.models import Attempt, Choice, Rating, Reply, ReplyOrigin, Stage, Turn, Unused
+from conversations.rating.models import Feedback
 from ieim.pipeline.topology import AWAITED
 from review.models import Action, Decision, ReviewItem
 from review.scope.known import AGENCY_STAGE
@@ -114,11 +115,17 @@ class Rated(NamedTuple):
     answers: int
 
 
-class WentOn(NamedTuple):
-    """Answers by their day that went on with the talk's service.
+class Told(NamedTuple):
+    """Answers by the day on which the citizen said why; ``reason`` is empty for words alone."""
 
-    ``turned_away`` says that the citizen meant something else.
-    """
+    day: date
+    agency: str
+    reason: str
+    answers: int
+
+
+class WentOn(NamedTuple):
+    """Answers by their day that went on with the talk's service, or were ``turned_away``."""
 
     day: date
     agency: str
@@ -193,6 +200,13 @@ def rated(period: Period) -> Iterator[Rated]:
     """Yield what citizens said of answers; a verdict that was changed counts as it is now."""
     ratings = _within(Rating.objects.all(), period, "at", turn="reply__turn_id")
     return map(Rated._make, _sums(ratings, period, Count("pk"), "useful"))
+
+
+def told(period: Period) -> Iterator[Told]:
+    """Yield what citizens said of answers beside their verdict."""
+    said = Feedback.objects.exclude(reason="", text="")
+    said = _within(said, period, "at", turn="reply__turn_id")
+    return map(Told._make, _sums(said, period, Count("pk"), "reason"))
 
 
 def went_on(period: Period) -> Iterator[WentOn]:

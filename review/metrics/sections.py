@@ -66,14 +66,14 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
         _outcomes(figures),
         _chosen(figures),
         _stopped(figures),
-        _counted(
+        counted(
             "stages",
             "Stopped by stage",
             "The stage at which an item was opened.",
             "Stage",
             _stages(sums(figures.stopped, lambda row: row.stage, lambda row: row.items)),
         ),
-        _counted(
+        counted(
             "reasons",
             "Stopped by reason",
             "Where an item has several reasons, the first one counts.",
@@ -82,7 +82,7 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
         ),
         _times(figures),
         _tokens(figures),
-        _counted(
+        counted(
             "tokens-stages",
             "Tokens by stage",
             "What calls of the model took in and gave back, as budgets count it.",
@@ -264,7 +264,7 @@ def _row(name: str, values: Sequence[int]) -> tuple[str, ...]:
     return (name, *each) if len(values) == 1 else (name, number(sum(values)), *each)
 
 
-def _counted(
+def counted(
     id: str,  # noqa: A002  # the chart's
     heading: str,
     note: str,

@@ -68,7 +68,9 @@ def _publish_again() -> None:
 def _rated_and_corrected(turns: list[Turn]) -> None:
     for useful, turn in enumerate(turns[:2]):
         rate(session_id=turn.session_id, turn_id=turn.pk, useful=not useful)
-        rate(session_id=turn.session_id, turn_id=turn.pk, useful=bool(useful))
+        rate(
+            session_id=turn.session_id, turn_id=turn.pk, useful=bool(useful), text="It is not clear"
+        )
     source = turns[0].reply.body["sources"][0]
     service = {"agency": source["agency_id"], "service": source["service_key"]}
     notice = sending.confirm(**service, text="The fee is 45 euros.", by=desk.person("eve"))

@@ -72,6 +72,7 @@ def change_text(position: int) -> Tampered:
 def delete_turn(key: Any) -> Tampered:
     for table, column in (
         ("conversations_rating", "reply_id"),
+        ("conversations_feedback", "reply_id"),
         ("conversations_citation", "reply_id"),
         ("conversations_reply", "turn_id"),
         ("conversations_correction", "turn_id"),

@@ -67,6 +67,8 @@ ACCESS: Mapping[str, Who] = {
     "review:save_view": SEES,
     "review:item": SEES,
     "review:golden": DECIDES,
+    "review:feedback": SEES,
+    "review:feedback_item": DECIDES,
     "review:metrics": MEASURES,
     "review:metrics_csv": MEASURES,
     "review:bulk": DECIDES,

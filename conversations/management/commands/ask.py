@@ -15,6 +15,8 @@ from conversations import selectors
 from conversations.choosing import selectors as choosing_reads
 from conversations.choosing import services as choosing
 from conversations.models import Replacement, Reply, Session, Turn
+from conversations.personal import choices
+from conversations.personal.choices import CHOICES, Choice
 from conversations.replacing import services as replacing
 from conversations.states import TurnState
 from conversations.turns import services
@@ -25,6 +27,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.message.bidi import spelled
 from ieim.pipeline.reply import reply as replies
 
+HOW_TO_CHOOSE = "Add --personal-data remove or --personal-data send."
 FINISHED = {
     *(TurnState.ANSWERED.value, TurnState.NEEDS_REVIEW.value, TurnState.ASKING.value),
     TurnState.WITH_PERSON.value,
@@ -59,6 +62,12 @@ class Command(BaseCommand):
             action="store_true",
             help="where the answer is still about what the session was: ask again without that",
         )
+        parser.add_argument(
+            "--personal-data",
+            choices=CHOICES,
+            help="where the message has an identity, card or account number in it: send it as it "
+            "is, or remove the number",
+        )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *args: Any, text: str, **options: Any) -> None:
@@ -70,13 +79,11 @@ class Command(BaseCommand):
             )
         crisis.prepare()  # no thread of this process does
         vectors.teach()
+        session_id = _session_id(options["session"]) if options["session"] else None
         try:
-            if options["session"]:
-                session_id = _session_id(options["session"])
-                turn = services.receive_turn_in(session_id=session_id, text=text, enqueue=False)
-            else:
-                secret = services.new_secret()
-                turn = services.receive_turn(secret=secret, text=text, enqueue=False)
+            turn = _send(text, session_id, options["personal_data"])
+        except choices.NotChosen as error:
+            raise CommandError(f"{error.message} {HOW_TO_CHOOSE}") from error
         except Refused as error:
             help_lines = [each.text for each in error.contacts]
             raise CommandError("\n".join([*help_lines, error.message])) from error
@@ -92,6 +99,28 @@ class Command(BaseCommand):
         )
         if result["state"] not in FINISHED:
             raise CommandError("The model could not be reached. The turn is kept and tried again.")
+
+
+def _send(text: str, session_id: UUID | None, choice: Choice | None) -> Turn:
+    """Take the message; somebody at a terminal chooses there what becomes of numbers in it."""
+    try:
+        if session_id is None:
+            secret = services.new_secret()
+            return services.receive_turn(
+                secret=secret, text=text, personal_data=choice, enqueue=False
+            )
+        turns = Turn.objects.filter(session_id=session_id)
+        message = choices.read(text, choice, turns=turns)
+        return services.receive_turn_in(session_id=session_id, message=message, enqueue=False)
+    except choices.NotChosen as asked:
+        if not sys.stdin.isatty():
+            raise
+        found = [f"{number.name}: {number.text}" for number in asked.numbers]
+        print("\n".join([asked.message, *found, f"Without: {asked.shorter}"]))  # noqa: T201  # a prompt, as below
+        said = choices.chosen(input("send, remove, or nothing to stop: ").strip().lower())
+        if said is None:
+            raise
+        return _send(text, session_id, said)
 
 
 def _asked(turn: Turn) -> str:

@@ -14,9 +14,11 @@ from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as until_done
 from contextlib import contextmanager
 from typing import Any, TypeVar
+from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 
+from conversations.models import Delay, Turn
 from conversations.turns import services
 from conversations.turns.running.leases import Hold
 
@@ -111,7 +113,7 @@ class Threads:
         Raises :class:`~conversations.turns.services.LeaseLost` where the turn was lost meanwhile.
         """
         if not self._told and not self._wait(pending, LONGER):
-            services.note_delay(turn_id=self._hold.turn_id)
+            note_delay(turn_id=self._hold.turn_id)
             self._told = True
         self._wait(pending, None)
         self._hold.check()
@@ -127,3 +129,11 @@ class Threads:
         finally:
             working.take()
         return bool(done)
+
+
+@transaction.atomic
+def note_delay(*, turn_id: UUID) -> None:
+    """Note that a turn takes longer than usual, and hint at open pages; once a turn."""
+    _, new = Delay.objects.get_or_create(turn_id=turn_id)
+    if new:
+        services.changed(Turn.objects.get(pk=turn_id))

@@ -41,7 +41,7 @@ def hits(text: str, budget: Budget) -> Iterator[Found]:
         return
     yield from _ibans(text, budget)
     yield from _lettered(text, budget)
-    yield from _said(text)
+    yield from said(text)
 
 
 def _ibans(text: str, budget: Budget) -> Iterator[Found]:
@@ -87,7 +87,7 @@ def _lettered(text: str, budget: Budget) -> Iterator[Found]:
         yield Found("NATIONAL_ID", match.start(), match.end(), SURE)
 
 
-def _said(text: str) -> Iterator[Found]:
+def said(text: str) -> Iterator[Found]:
     """Yield numbers that the words before them say to be one, whatever a check says."""
     done = 0
     for label in _LEAD.finditer(text):

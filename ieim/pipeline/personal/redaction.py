@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ieim.pipeline import personal
-from ieim.pipeline.facts.reading import read
+from ieim.pipeline.facts.reading import Reading, read
 from ieim.pipeline.message.screen import STRIPPED_CLASS
-from ieim.pipeline.personal.found import Budget
+from ieim.pipeline.personal import spread
+from ieim.pipeline.personal.found import Budget, Found
 
 DEFAULT_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "PL", "TR", "UA")
 """Countries (ISO 3166) whose national telephone numbers are known; ``+`` numbers always are."""
@@ -77,6 +79,29 @@ class Redacted:
         return PLACEHOLDER.sub(lambda found: self._values.get(found[0], found[0]), text)
 
 
+class Searched(NamedTuple):
+    """A ``screened`` message, its ``reading``, and what was ``found`` in that.
+
+    Character ``k`` of the screened text is code point ``kept[k]`` of the text as sent.
+    """
+
+    screened: str
+    kept: Sequence[int]
+    reading: Reading
+    found: list[Found]
+
+
+def search(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> Searched:
+    """Screen a message and look for personal data in it, also over line ends and spelled out."""
+    kept: list[int] = []
+    for run in _KEPT.finditer(text):
+        kept.extend(range(*run.span()))
+    screened = text if len(kept) == len(text) else "".join(map(text.__getitem__, kept))
+    reading = read(screened)
+    found = personal.find(reading.text, regions, Budget())
+    return Searched(screened, kept, reading, [*found, *spread.hits(reading.text)])
+
+
 def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     """Screen and redact a message: what models get is ``.text``, and only that. Any str is taken.
 
@@ -84,14 +109,10 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     leaving out numbers that the citizen's own words look like. ``regions`` are countries (ISO 3166)
     whose national telephone numbers are to be known. Linear in the length of the text.
     """
-    kept: list[int] = []
-    for run in _KEPT.finditer(text):
-        kept.extend(range(*run.span()))
-    screened = text if len(kept) == len(text) else "".join(map(text.__getitem__, kept))
-    reading = read(screened)
+    screened, kept, reading, hits = search(text, regions)
     found = [
         (kind, reading.where[start], reading.where[end - 1] + 1, certainty)
-        for kind, start, end, certainty in personal.find(reading.text, regions, Budget())
+        for kind, start, end, certainty in hits
     ]
     names = _Names(reading.text)
     pieces: list[str] = []

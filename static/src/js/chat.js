@@ -7,7 +7,10 @@ const NO_ECHO = 6000;
 const LOST_AFTER = 1500;
 const TRY_AGAIN = 5000;
 const HTMX_RETRIES = [1006, 1011, 1012, 1013];
-const PARTS = ["live", "question-label", "suggestions", "tools", "refused-help", "question-error"];
+const PARTS = [
+  ...["live", "question-label", "suggestions", "tools"],
+  ...["refused-help", "question-error", "personal"],
+];
 
 const question = document.getElementById("question");
 const button = document.getElementById("ask-button");
@@ -22,7 +25,8 @@ let socket = null; // the open WebSocket
 let wires = null; // htmx's handle on it
 let giving = false; // whether the newest turn gets the focus that nothing has
 let following = false; // whether the page still stands where the newest question put it
-// What the page has not heard of yet: its words (none: a question asked again), its name, where it
+// What the page has not heard of yet: its words (none: a question asked again), what was chosen of
+// the numbers in them (it comes back in other words then), its name, where it
 // is posted without a socket, how many turns there were, and when it is tried again.
 let sent = null;
 
@@ -30,6 +34,7 @@ const turns = () => document.querySelectorAll(".turn");
 const newest = () => [...turns()].at(-1);
 const pending = () => document.querySelector(".outcome[data-pending]") !== null;
 const error = () => document.querySelector("#question-error .govuk-error-message");
+const asked = () => document.getElementById("personal-check");
 
 function say(element, text) {
   // Setting the same words again would be read out again.
@@ -137,14 +142,18 @@ function shows(turn, text) {
 
 function settle() {
   const last = newest();
-  const echoed = (text) => text === undefined || sent.turns < 0 || shows(last, text);
-  if (sent && turns().length > sent.turns && echoed(sent.text)) {
+  const echoed = ({ text, choice }) =>
+    text === undefined || choice || sent.turns < 0 || shows(last, text);
+  if (sent && turns().length > sent.turns && echoed(sent)) {
     if (question.value === sent.text) {
       question.value = "";
       question.dispatchEvent(new Event("input"));
     }
     forget();
     reveal(last);
+  } else if (sent && asked()) {
+    forget();
+    asked().focus();
   } else if (sent && error()) {
     forget();
     // What keeps somebody alive comes before why the message was not taken.
@@ -167,9 +176,11 @@ document.addEventListener(
     const again = form.id === "something-else";
     if (sent || (pending() && !again)) return;
     const { submitter } = event;
-    const text = String(new FormData(form, submitter).get("text") ?? "");
+    const data = new FormData(form, submitter);
+    const text = String(data.get("text") ?? "");
+    const choice = data.get("personal_data") ?? undefined;
     if (again) send({ action: submitter.formAction, turn: submitter.dataset.turn });
-    else send({ action: form.action, text, name: newName() });
+    else send({ action: form.action, text, choice, name: newName() });
   },
   true,
 );
@@ -181,6 +192,7 @@ function newName() {
 
 function send(message) {
   document.getElementById("question-error").replaceChildren();
+  document.getElementById("personal").replaceChildren();
   if (message.text) keepUnsent(message);
   sent = { ...message, turns: turns().length, tries: 0 };
   deliver();
@@ -188,8 +200,9 @@ function send(message) {
 
 function deliver() {
   clearTimeout(sent.timer);
-  const { text, name, turn } = sent;
-  const frame = JSON.stringify(turn ? { something_else: turn } : { text, client_id: name });
+  const { text, choice, name, turn } = sent;
+  const question = { text, client_id: name, personal_data: choice };
+  const frame = JSON.stringify(turn ? { something_else: turn } : question);
   // A socket that twice brought nothing back is as good as none.
   sent.tries += 1;
   if (socket !== null && sent.tries < 3 && new Blob([frame]).size <= MAX_FRAME) {
@@ -213,6 +226,7 @@ async function post(message) {
     if (message.text !== undefined) {
       form.set("text", message.text);
       form.set("client_id", message.name);
+      if (message.choice) form.set("personal_data", message.choice);
     }
     const response = await fetch(message.action, { method: "POST", body: form });
     if (response.status >= 500) throw new Error(String(response.status));
@@ -240,7 +254,7 @@ function show(page) {
       htmx.process(part);
     }
     // Whatever the page shows, the site has the question, or says why not.
-    if (!error()) sent.turns = -1;
+    if (!error() && !asked()) sent.turns = -1;
   } else {
     // A page that says why not, such as one for a form that has been open for too long.
     const told = document.createElement("p");
@@ -256,6 +270,13 @@ function show(page) {
 document.addEventListener("htmx:wsAfterMessage", () => {
   settle();
   giveFocus();
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.id !== "personal-change") return;
+  event.preventDefault();
+  document.getElementById("personal").replaceChildren();
+  question.focus();
 });
 
 // A button of an answer, pressed without a connection: nothing has happened, and it can be pressed

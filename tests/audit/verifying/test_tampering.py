@@ -167,6 +167,7 @@ def test_it_finds_a_deleted_release() -> None:
         ("UPDATE conversations_stage SET status = 'approved'", "stage", "changed"),
         ("UPDATE conversations_turn SET risks = '[]' WHERE text <> ''", "turn", "changed"),
         ("UPDATE conversations_rating SET useful = NOT useful", "rating", "changed"),
+        ("UPDATE conversations_feedback SET text = 'fine'", "feedback", "changed"),
         ("UPDATE conversations_correctionnotice SET text = 'x'", "correction_notice", "changed"),
         ("DELETE FROM conversations_correction", "correction", "missing"),
         ("UPDATE review_reviewitem SET stage = 'reply'", "review_item", "changed"),

@@ -51,7 +51,7 @@ def test_it_takes_a_verdict_and_shows_it(client: Integrator, turn: str) -> None:
         ({"useful": None}, "/useful", "This field may not be null."),
         ({"useful": "true"}, "/useful", "Send true or false, not in quotes."),
         ({"useful": 1}, "/useful", "Send true or false, not in quotes."),
-        ({"useful": True, "text": "x"}, "/text", "This field is not known here."),
+        ({"useful": True, "words": "x"}, "/words", "This field is not known here."),
     ],
 )
 def test_it_says_what_is_wrong(

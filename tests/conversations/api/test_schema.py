@@ -109,7 +109,7 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         },
         ("GET", "/api/v1/turns/{turn_id}/"): {"200", "401", "404"},
         ("PUT", "/api/v1/turns/{turn_id}/rating/"): {
-            *("200", "400", "401", "404", "411", "413", "415")
+            *("200", "400", "401", "404", "411", "413", "415", "422")
         },
         ("PUT", "/api/v1/turns/{turn_id}/choice/"): {
             *("200", "400", "401", "404", "409", "411", "413", "415", "422")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conversations import selectors
-from conversations.chat import socket as consumers
+from conversations.chat import questions as consumers
+from conversations.chat.questions import FrameError, parse_frame
 from conversations.chat.replies import ReplyView
-from conversations.chat.socket import FrameError, announcement, parse_frame
+from conversations.chat.socket import announcement
 from conversations.turns import services
 from tests.fixtures import VISA
 

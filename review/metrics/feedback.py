@@ -1,0 +1,23 @@
+"""The part of the metrics page that counts why answers were not useful."""
+
+from __future__ import annotations
+
+from conversations.rating.models import Reason
+from review.metrics import sections
+from review.metrics.figures import Figures, sums
+from review.metrics.sections import Section
+
+WORDS_ALONE = "In their own words alone"
+
+
+def section(figures: Figures) -> Section:
+    """Return how often citizens gave each reason, in the order in which they are offered."""
+    by = sums(figures.told, lambda row: row.reason, lambda row: row.answers)
+    named = [*((value, str(label)) for value, label in Reason.choices), ("", WORDS_ALONE)]
+    return sections.counted(
+        "feedback",
+        "What citizens said of answers",
+        "By the day on which they said it. An answer counts once, as it is now.",
+        "Reason",
+        [(label, label, by[value]) for value, label in named],
+    )

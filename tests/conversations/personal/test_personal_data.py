@@ -1,0 +1,251 @@
+"""A message with identity, card or account numbers: nothing of it is kept before a choice."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.apps import apps
+from django.db.models import Model
+
+from conversations.models import Reply, Session, SessionEvent, Turn
+from conversations.personal import choices
+from conversations.replacing import services as replacing
+from conversations.turns import erasing, messages, services
+from conversations.turns.refusing import Refused
+from ieim.audit.models import AuditEvent
+from ieim.audit.verify import verify
+from ieim.knowledge import crisis
+from ieim.pipeline.message.screen import MAX_CHARS
+from tests.audit.owner import triggers_lifted
+from tests.conversations.api.integrating import Integrator
+from tests.conversations.chat.page.test_views import browser_with, page
+from tests.conversations.personal.ways import SECRET, WAYS, Way
+from tests.fixtures import VISA, Ask
+
+CARD = "4111 1111 1111 1111"
+TEXT = f"{VISA}, I paid with card {CARD} today"
+SHORTER = f"{VISA}, I paid with card [number removed] today"
+DANGER = f"I want to kill myself. My passport number is X1234567, card {CARD}"
+FROM_DANGER = "Listening Line"
+
+every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+
+
+@pytest.fixture(autouse=True)
+def nobody_works(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    request.getfixturevalue("published")
+    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+
+
+@sync_to_async
+def traces(words: str) -> list[str]:
+    """Where in the whole database ``words`` stand."""
+    found = []
+    for model in apps.get_models():
+        rows: Any = model._default_manager.all()
+        found += [model.__name__ for row in rows if words in stored(row)]
+    return found
+
+
+def stored(row: Model) -> str:
+    return " ".join(str(getattr(row, field.attname)) for field in row._meta.concrete_fields)
+
+
+@sync_to_async
+def turns() -> list[str]:
+    return list(Turn.objects.values_list("text", flat=True))
+
+
+@sync_to_async
+def received() -> list[dict[str, Any]]:
+    events = AuditEvent.objects.filter(kind="turn.received")
+    return [json.loads(event.payload) for event in events]
+
+
+@every_way
+@pytest.mark.django_db(transaction=True)
+async def test_nothing_is_kept_before_its_sender_has_chosen(
+    way: Way, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    asked: list[str] = []
+    look = crisis.look
+
+    def looking(text: str) -> crisis.Looked:
+        asked.append(text)
+        return look(text)
+
+    monkeypatch.setattr(crisis, "look", looking)
+    said = await way(TEXT, None)
+    assert said.asked
+    assert asked  # for danger, and for nothing else
+    assert await turns() == []
+    for words in (CARD, "I paid with card"):
+        assert await traces(words) == []
+        assert words not in caplog.text
+
+
+@every_way
+@pytest.mark.django_db(transaction=True)
+async def test_it_goes_without_them(way: Way) -> None:
+    said = await way(TEXT, "remove")
+    assert not said.asked
+    assert await turns() == [SHORTER]
+    assert await traces(CARD) == []
+    assert [event["personal_data"] for event in await received()] == [
+        {"chosen": "remove", "kinds": ["card"]}
+    ]
+
+
+@every_way
+@pytest.mark.django_db(transaction=True)
+async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
+    said = await way(TEXT, "send")
+    assert not said.asked
+    assert await turns() == [TEXT]
+    (event,) = await received()
+    assert event["personal_data"] == {"chosen": "send", "kinds": ["card"]}
+    assert CARD not in json.dumps(event)
+
+
+@every_way
+@pytest.mark.django_db(transaction=True)
+async def test_nobody_in_danger_is_held_up(way: Way) -> None:
+    said = await way(DANGER, None)
+    assert not said.asked
+    assert await turns() == [DANGER]
+
+
+@every_way
+@pytest.mark.parametrize(
+    "text", [VISA, "Call me at +44 7911 123456 or jo@example.org, case 123456"]
+)
+@pytest.mark.django_db(transaction=True)
+async def test_nobody_else_is_asked(way: Way, text: str) -> None:
+    assert not (await way(text, None)).asked
+    assert await turns() == [text]
+    assert "personal_data" not in (await received())[0]
+
+
+def test_who_was_in_danger_is_not_asked_until_somebody_has_answered(published: None) -> None:
+    turn = services.receive_turn(secret=SECRET, text="I want to kill myself", enqueue=False)
+    Turn.objects.filter(pk=turn.pk).update(state="needs_review")
+    assert services.receive_turn(secret=SECRET, text=TEXT, enqueue=False).text == TEXT
+
+
+def test_other_risks_hold_nothing_back(published: None) -> None:
+    """A legal threat has no help line: its sender is asked like everybody."""
+    text = f"I will sue you, my lawyer is informed. {TEXT}"
+    assert services.look(text).risks
+    with pytest.raises(choices.NotChosen):
+        services.receive_turn(secret=SECRET, text=text, enqueue=False)
+
+
+def test_a_program_is_told_where_they_stand(published: None) -> None:
+    text = f"𝄞 {TEXT}, IBAN DE89 3704 0044 0532 0130 00"
+    response = Integrator().ask(text)
+    problem = response.json()
+    assert response["Content-Type"] == "application/problem+json"
+    assert [(each["kind"], text[each["start"] : each["end"]]) for each in problem["found"]] == [
+        ("card", CARD),
+        ("account", "DE89 3704 0044 0532 0130 00"),
+    ]
+    assert problem["mark"] == "[number removed]"
+    assert CARD not in response.content.decode()
+
+
+def test_the_socket_stores_where_they_stand_and_not_what_they_are(published: None) -> None:
+    with pytest.raises(choices.NotChosen) as error:
+        services.receive_turn(secret=SECRET, text=TEXT, enqueue=False)
+    assert error.value.told() == {
+        "found": [{"kind": "card", "start": TEXT.index(CARD), "end": TEXT.index(" today")}],
+        "mark": "[number removed]",
+    }
+    assert CARD not in str(error.value)
+    assert not SessionEvent.objects.exists()
+
+
+@pytest.mark.parametrize("choice", ["send", "remove"])
+def test_sending_again_is_safe(published: None, choice: str) -> None:
+    program = Integrator()
+    assert program.ask(TEXT, client_id="m-1").status_code == 422
+    first = program.ask(TEXT, client_id="m-1", personal_data=choice)
+    assert first.status_code == 202
+    for more in ({"personal_data": choice}, {}, {"personal_data": "send"}):
+        again = program.ask(TEXT, client_id="m-1", **more)
+        assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
+    other = program.ask(TEXT.replace("today", "now"), client_id="m-1", personal_data=choice)
+    assert other.status_code == 409
+    assert Turn.objects.count() == 1
+
+
+def test_a_choice_that_is_none_is_refused(published: None) -> None:
+    response = Integrator().ask(TEXT, personal_data="yes")
+    assert (response.status_code, response.json()["errors"][0]["pointer"]) == (
+        400,
+        "/personal_data",
+    )
+    assert not Turn.objects.exists()
+
+
+def test_a_form_that_says_something_else_is_asked(published: None) -> None:
+    response = browser_with(SECRET).post("/ask/", {"text": TEXT, "personal_data": "yes"})
+    assert response.status_code == 422
+    assert not Session.objects.exists()
+
+
+def test_it_says_what_is_wrong_before_it_asks(published: None) -> None:
+    with pytest.raises(Refused, match="characters long"):
+        services.receive_turn(secret=SECRET, text=TEXT + "x" * MAX_CHARS, enqueue=False)
+
+
+def test_what_was_sent_is_known_again_whatever_the_mark_was(published: None) -> None:
+    message = choices.read(TEXT, "remove", turns=Turn.objects.none())
+    assert message.text == SHORTER
+    assert choices.is_same(TEXT.replace(CARD, "[Nummer entfernt]"), TEXT)
+    assert not choices.is_same(TEXT.replace(CARD, "[number] and more"), TEXT)
+
+
+def test_what_was_chosen_is_not_asked_again_for_something_else(ask: Ask) -> None:
+    turn = ask(f"And how much does it cost? {TEXT}", secret=SECRET)
+    body = {**turn.reply.body, "still_about": "Extend a tourist visa"}
+    with triggers_lifted():
+        Reply.objects.update(body=body)
+    again, _ = replacing.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
+    assert again.text == turn.text
+
+
+def test_the_audit_stands_and_erasing_takes_it(published: None) -> None:
+    session, _ = messages.new_session()
+    messages.ask(session_id=session.pk, text=TEXT, client_id="a", personal_data="send")
+    assert verify(session.pk).ok
+    erasing.erase_session(session_id=session.pk)
+    assert verify(session.pk).ok
+
+
+def test_the_page_shows_which_words_and_what_goes_without_them(published: None) -> None:
+    html = page(browser_with(SECRET).post("/ask/", {"text": TEXT}))
+    assert 'id="personal-check" tabindex="-1" aria-labelledby="personal-title" autofocus' in html
+    assert f"<mark>{CARD}</mark>" in html
+    assert "card <strong>[number removed]</strong> today</blockquote>" in html
+    assert f"{TEXT}</textarea>" in html  # to change it
+    assert html.count("autofocus") == 1
+    assert "<title>Error: " in html
+    for value in ("remove", "send"):
+        assert f'form="personal-send" name="personal_data" value="{value}"' in html
+
+
+def test_it_speaks_of_several_as_several(published: None) -> None:
+    html = page(browser_with(SECRET).post("/ask/", {"text": f"{TEXT}, my SSN is 536-90-4399"}))
+    assert html.count("<mark>") == 2
+    assert "Send without them" in html
+
+
+def test_what_is_shown_is_escaped(published: None) -> None:
+    html = page(browser_with(SECRET).post("/ask/", {"text": f"<b>{TEXT}\u202e</b>"}))
+    assert "<b>" not in html
+    assert 'name="text" value="&lt;b&gt;' in html

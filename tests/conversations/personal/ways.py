@@ -1,0 +1,107 @@
+"""Every way that a citizen's message comes by, so that one test can go all of them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from channels.db import database_sync_to_async
+from django.core.management import CommandError, call_command
+
+from conversations.turns import messages
+from tests.conversations.api.integrating import Integrator, json_socket
+from tests.conversations.chat.page.test_views import browser_with, page
+from tests.conversations.chat.tabs import tab
+
+SECRET = "p" * 43
+
+
+@dataclass(frozen=True)
+class Said:
+    """What came back: whether its sender is asked to choose, and all that was told."""
+
+    asked: bool
+    told: str
+
+
+Way = Callable[[str, str | None], Awaitable[Said]]
+
+
+@database_sync_to_async
+def by_form(text: str, choice: str | None) -> Said:
+    """The page without JavaScript."""
+    data = {"text": text, **({"personal_data": choice} if choice else {})}
+    response = browser_with(SECRET).post("/ask/", data)
+    assert response.status_code in (303, 422)
+    return Said(response.status_code == 422, page(response))
+
+
+async def by_page_socket(text: str, choice: str | None) -> Said:
+    """The page with JavaScript."""
+    async with tab(SECRET) as open_page:
+        await open_page.send({"text": text, **({"personal_data": choice} if choice else {})})
+        while "personal" not in open_page.parts:
+            await open_page.read()
+        asked = "personal-check" in open_page.parts["personal"]
+        return Said(asked, "".join(open_page.frames))
+
+
+@database_sync_to_async
+def by_rest(text: str, choice: str | None) -> Said:
+    """A program by REST."""
+    more = {"personal_data": choice} if choice else {}
+    response = Integrator().ask(text, client_id="m-1", **more)
+    body = response.json()
+    asked = body.get("type") == "urn:ieim:problem:personal-data"
+    assert response.status_code == (422 if asked else 202)
+    return Said(asked, json.dumps(body, ensure_ascii=False))
+
+
+async def by_json_socket(text: str, choice: str | None) -> Said:
+    """A program on the JSON socket."""
+    _, token = await database_sync_to_async(messages.new_session)()
+    async with json_socket(token, after=0) as socket:
+        frame: dict[str, Any] = {"type": "ask", "text": text, "client_id": "m-1"}
+        await socket.send({**frame, **({"personal_data": choice} if choice else {})})
+        first = await socket.read()
+        asked = first["type"] == "error"
+        assert not asked or first["code"] == "personal-data"
+        return Said(asked, json.dumps(first, ensure_ascii=False))
+
+
+@database_sync_to_async
+def by_command(text: str, choice: str | None) -> Said:
+    """A terminal."""
+    more = [f"--personal-data={choice}"] if choice else []
+    out = io.StringIO()
+    try:
+        call_command("ask", *more, "--", text, stdout=out)
+    except CommandError as error:
+        # Any other refusal is none of these tests': it fails them.
+        return Said("--personal-data" in str(error), str(error))
+    return Said(False, out.getvalue())
+
+
+@database_sync_to_async
+def by_command_in_a_session(text: str, choice: str | None) -> Said:
+    """A terminal, in a session that there is already."""
+    session, _ = messages.new_session()
+    more = [f"--personal-data={choice}"] if choice else []
+    try:
+        call_command("ask", *more, f"--session={session.pk}", "--", text, stdout=io.StringIO())
+    except CommandError as error:
+        return Said(True, str(error))
+    return Said(False, "")
+
+
+WAYS: list[Way] = [
+    by_form,
+    by_page_socket,
+    by_rest,
+    by_json_socket,
+    by_command,
+    by_command_in_a_session,
+]
