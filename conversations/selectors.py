@@ -129,7 +129,10 @@ def chat_view(*, secret: str | None) -> ChatView:
 
 
 def _turns() -> Any:
-    beside = ("reply__rating", "reply__feedback", "choice", "replaced", "replaces", "delay", "person_request__about")
+    beside = (
+        *("reply__rating", "reply__feedback", "choice", "replaced", "replaces", "delay"),
+        "person_request__about",
+    )
     turns = Turn.objects.select_related(*beside)
     return turns.order_by("number").prefetch_related("stages", "corrections__notice")
 

@@ -297,6 +297,4 @@ class ProblemSerializer(serializers.Serializer[Any]):
             "`urn:ieim:problem:personal-data`."
         ),
     )
-    mark = serializers.CharField(
-        required=False, help_text="What stands for each of them after `remove`. Likewise."
-    )
+    mark = serializers.CharField(required=False, help_text="What stands for each after `remove`.")

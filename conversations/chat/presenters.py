@@ -65,10 +65,10 @@ class TurnView:
     at the end, steps before, and ``choice`` while the citizen is asked to choose. ``due_at`` is by
     when a person should answer, None where nobody has to or that is over. ``language`` (ISO 639-1)
     is that of the words around it. ``useful`` is what the citizen says of the answer, None while
-    they have said nothing, ``feedback`` why. ``replaces`` is the turn whose answer was about something else, so that
-    this one asks it again; ``replaced_by`` is the other way round. ``longer`` says that it takes
-    longer than usual at the moment. ``person`` is the wish to have one that this is; ``lines`` are
-    what a takeover put after it.
+    they have said nothing, ``feedback`` why. ``replaces`` is the turn whose answer was about
+    something else, so that this one asks it again; ``replaced_by`` is the other way round.
+    ``longer`` says that it takes longer than usual at the moment. ``person`` is the wish to have
+    one that this is; ``lines`` are what a takeover put after it.
     """
 
     id: UUID

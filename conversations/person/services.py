@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -15,6 +16,8 @@ from conversations.models import PersonRequest, Session, Turn
 from conversations.person import contacts, hours, talking
 from conversations.person.hours import Slot
 from conversations.person.models import Ended, RequestState, Way
+from conversations.personal import choices
+from conversations.personal.choices import Message
 from conversations.record.vouched import PERSON
 from conversations.states import TurnState
 from conversations.turns import erasing, receiving, refusing, services
@@ -65,14 +68,28 @@ def ask(*, digest: str, wanted: Wanted, address: str | None = None) -> PersonReq
     """
     turns = Turn.objects.filter(session__secret_sha256=digest)
     about = _about(turns.filter(pk=wanted.about).first() if wanted.about else None, wanted)
-    text = wanted.text.strip() or (about.text if about is not None else "")
+    written = wanted.text.strip()
+    text = written or (about.text if about is not None else "")
     services.admit(session=digest, text=text, address=address)
     looked = services.look(text)
     try:
+        # What is in a question that stands already was its sender's choice.
+        _require_no_numbers(written, looked, turns)
         return _ask(digest, wanted, about, text, looked)
     except Refused as refused:
         refusing.help_beside(refused, looked.risks, text=text, turns=turns)
         raise
+
+
+def _require_no_numbers(text: str, looked: Looked, turns: QuerySet[Turn]) -> None:
+    try:
+        choices.require(choices.read(text, None, turns=turns), looked.risks, turns=turns)
+    except choices.NotChosen as found:
+        sentence = _(
+            "There is what looks like an identity, card or account number in it. Take it out, "
+            "please: who answers you asks for it if they need it. Nothing was sent."
+        )
+        raise Unusable("text", sentence) from found
 
 
 @transaction.atomic
@@ -94,7 +111,12 @@ def _ask(
     if session.person_requests.filter(state=RequestState.OPEN).exists():
         raise AskedAlready(_("You have asked for a person already. They will answer you."))
     turn = receiving.store(
-        session, text, release_number, looked, replaces=None, state=TurnState.NEEDS_REVIEW
+        session,
+        Message(text),
+        release_number,
+        looked,
+        replaces=None,
+        state=TurnState.NEEDS_REVIEW,
     )
     request = PersonRequest.objects.create(
         turn=turn,

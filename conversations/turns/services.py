@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import secrets
 import uuid
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from django.utils import timezone
 
 from conversations import ports, states
 from conversations.events import notify
-from conversations.models import Delay, Session, Turn
+from conversations.models import Session, Turn
 from conversations.person import talking
 from conversations.personal import choices
 from conversations.personal.choices import Choice, Message
@@ -34,7 +33,6 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.message.screen import beginning, refusal
 from ieim.pipeline.topology import AWAITED
 
-logger = logging.getLogger(__name__)
 
 QUEUE = "turns"
 REPLY = topology.REPLY

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0001_initial'),
+        ('conversations', '0002_person'),
     ]
 
     operations = [
