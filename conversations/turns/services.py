@@ -33,7 +33,6 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.message.screen import beginning, refusal
 from ieim.pipeline.topology import AWAITED
 
-
 QUEUE = "turns"
 REPLY = topology.REPLY
 """What a review item names in place of a contract when a whole reply waits."""
