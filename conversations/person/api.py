@@ -84,7 +84,7 @@ class TimeSerializer(serializers.Serializer[Any]):
     ends = serializers.DateTimeField()
 
 
-class HoursSerializer(serializers.Serializer[Any]):
+class OpeningSerializer(serializers.Serializer[Any]):
     """When people can be reached, as of now."""
 
     open = serializers.BooleanField()
@@ -115,7 +115,7 @@ class Person(View):
         summary="Read when people can be reached",
         description="The opening hours as of now, and the times for which a call can be wanted.",
         responses={
-            200: OpenApiResponse(HoursSerializer, description="The hours."),
+            200: OpenApiResponse(OpeningSerializer, description="The hours."),
             **problems(401, 404),
         },
     )
@@ -130,7 +130,7 @@ class Person(View):
             "closes": opening.closes,
             "times": hours.slots(now),
         }
-        return Response(HoursSerializer(shown).data)
+        return Response(OpeningSerializer(shown).data)
 
     @extend_schema(
         operation_id="ask_for_person",

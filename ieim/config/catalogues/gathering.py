@@ -19,7 +19,7 @@ TEMPLATES = ("templates",)
 WORDS = ("conversations/chat/wording.yaml", "ieim/knowledge/headings.yaml")
 
 KEYWORDS: dict[str, Any] = {
-    **dict.fromkeys(("gettext", "gettext_lazy", "gettext_noop")),
+    **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
     **dict.fromkeys(("ngettext", "ngettext_lazy"), (1, 2)),
     **dict.fromkeys(("pgettext", "pgettext_lazy"), ((1, "c"), 2)),
     **dict.fromkeys(("npgettext", "npgettext_lazy"), ((1, "c"), 2, 3)),

@@ -10,7 +10,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
-TEXT = ("text/", "application/javascript", "application/json", "image/svg+xml")
+TEXT = ("text/", "application/javascript", "image/svg+xml")
+"""What browsers read. REST answers programs, which ask their proxy where they want less."""
 
 
 class Compression(GZipMiddleware):
