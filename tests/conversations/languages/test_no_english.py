@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
 from django.conf import settings
 from django.test import Client, RequestFactory
+from django.urls import NoReverseMatch, reverse
 from django.utils import translation
 from django.views.defaults import bad_request, permission_denied, server_error
 
@@ -22,6 +24,7 @@ from conversations.models import Choice, Turn
 from conversations.turns import languages, services
 from conversations.turns.running import running
 from ieim.config.catalogues import files, gathering
+from ieim.people.access import ACCESS, EVERYBODY
 from ieim.people.roles import Role
 from tests.conversations.languages.reading import texts
 from tests.conversations.test_choosing import WIDE
@@ -134,9 +137,20 @@ def in_danger(citizen: Citizen) -> None:
     citizen.ask(CRISIS)
 
 
-def prose(citizen: Citizen) -> None:
-    for name in ("help", "privacy", "accessibility"):
-        citizen.look(f"/{name}/")
+def addresses(citizen: Citizen) -> None:
+    """Every address for everybody that names nothing, before and in a conversation."""
+    names = [name for name, who in ACCESS.items() if who == EVERYBODY]
+    paths = []
+    for name in names:
+        if name.startswith("conversations:"):
+            with suppress(NoReverseMatch):
+                paths.append(reverse(name))
+    assert len(paths) > 7
+    for path in paths:
+        citizen.look(path)
+    citizen.send()
+    for path in paths:
+        citizen.look(path)
 
 
 def kept_and_deleted(citizen: Citizen) -> None:
@@ -163,7 +177,7 @@ def errors(citizen: Citizen) -> None:
 
 STATES: tuple[Callable[[Citizen], None], ...] = (
     *(empty, refused, working, answered, corrected, asking, held, waiting, closed, in_danger),
-    *(prose, kept_and_deleted, errors),
+    *(addresses, kept_and_deleted, errors),
 )
 
 
