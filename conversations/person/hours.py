@@ -13,9 +13,10 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext as _
 from holidays import HolidayBase, country_holidays
+
+from conversations.languages import pages
 
 LOOK_AHEAD = 60
 """Days in which somebody works on one of them, whatever the country."""
@@ -87,10 +88,11 @@ class Opening:
     def days(self) -> str:
         """The weekdays, as people say them."""
         first, last = self.weekdays[0], self.weekdays[-1]
+        names = pages.locale(pages.current()).days["stand-alone"]["wide"]
         if self.weekdays == tuple(range(first, last + 1)) and len(self.weekdays) > 2:
-            ends = {"first": WEEKDAYS[first], "last": WEEKDAYS[last]}
+            ends = {"first": names[first], "last": names[last]}
             return _("{first} to {last}").format(**ends)
-        return ", ".join(str(WEEKDAYS[day]) for day in self.weekdays)
+        return ", ".join(names[day] for day in self.weekdays)
 
 
 def calendar() -> Calendar:

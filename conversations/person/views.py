@@ -105,7 +105,9 @@ def _page(
         "asked": asked,
         # The citizen's own, to be checked by them; nobody else has this page.
         "contact": contacts.readable(asked.contact) if asked else "",
-        "questions": [(str(t.id), _excerpt(t)) for t in chat.turns if t.text and not t.person],
+        "questions": [
+            (str(t.id), _excerpt(t), t.language) for t in chat.turns if t.text and not t.person
+        ],
         "opening": hours.opening(now),
         "slots": hours.slots(now),
         "refused": refused,

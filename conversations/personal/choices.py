@@ -16,6 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from conversations.chat.wording import PAGE
+from conversations.languages import pages
 from conversations.models import Turn
 from conversations.states import TurnState
 from conversations.turns import help_lines, languages, refusing
@@ -154,5 +155,6 @@ def chosen(value: str | None) -> Choice | None:
 
 def _mark(text: str, turns: QuerySet[Turn]) -> str:
     """Return what stands for a number, in the language of the message."""
-    with translation.override(languages.spoken(beginning(text), turns=turns) or PAGE):
+    found = pages.find(languages.spoken(beginning(text), turns=turns))
+    with translation.override(found.code if found else PAGE):
         return gettext("[number removed]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from gettext import c2py
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from babel import Locale
 from babel.messages.catalog import Catalog, Message
 from django.conf import settings
-from django.utils import translation
+from django.utils import dateformat, translation
 
 from ieim.config.catalogues import files
 from ieim.config.catalogues.gathering import gathered
@@ -123,6 +124,11 @@ def test_what_is_compiled_is_what_is_read(tmp_path: Path, settings: object) -> N
     assert files.compile_stale() == []  # the tests' own set-up has done it
     with translation.override("fil"):
         assert translation.gettext("Page not found") == "Hindi makita ang pahina"
+
+
+def test_days_have_names_where_django_knows_none() -> None:
+    with translation.override("fil"):
+        assert dateformat.format(date(2026, 11, 30), "l, j F Y") == "Lunes, 30 Nobyembre 2026"
 
 
 def test_every_language_has_a_name_and_a_direction() -> None:

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
+import django
+from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
+from django.utils import dates, translation
 from django.utils.translation import to_locale
 
 from ieim.config.catalogues.gathering import gathered
@@ -88,9 +91,32 @@ def compile_stale() -> list[str]:
         # Whoever reads meanwhile reads the whole old one, or the whole new one.
         new = compiled.with_suffix(f".{locale}.new")
         with new.open("wb") as file:
-            write_mo(file, read(path, locale))
+            write_mo(file, _with_days(read(path, locale), locale))
         new.replace(compiled)
     return [locale for locale, _ in done]
+
+
+def _with_days(catalog: Catalog, locale: str) -> Catalog:
+    """Add the names of days and months where Django itself does not know the language."""
+    if (Path(django.__file__).parent / "conf" / "locale" / locale).is_dir():
+        return catalog
+    told = Locale.parse(locale)
+    wide, short = (told.months["format"][width] for width in ("wide", "abbreviated"))
+    with translation.override(None):
+        for number in range(12):
+            catalog.add(str(dates.MONTHS[number + 1]), wide[number + 1])
+            catalog.add(str(dates.MONTHS_3[number + 1]), short[number + 1])
+            for names, context in (
+                (dates.MONTHS_AP, "abbrev. month"),
+                (dates.MONTHS_ALT, "alt. month"),
+            ):
+                form = short if names is dates.MONTHS_AP else wide
+                catalog.add(str(names[number + 1]), form[number + 1], context=context)
+        for number in range(7):
+            days = told.days["format"]
+            catalog.add(str(dates.WEEKDAYS[number]), days["wide"][number])
+            catalog.add(str(dates.WEEKDAYS_ABBR[number]), days["abbreviated"][number])
+    return catalog
 
 
 def _stale() -> Iterator[tuple[str, Path]]:

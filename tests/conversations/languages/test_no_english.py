@@ -34,6 +34,7 @@ from tests.model_server import scripted_model
 from tests.review.people import person
 from tests.studio.recall.recalling import correct
 
+IBAN = "DE89 3704 0044 0532 0130 00"
 BAD = ["no json", "```{}```"]
 CRISIS = f"{VISA}, if not I will kill myself"
 ENGLISH, *OTHERS = [code for code, _ in settings.LANGUAGES]
@@ -137,6 +138,17 @@ def in_danger(citizen: Citizen) -> None:
     citizen.ask(CRISIS)
 
 
+def with_a_number(citizen: Citizen) -> None:
+    citizen.post("/ask/", text=f"{VISA}, my account is {IBAN}")
+
+
+def for_a_person(citizen: Citizen) -> None:
+    citizen.post("/person/", way="call", call="x")
+    citizen.post("/person/", way="page", text=VISA)
+    citizen.look()
+    citizen.look("/person/")
+
+
 def addresses(citizen: Citizen) -> None:
     """Every address for everybody that names nothing, before and in a conversation."""
     names = [name for name, who in ACCESS.items() if who == EVERYBODY]
@@ -177,7 +189,7 @@ def errors(citizen: Citizen) -> None:
 
 STATES: tuple[Callable[[Citizen], None], ...] = (
     *(empty, refused, working, answered, corrected, asking, held, waiting, closed, in_danger),
-    *(addresses, kept_and_deleted, errors),
+    *(with_a_number, for_a_person, addresses, kept_and_deleted, errors),
 )
 
 
@@ -225,5 +237,6 @@ def test_no_english_is_left(
         there = said(state, language, ask, monkeypatch)
         assert len(there) > 10, language
         over = there & english | {text for text in there if translated().fullmatch(text)}
-        left[language] = over - OURS - same(language)
+        own_words = {text for text in over if VISA in text or text == IBAN}
+        left[language] = over - OURS - same(language) - own_words
     assert {language: over for language, over in left.items() if over} == {}
