@@ -35,8 +35,12 @@ def make_item(request: HttpRequest) -> HttpResponse:
     """Make an item of what was said of one answer, and go there."""
     try:
         turn_id = UUID(request.POST.get("turn", ""))
+    except ValueError:
+        messages.error(request, "Say which one: press the button beside what a citizen said.")
+        return redirect("review:feedback")
+    try:
         item = services.make_item(turn_id=turn_id, by=member(request))
-    except (ValueError, Feedback.DoesNotExist) as error:
+    except Feedback.DoesNotExist as error:
         raise Http404 from error
     messages.success(request, "It is an item now. The citizen has an answer: nothing waits for it.")
     return redirect("review:item", pk=item.pk)

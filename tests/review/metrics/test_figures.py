@@ -24,6 +24,7 @@ from review.metrics.queries import (
     Rated,
     Spent,
     Stopped,
+    Told,
     WentOn,
 )
 
@@ -44,6 +45,7 @@ decided = st.builds(
 )
 spent = st.builds(Spent, days, agencies, st.sampled_from(["classify", "extract"]), counts, counts)
 rated = st.builds(Rated, days, agencies, st.booleans(), counts)
+told = st.builds(Told, days, agencies, st.sampled_from(["", "wrong", "unclear"]), counts)
 went_on = st.builds(WentOn, days, agencies, st.booleans(), counts)
 places = st.sampled_from([("", 0), ("none", 0), ("expired", 0), ("chosen", 1), ("chosen", 4)])
 chosen = st.builds(
@@ -54,7 +56,7 @@ some = st.builds(
     lambda *rows: Figures(PERIOD, *map(tuple, rows)),
     *(
         st.lists(each, max_size=8)
-        for each in (asked, stopped, answered, decided, spent, rated, chosen, went_on)
+        for each in (asked, stopped, answered, decided, spent, rated, told, chosen, went_on)
     ),
 )
 
@@ -94,7 +96,7 @@ def test_it_sums_by_day_and_agency_to_the_totals(shown: Figures) -> None:
 @given(some)
 def test_it_shows_the_same_numbers_in_charts_and_tables(shown: Figures) -> None:
     page = build(ALL, shown, {}, None, None)
-    questions, choices, stopped, stages, reasons, times, tokens, by_stage = page.sections
+    questions, choices, stopped, stages, reasons, times, tokens, by_stage, said = page.sections
     wants = of(shown)
     for section, total in (
         (questions, "turns"),
@@ -106,7 +108,7 @@ def test_it_shows_the_same_numbers_in_charts_and_tables(shown: Figures) -> None:
         assert sum(column) == number(section.table.total[1]) == wants[total]
         drawn = [column.words for column in section.chart.columns if "none" not in column.words]
         assert len(drawn) == len(section.table.rows)
-    for section in (stages, reasons, by_stage):
+    for section in (stages, reasons, by_stage, said):
         column = [number(row[1]) for row in section.table.rows]
         assert [number(bar.words) for bar in section.chart.bars] == column
     answers = [number(row[1]) for row in times.table.rows]
