@@ -213,8 +213,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Send fragments, each of which replaces the element of its id."""
         context |= {"chat": self.chat, "base_url": self.base_url, "oob": True, "words": status}
         templates = [*names, "turn/_status"] if status else names
-        parts = [render_to_string(f"conversations/{name}.html", context) for name in templates]
-        await self.send("".join(parts))
+        # Not here: a page names the administration, which is in the database.
+        await self.send(await database_sync_to_async(_rendered)(templates, context))
+
+
+def _rendered(templates: Sequence[str], context: Mapping[str, Any]) -> str:
+    return "".join(render_to_string(f"conversations/{name}.html", context) for name in templates)
 
 
 def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
