@@ -3,7 +3,7 @@
 22 questions that one person answered and a second one agreed to, six that the pipeline answered
 over two releases with ratings and a correction, stages that a person approved, dismissed or asked
 again, an answer asked again as something else, a reply that two agencies signed, an erased
-conversation, and the settings of a city.
+conversation, one that a person took over, and the settings of a city.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from ieim.studio.drafts import services as knowledge
 from ieim.studio.recall import sending
 from review import deciding
 from review.models import Action
+from review.talking import services as talking
+from tests.conversations.person.asking import item_of, taken_over, wants
 from tests.fixtures import VISA, demo_bundle
 from tests.review import desk
 from tests.review.desk import BABY, BAD, REASON, taken_and_decided, the_item
@@ -53,6 +55,7 @@ def build() -> None:
         _stopped(eva)
         _replaced()
         _signed()
+        _talked(eva)
         _erased(eva)
         furnish()
 
@@ -116,6 +119,16 @@ def _signed() -> None:
     taken_and_decided(item, ada, Action.WRITE, text="Come on Tuesday.", sources=[])
     version = the_item(turn, stage).version
     deciding.sign(item_id=item.pk, actor=ben, version=version, agency=other, reason=REASON)
+
+
+def _talked(eva: User) -> None:
+    """Let somebody ask for a person, who comes, writes and leaves again."""
+    request = wants("q")
+    taken_over(request, eva)
+    item = item_of(request)
+    talking.say(item_id=item.pk, actor=eva, text="Which papers do you mean?")
+    desk.ask("My school papers.", {}, secret="q")
+    talking.hand_back(item_id=item.pk, actor=eva)
 
 
 def _erased(eva: User) -> None:

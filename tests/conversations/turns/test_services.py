@@ -58,8 +58,9 @@ def test_it_refuses_what_it_cannot_take_and_changes_nothing(
     published: None, text: str, says: str
 ) -> None:
     events = AuditEvent.objects.count()
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(Refused) as refused:
         receive(text)
+    assert says in refused.value.message
     assert not Session.objects.exists()
     assert AuditEvent.objects.count() == events
 
