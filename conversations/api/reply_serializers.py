@@ -10,6 +10,8 @@ from conversations.models import ReplyOrigin
 from conversations.rating.models import Reason
 from ieim.pipeline.message.identifiers import Kind
 
+REASONS = Reason.values
+
 
 class FactSerializer(serializers.Serializer[Any]):
     """A heading with one paragraph or several list items."""
@@ -114,5 +116,5 @@ class IdentifierSerializer(serializers.Serializer[Any]):
 class FeedbackSerializer(serializers.Serializer[Any]):
     """What the citizen said of a reply beside their verdict."""
 
-    reason = serializers.ChoiceField(choices=[*Reason.values, ""], help_text="May be empty.")
+    reason = serializers.ChoiceField(choices=[*REASONS, ""], help_text="May be empty.")
     text = serializers.CharField(help_text="Without personal data. May be empty.")

@@ -8,11 +8,13 @@ from rest_framework import serializers
 
 from conversations.person.models import LineKind, RequestState, Way
 
+STATES = RequestState.values
+
 
 class RequestSerializer(serializers.Serializer[Any]):
     """That this message asks for a person. How to reach the citizen is never told."""
 
-    state = serializers.ChoiceField(choices=RequestState.values)
+    state = serializers.ChoiceField(choices=STATES)
     way = serializers.ChoiceField(choices=Way.values)
     about = serializers.IntegerField(
         allow_null=True, help_text="The number of the turn that it is about; null for none."

@@ -27,7 +27,7 @@ from review.api.serializers import (
 )
 from review.api.taking import DecideSerializer, QueueQuerySerializer, SaySerializer
 from review.deciding.answers import NOT_PASSED
-from review.talking.serializers import LineSerializer, TakeoverSerializer
+from review.talking.serializers import SaidSerializer, TakeoverSerializer
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -199,7 +199,7 @@ say = extend_schema(
     tags=_TAGS,
     request=OpenApiRequest(SaySerializer),
     responses={
-        201: OpenApiResponse(LineSerializer, description="They can read it."),
+        201: OpenApiResponse(SaidSerializer, description="They can read it."),
         **_problems(400, 401, 403, 404, 409, 411, 413, 415, 422),
     },
 )

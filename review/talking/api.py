@@ -18,7 +18,7 @@ from review.claims.services import ClaimRefused, ClaimTaken
 from review.deciding import locking
 from review.models import ReviewItem
 from review.talking import services
-from review.talking.serializers import LineSerializer, TakeoverSerializer
+from review.talking.serializers import SaidSerializer, TakeoverSerializer
 from review.talking.services import CannotTalk
 
 
@@ -72,4 +72,4 @@ class Messages(Talking):
         body = SaySerializer(data=request.data)
         body.is_valid(raise_exception=True)
         line = services.say(item_id=pk, actor=self.user, text=body.validated_data["text"])
-        return Response(LineSerializer(line).data, status=201)
+        return Response(SaidSerializer(line).data, status=201)

@@ -24,7 +24,7 @@ class WishSerializer(serializers.Serializer[Any]):
     )
 
 
-class LineSerializer(serializers.Serializer[Any]):
+class SaidSerializer(serializers.Serializer[Any]):
     """Something that was said to the citizen."""
 
     id = serializers.UUIDField()

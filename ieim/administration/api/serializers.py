@@ -28,7 +28,7 @@ class ContactSerializer(serializers.Serializer[Any]):
     website = serializers.CharField(allow_blank=True)
 
 
-class SpanSerializer(serializers.Serializer[Any]):
+class OpenSpanSerializer(serializers.Serializer[Any]):
     """From when to when, as ``09:00`` in the time zone."""
 
     opens = serializers.CharField()
@@ -39,7 +39,7 @@ class DaySerializer(serializers.Serializer[Any]):
     """A weekday, 1 for Monday; ``open`` is empty where it is closed."""
 
     weekday = serializers.IntegerField(min_value=1, max_value=7)
-    open = SpanSerializer(many=True)
+    open = OpenSpanSerializer(many=True)
 
 
 class ClosedSerializer(serializers.Serializer[Any]):

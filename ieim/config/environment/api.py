@@ -20,6 +20,8 @@ SPECTACULAR: dict[str, Any] = {
         "ReviewState": "review.api.serializers.STATES",
         "Action": "review.api.taking.ACTIONS",
         "RecordedAction": "review.api.serializers.RECORDED",
+        "FeedbackReason": "conversations.api.reply_serializers.REASONS",
+        "PersonRequestState": "conversations.person.serializers.STATES",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"deepLinking": True},

@@ -155,7 +155,7 @@ def test_an_item_says_why_it_stopped(client: Reviewer, item: ReviewItem, eva: Us
     allowed = {each["action"]: each["allowed"] for each in client.read(item).json()["actions"]}
     assert allowed == {
         **dict.fromkeys(("override", "retry", "write", "ask", "hand_over", "dismiss"), True),
-        **dict.fromkeys(("approve", "agree", "disagree"), False),
+        **dict.fromkeys(("approve", "agree", "disagree", "done"), False),
     }
 
 
