@@ -161,7 +161,7 @@ def _page(
     context: dict[str, Any] = {
         "proposal": found,
         "open": found.state == Proposal.State.OPEN,
-        "own": found.proposed_by_id == request.user.pk,
+        "mine": found.proposed_by_id == request.user.pk,
         "may_publish": request.user.has_perm(MAY_PUBLISH),
         "beyond": beyond(found, request.user) if found.state == Proposal.State.OPEN else "",
         "differences": presenters.difference_list(
