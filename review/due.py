@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from conversations.person.hours import Calendar
+from ieim.administration.hours import Hours
 from ieim.pipeline.knowledge import Label
 from review.models import CRISIS, NORMAL_RANK, Priority
 
@@ -17,6 +17,8 @@ DEFAULT_MINUTES: Mapping[int, int] = {Priority.HIGH: 240, Priority.NORMAL: 1440,
 """Target minutes by priority, where no urgency is known."""
 CRISIS_MINUTES = 30
 """Target minutes of an escalating risk where no urgency label has any."""
+LONGEST_DAYS = 10 * 366
+"""After so many days it is due, whatever the hours: an office that never opens again has none."""
 LONGEST_MINUTES = 365 * 24 * 60
 """More than this is taken as this: a date that no calendar reaches is no target."""
 
@@ -57,7 +59,7 @@ def _minutes(urgencies: Mapping[str, Label]) -> dict[str, int]:
     return {code: int(label.effect) for code, label in urgencies.items() if label.effect}
 
 
-def due(start: datetime, wanted: Target, calendar: Calendar) -> datetime:
+def due(start: datetime, wanted: Target, calendar: Hours) -> datetime:
     """Return the moment that is ``wanted`` after ``start`` (aware), never outside business hours.
 
     Unless the target counts at any hour. The result is in the zone of ``start``.
@@ -66,12 +68,13 @@ def due(start: datetime, wanted: Target, calendar: Calendar) -> datetime:
     if wanted.at_any_hour:
         return start + left
     day = start.astimezone(calendar.zone).date()
-    while True:
-        if calendar.works(day):
+    for _ in range(LONGEST_DAYS):
+        for moments in calendar.moments(day):
             # In UTC: arithmetic within a zone ignores that its clocks change.
-            opens, closes = (at.astimezone(UTC) for at in calendar.hours(day))
+            opens, closes = (at.astimezone(UTC) for at in moments)
             begin = max(start.astimezone(UTC), opens)
             if begin + left <= closes:
                 return (begin + left).astimezone(start.tzinfo)
             left -= max(closes - begin, timedelta())
         day += timedelta(days=1)
+    return start + timedelta(days=LONGEST_DAYS)

@@ -88,8 +88,11 @@ class OpeningSerializer(serializers.Serializer[Any]):
     """When people can be reached, as of now."""
 
     open = serializers.BooleanField()
-    opens = serializers.DateTimeField(help_text="Of today, or of the next day that is open.")
-    closes = serializers.DateTimeField()
+    opens = serializers.DateTimeField(
+        allow_null=True,
+        help_text="Of today, or of the next day that is open; null where none is in sight.",
+    )
+    closes = serializers.DateTimeField(allow_null=True, help_text="Likewise.")
     times = TimeSerializer(many=True)
 
 
@@ -125,9 +128,9 @@ class Person(View):
         now = timezone.now()
         opening = hours.opening(now)
         shown = {
-            "open": opening.open,
-            "opens": opening.opens,
-            "closes": opening.closes,
+            "open": opening is not None and opening.open,
+            "opens": opening and opening.opens,
+            "closes": opening and opening.closes,
             "times": hours.slots(now),
         }
         return Response(OpeningSerializer(shown).data)

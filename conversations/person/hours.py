@@ -5,54 +5,29 @@ Due times (``review/due.py``) and requests for a person go by the same calendar.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from datetime import time as clock_time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from itertools import groupby
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.utils.translation import gettext as _
-from holidays import HolidayBase, country_holidays
+from holidays import HolidayBase
 
 from conversations.languages import pages
+from ieim.administration import selectors as administration
+from ieim.administration.hours import Hours, Span, holidays_of
 
-LOOK_AHEAD = 60
-"""Days in which somebody works on one of them, whatever the country."""
 CALL_DAYS = 5
 """Working days for which a call back is offered."""
 NOTICE_DAYS = 14
 """Days ahead of which holidays are told."""
 SHORTEST_NOTICE = timedelta(minutes=30)
 """A time for a call ends no sooner than this."""
-
-
-@dataclass(frozen=True)
-class Calendar:
-    """When people work: from ``opens`` to ``closes`` (minutes of a day, 0 to 1,440) in ``zone``.
-
-    ``days`` knows weekends and public holidays; without a country it knows weekends only.
-    """
-
-    zone: tzinfo
-    opens: int = 9 * 60
-    closes: int = 17 * 60
-    days: HolidayBase = field(default_factory=HolidayBase)
-
-    def works(self, day: date) -> bool:
-        """Whether anybody works on ``day``."""
-        return self.days.is_working_day(day)
-
-    def hours(self, day: date) -> tuple[datetime, datetime]:
-        """Return when work begins and ends on ``day``, aware."""
-        return self.at(day, self.opens), self.at(day, self.closes)
-
-    def at(self, day: date, minutes: int) -> datetime:
-        """Return the moment of ``day`` that is ``minutes`` after midnight, by the clock."""
-        days, minutes = divmod(minutes, 24 * 60)
-        at = clock_time(minutes // 60, minutes % 60)
-        return datetime.combine(day + timedelta(days=days), at, tzinfo=self.zone)
+LONG = timedelta(hours=6)
+"""A day that is open for so long without a break has two times for a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,81 +47,97 @@ class Slot:
 class Opening:
     """When people can be reached, as of now.
 
-    ``opens`` and ``closes`` are those of a working day (of today, or of the next one). ``next`` is
-    when it opens again, None while it is open. ``weekdays`` counts Monday as 0. ``holidays`` are
-    those of the next two weeks, as (day, name).
+    ``opens`` and ``closes`` are those of now, or of the next time; ``next`` is when it opens again,
+    None while it is open. ``week`` has the spans of seven days, Monday first. ``closed`` are the
+    days of the next two weeks on which nobody is there for once, as (day, why).
     """
 
     open: bool
     opens: datetime
     closes: datetime
-    next: datetime | None
-    weekdays: tuple[int, ...]
-    holidays: tuple[tuple[date, str], ...]
+    week: Sequence[Sequence[Span]]
+    closed: Sequence[tuple[date, str]]
 
     @property
-    def days(self) -> str:
-        """The weekdays, as people say them."""
-        first, last = self.weekdays[0], self.weekdays[-1]
+    def next(self) -> datetime | None:
+        """When it opens again."""
+        return None if self.open else self.opens
+
+    @property
+    def hours(self) -> Iterator[tuple[str, time, time]]:
+        """The week as people say it: days, from when, until when."""
         names = pages.locale(pages.current()).days["stand-alone"]["wide"]
-        if self.weekdays == tuple(range(first, last + 1)) and len(self.weekdays) > 2:
-            ends = {"first": names[first], "last": names[last]}
-            return _("{first} to {last}").format(**ends)
-        return ", ".join(names[day] for day in self.weekdays)
+        for spans, found in groupby(range(7), key=lambda day: self.week[day]):
+            days = list(found)
+            told = _("{first} to {last}") if len(days) > 2 else "{first}, {last}"
+            told = told if len(days) > 1 else "{first}"
+            for opens, closes in spans:
+                yield (
+                    told.format(first=names[days[0]], last=names[days[-1]]),
+                    time(opens // 60, opens % 60),
+                    time(closes // 60 % 24, closes % 60),
+                )
 
 
-def calendar() -> Calendar:
-    """Return the deployment's calendar."""
-    return _calendar(settings.TIME_ZONE, *settings.IEIM_BUSINESS_HOURS, settings.IEIM_HOLIDAYS)
+def calendar() -> Hours:
+    """Return when people work: as the administration has set it, else as the environment says."""
+    configured = settings.TIME_ZONE, *settings.IEIM_BUSINESS_HOURS, settings.IEIM_HOLIDAYS
+    return administration.current().hours or _configured(*configured)
 
 
-def opening(now: datetime) -> Opening:
-    """Return when people can be reached, as of ``now``."""
+def opening(now: datetime) -> Opening | None:
+    """Return when people can be reached, as of ``now``; None where that is not in sight."""
     known = calendar()
     today = now.astimezone(known.zone).date()
-    opens, closes = next(_hours(known, now))
-    is_open = opens <= now
+    following = _following(known, now)
+    if not following:
+        return None
+    opens, closes = following[0]
     ahead = (today + timedelta(days=days) for days in range(NOTICE_DAYS))
-    weekend = known.days.weekend
     return Opening(
-        open=is_open,
+        open=opens <= now,
         opens=opens,
         closes=closes,
-        next=None if is_open else opens,
-        weekdays=tuple(day for day in range(7) if day not in weekend),
-        holidays=tuple(
-            (day, known.days.get(day) or "")
+        week=known.days,
+        closed=tuple(
+            (day, _why(known, day))
             for day in ahead
-            if not known.works(day) and day.weekday() not in weekend
+            if known.days[day.weekday()] and not known.on(day)
         ),
     )
 
 
 def slots(now: datetime) -> tuple[Slot, ...]:
     """Return the times for which a call back can be wanted: half days, the next one first."""
-    known, found = calendar(), []
-    middle = (known.opens + known.closes) // 2 // 60 * 60
-    for number, (opens, closes) in enumerate(_hours(known, now)):
-        if number == CALL_DAYS:
+    found: list[Slot] = []
+    days: set[date] = set()
+    for opens, closes in _following(calendar(), now):
+        days.add(opens.date())
+        if len(days) > CALL_DAYS:
             break
-        noon = known.at(opens.date(), middle)
-        halves = [(opens, noon), (noon, closes)] if opens < noon < closes else [(opens, closes)]
+        noon = (opens + (closes - opens) / 2).replace(minute=0, second=0, microsecond=0)
+        long = closes - opens >= LONG and opens < noon < closes
+        halves = [(opens, noon), (noon, closes)] if long else [(opens, closes)]
         found += [Slot(*half) for half in halves if half[1] - SHORTEST_NOTICE > now]
     return tuple(found)
 
 
-def _hours(known: Calendar, now: datetime) -> Iterator[tuple[datetime, datetime]]:
-    """Yield the hours of the days that are not over yet on which somebody works."""
+def _following(known: Hours, now: datetime) -> list[tuple[datetime, datetime]]:
+    """Return the opening times that are not over yet."""
     today = now.astimezone(known.zone).date()
-    for days in range(LOOK_AHEAD):
-        day = today + timedelta(days=days)
-        opens, closes = known.hours(day)
-        if known.works(day) and closes > now:
-            yield opens, closes
+    return [(opens, closes) for opens, closes in known.spans(today) if closes > now]
+
+
+def _why(known: Hours, day: date) -> str:
+    """Return why nobody works on ``day``, as far as it is known."""
+    closed = next((each.why for each in known.closed if each.first <= day <= each.last), "")
+    return closed or (holidays_of(known.country).get(day) or "" if known.country else "")
 
 
 @cache
-def _calendar(zone: str, opens: int, closes: int, place: str) -> Calendar:
-    country, _, part = place.partition("-")
-    days = country_holidays(country, subdiv=part or None) if country else HolidayBase()
-    return Calendar(ZoneInfo(zone), opens, closes, days)
+def _configured(zone: str, opens: int, closes: int, place: str) -> Hours:
+    weekend = (holidays_of(place) if place else HolidayBase()).weekend
+    week: list[tuple[Span, ...]] = [
+        () if day in weekend else ((opens, closes),) for day in range(7)
+    ]
+    return Hours(ZoneInfo(zone), week, place)

@@ -67,12 +67,14 @@ class Hours:
             return ()
         return self.days[day.weekday()]
 
+    def moments(self, day: date) -> Sequence[tuple[datetime, datetime]]:
+        """Return when it opens and closes on ``day``, aware."""
+        return [(self._at(day, opens), self._at(day, closes)) for opens, closes in self.on(day)]
+
     def spans(self, first: date) -> Iterator[tuple[datetime, datetime]]:
         """Yield when it opens and closes, from ``first`` on, :data:`AHEAD` days long; aware."""
         for number in range(AHEAD):
-            day = first + timedelta(days=number)
-            for opens, closes in self.on(day):
-                yield self._at(day, opens), self._at(day, closes)
+            yield from self.moments(first + timedelta(days=number))
 
     def status(self, now: datetime) -> Status:
         """Return whether it is open at ``now`` (aware); opening times are half-open."""

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import settings
+from django.test import Client
 from django.utils import timezone
 
 from conversations import selectors
@@ -23,9 +24,11 @@ from conversations.turns.services import receive_turn
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
+from review import due
 from review.deciding import Refused as NotDecided
 from review.deciding import undo
 from review.models import Action, ReviewItem
+from tests.administration.setting import put
 from tests.conversations.person.asking import ADDRESS, HELP, NUMBER, item_of, wants
 from tests.fixtures import VISA, Ask
 from tests.review import desk
@@ -243,7 +246,7 @@ def test_the_next_question_is_answered_while_one_waits(published: None) -> None:
 # ---- hours
 
 
-def test_a_call_is_offered_for_working_days_only(germany: None) -> None:
+def test_a_call_is_offered_for_working_days_only(germany: None, db: None) -> None:
     # The Wednesday before the German Christmas holidays, in the afternoon.
     now = datetime(2026, 12, 23, 15, 0, tzinfo=BERLIN)
     days = [f"{slot.begins:%d.%m. %H:%M}-{slot.ends:%H:%M}" for slot in hours.slots(now)]
@@ -252,13 +255,40 @@ def test_a_call_is_offered_for_working_days_only(germany: None) -> None:
     assert all(slot.ends > now + timedelta(minutes=30) for slot in hours.slots(now))
 
 
-def test_it_says_when_people_are_back(germany: None) -> None:
+def test_it_says_when_people_are_back(germany: None, db: None) -> None:
     evening = hours.opening(datetime(2026, 12, 24, 20, 0, tzinfo=BERLIN))
+    assert evening is not None
     assert (evening.open, evening.next) == (False, datetime(2026, 12, 28, 9, tzinfo=BERLIN))
-    assert evening.days == "Monday to Friday"
-    assert [day.day for day, _ in evening.holidays][:1] == [25]
+    assert [days for days, _, _ in evening.hours] == ["Monday to Friday"]
+    assert [day.day for day, _ in evening.closed][:1] == [25]
     noon = hours.opening(datetime(2026, 12, 28, 12, 0, tzinfo=BERLIN))
+    assert noon is not None
     assert (noon.open, noon.next) == (True, None)
+
+
+def test_it_goes_by_the_hours_that_the_administration_has_set(germany: None, db: None) -> None:
+    week = {"tuesday": "08:00-12:00, 14:00-16:00", "friday": "10:00-11:00"}
+    put("hours", **week, country="DE", closed="2026-12-29: move")
+    monday = hours.opening(datetime(2026, 12, 28, 9, 0, tzinfo=BERLIN))
+    assert monday is not None
+    # The Tuesday is a day of closing, and the Friday is New Year's Day.
+    assert (monday.open, monday.next) == (False, datetime(2027, 1, 5, 8, tzinfo=BERLIN))
+    assert [f"{days} {opens:%H:%M}" for days, opens, _ in monday.hours] == [
+        *("Tuesday 08:00", "Tuesday 14:00", "Friday 10:00")
+    ]
+    assert [day.day for day, _ in monday.closed] == [29, 1]
+    assert monday.closed[0][1] == "move"
+    assert due.due(monday.opens, due.Target(300), hours.calendar()).hour == 15
+
+
+def test_it_says_nothing_of_hours_that_nobody_has(
+    germany: None, published: None, client: Client
+) -> None:
+    put("hours", monday="09:00-12:00", closed="2026-01-01 to 2099-12-31: for good")
+    assert hours.opening(timezone.now()) is None
+    assert hours.slots(timezone.now()) == ()
+    page = client.get("/person/")
+    assert (page.status_code, b"Nobody is here" in page.content) == (200, False)
 
 
 def test_a_wished_time_is_kept(published: None) -> None:

@@ -1,22 +1,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from holidays import country_holidays
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.person.hours import Calendar
+from ieim.administration.hours import Closed, Hours
 from ieim.pipeline.knowledge import Label
 from review import due
 from review.due import LONGEST_MINUTES, Target
 from review.models import Priority
 
 BERLIN = ZoneInfo("Europe/Berlin")
-OFFICE = Calendar(BERLIN, days=country_holidays("DE"))
+WEEKDAYS = [((9 * 60, 17 * 60),)] * 5 + [()] * 2
+OFFICE = Hours(BERLIN, WEEKDAYS, "DE")
 LABELS = {
     code: Label("urgencies", code, code.title(), effect=effect)
     for code, effect in {"emergency": "30", "high": "240", "normal": "1440", "odd": ""}.items()
@@ -28,14 +28,23 @@ moments = st.integers(min_value=0, max_value=2 * 365 * 24 * 3600).map(
 )
 minutes = st.integers(min_value=0, max_value=10_000)
 # Nobody opens an office while clocks are changed.
+mornings = st.tuples(st.integers(4 * 60, 8 * 60), st.integers(8 * 60 + 1, 12 * 60))
+afternoons = st.tuples(st.integers(12 * 60, 13 * 60), st.integers(13 * 60 + 1, 24 * 60))
+parts = {"morning": mornings, "afternoon": afternoons}
+days = st.sampled_from(["", "morning", "afternoon", "both"]).flatmap(
+    lambda kind: st.tuples(
+        *(each for name, each in parts.items() if kind in (name, "both")),
+    )
+)
 calendars = st.builds(
-    Calendar,
+    Hours,
     st.sampled_from(
         [BERLIN, ZoneInfo("UTC"), ZoneInfo("America/New_York"), ZoneInfo("Asia/Kathmandu")]
     ),
-    st.integers(min_value=4 * 60, max_value=12 * 60),
-    st.integers(min_value=12 * 60 + 1, max_value=24 * 60),
-    st.sampled_from([country_holidays("DE"), country_holidays("US"), Calendar(UTC).days]),
+    st.lists(days, min_size=7, max_size=7).filter(
+        lambda week: sum(closes - opens for spans in week for opens, closes in spans) > 240
+    ),
+    st.sampled_from(["DE", "US", ""]),
 )
 
 
@@ -45,21 +54,21 @@ def berlin(day: int, hour: int, minute: int = 0, *, month: int = 11) -> datetime
 
 @given(moments, minutes, calendars)
 def test_it_is_never_due_outside_business_hours(
-    start: datetime, wanted: int, calendar: Calendar
+    start: datetime, wanted: int, calendar: Hours
 ) -> None:
     found = due.due(start, Target(wanted), calendar)
     # Closing at midnight belongs to the day that ends with it.
     local = (found - timedelta(microseconds=1)).astimezone(calendar.zone)
     begins = found.astimezone(calendar.zone)
-    opens, closes = calendar.hours(local.date())
-    on_opening = begins == calendar.hours(begins.date())[0] and calendar.works(begins.date())
-    assert on_opening or (calendar.works(local.date()) and opens <= found <= closes)
+    on_opening = any(begins == opens for opens, _ in calendar.moments(begins.date()))
+    within = any(opens <= found <= closes for opens, closes in calendar.moments(local.date()))
+    assert on_opening or within
     assert found >= start
 
 
 @given(moments, moments, minutes, minutes, calendars)
 def test_it_is_due_later_for_a_later_start_and_for_more_time(
-    one: datetime, other: datetime, few: int, more: int, calendar: Calendar
+    one: datetime, other: datetime, few: int, more: int, calendar: Hours
 ) -> None:
     first, last = sorted([one, other])
     short, long = sorted([few, more])
@@ -76,7 +85,7 @@ def test_it_counts_a_crisis_at_any_hour(start: datetime, wanted: int) -> None:
 
 @given(moments, minutes, minutes, calendars)
 def test_it_loses_no_minute_between_two_parts(
-    start: datetime, one: int, other: int, calendar: Calendar
+    start: datetime, one: int, other: int, calendar: Hours
 ) -> None:
     halfway = due.due(start, Target(one), calendar)
     assert due.due(halfway, Target(other), calendar) == due.due(
@@ -108,11 +117,16 @@ def test_it_counts_business_hours(start: datetime, wanted: int, expected: dateti
 
 def test_it_counts_the_hours_that_there_are_when_clocks_change() -> None:
     # 29 March 2026 has 23 hours in Berlin, 25 October has 25.
-    always = Calendar(BERLIN, 0, 24 * 60)
-    always.days.weekend = set()
+    always = Hours(BERLIN, [((0, 24 * 60),)] * 7)
     day = timedelta(days=1)
     for start in (berlin(28, 12, month=3), berlin(24, 12, month=10)):
         assert due.due(start.astimezone(UTC), Target(24 * 60), always) - start == day
+
+
+def test_it_is_due_some_day_where_nobody_ever_opens() -> None:
+    shut = Hours(BERLIN, WEEKDAYS, closed=[Closed(date.min, date.max)])
+    for hours in (shut, Hours(BERLIN)):
+        assert due.due(berlin(18, 10), Target(60), hours).year == 2036
 
 
 def test_it_takes_no_target_that_is_beyond_all_calendars() -> None:
