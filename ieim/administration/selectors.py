@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Sequence
 
+from django.core.exceptions import SynchronousOnlyOperation
 from django.db import DatabaseError
 
 from ieim.administration.models import Logo, Section
@@ -24,8 +25,9 @@ def current() -> Administration:
 
     One small query asks for the digests of the sections; what they stand for is read when they have
     changed, in whatever process. They are digests and not numbers so that a change that was rolled
-    back is never taken for another. While the database does not answer it is what was read last:
-    the page that says so has a name and an emergency number too.
+    back is never taken for another. While the database does not answer, and where nobody may ask
+    it (an event loop), it is what was read last: the page that says so has a name and an emergency
+    number too.
     """
     global _held
     held = _held
@@ -34,6 +36,8 @@ def current() -> Administration:
         if stamps == held[0]:
             return held[1]
         rows = list(Section.objects.values_list("name", "sha256", "content"))
+    except SynchronousOnlyOperation:
+        return held[1]
     except DatabaseError:
         logger.warning("The settings of the administration cannot be read", exc_info=True)
         return held[1]
