@@ -44,7 +44,9 @@ def assert_accessible(page: Page) -> None:
 def assert_fits(page: Page) -> None:
     """Fail when the page scrolls sideways."""
     page.wait_for_load_state()
+    # In the typeface that stays, not in the one that stands in for it while it loads.
     wide, shown = page.evaluate(
-        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        "document.fonts.ready.then(() => document.documentElement)"
+        ".then((it) => [it.scrollWidth, it.clientWidth])"
     )
     assert wide <= shown, f"{wide} px on a page of {shown} px"
