@@ -267,8 +267,8 @@ def test_it_says_when_people_are_back(germany: None, db: None) -> None:
 
 
 def test_it_goes_by_the_hours_that_the_administration_has_set(germany: None, db: None) -> None:
-    week = {"tuesday": "08:00-12:00, 14:00-16:00", "friday": "10:00-11:00"}
-    put("hours", **week, country="DE", closed="2026-12-29: move")
+    two = "08:00-12:00, 14:00-16:00"
+    put("hours", tuesday=two, friday="10:00-11:00", country="DE", closed="2026-12-29: move")
     monday = hours.opening(datetime(2026, 12, 28, 9, 0, tzinfo=BERLIN))
     assert monday is not None
     # The Tuesday is a day of closing, and the Friday is New Year's Day.
