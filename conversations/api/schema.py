@@ -65,6 +65,7 @@ MEANINGS: Mapping[int, Meaning] = {
 }
 
 
+# drf-spectacular has no types here.
 class ClosedBody(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     """Says in the document which bodies have no other fields."""
 
@@ -73,6 +74,7 @@ class ClosedBody(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> Any:
         """Return the schema of a serializer; an answer may have more one day, a body may not."""
+        # Nor here; the extension itself is left out, or it would call itself.
         schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)  # type: ignore[no-untyped-call]
         return {**schema, "additionalProperties": False} if direction == "request" else schema
 

@@ -164,7 +164,8 @@ class ChatView:
     def offered(self) -> PageLanguage | None:
         """The language that the citizen writes in, where the page is in another and could be."""
         language = self.turns[-1].language if self.turns else pages.current()
-        return None if language == pages.current() else pages.find(language)
+        found = None if language == pages.current() else pages.find(language)
+        return found if found in pages.offered() else None
 
     @property
     def pending(self) -> bool:

@@ -6,7 +6,7 @@ Chinese as this page writes it, and Tagalog is what Filipino is called there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from babel import Locale, UnknownLocaleError
@@ -14,6 +14,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils import translation
 from django.utils.translation import trans_real
+
+from ieim.administration import selectors as administration
 
 _PAGES = {"en": "en-gb", "zh": "zh-hans", "tl": "fil"}
 _TOLD = {"en-gb": "en", "zh-hans": "zh"}
@@ -39,13 +41,19 @@ class PageLanguage:
 
     @property
     def others(self) -> tuple[PageLanguage, ...]:
-        """The other languages that pages are in."""
-        return tuple(each for each in languages() if each != self)
+        """The other languages that the administration offers its pages in."""
+        return tuple(each for each in offered() if each != self)
 
 
 def languages() -> tuple[PageLanguage, ...]:
     """Return the languages that pages are in, in the order of the settings."""
     return tuple(PageLanguage(code, name) for code, name in settings.LANGUAGES)
+
+
+def offered() -> tuple[PageLanguage, ...]:
+    """Return those of them that the administration offers its pages in: one at least."""
+    chosen = {_PAGES.get(code, code) for code in administration.offered_languages()}
+    return tuple(each for each in languages() if each.code in chosen)
 
 
 def find(language: str) -> PageLanguage | None:
@@ -71,20 +79,34 @@ def current() -> str:
 
 
 def of_page(request: HttpRequest) -> str:
-    """Return the language of a citizen's page: the one that they chose, or else the browser's."""
-    return translation.get_language_from_request(request)
+    """Return the language of a citizen's page: the one that they chose, or else the browser's.
+
+    Where neither is offered it is English, or the first that is.
+    """
+    codes = [each.code for each in offered()]
+    chosen = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
+    wanted = [
+        chosen,
+        *_accepted(request.headers.get("Accept-Language", "")),
+        settings.LANGUAGE_CODE,
+    ]
+    return next((code for code in wanted if code in codes), codes[0])
 
 
 def of_header(accepted: str) -> str:
     """Return the language for a program that sends this ``Accept-Language``."""
-    for code, _ in trans_real.parse_accept_lang_header(accepted.lower()):
+    return next(_accepted(accepted), settings.LANGUAGE_CODE)
+
+
+def _accepted(header: str) -> Iterator[str]:
+    """Yield the languages of pages that an ``Accept-Language`` names, the dearest first."""
+    for code, _ in trans_real.parse_accept_lang_header(header.lower()):
         if code == "*":
-            break
+            return
         try:
-            return translation.get_supported_language_variant(code)
+            yield translation.get_supported_language_variant(code)
         except LookupError:
             continue
-    return settings.LANGUAGE_CODE
 
 
 def of_socket(query: Mapping[bytes, list[bytes]]) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from conversations.models import Feedback, Turn
 from conversations.rating.models import Reason
@@ -53,7 +54,7 @@ def visible(user: Person) -> QuerySet[Feedback]:
 
 def listed(user: Person, *, with_items: bool) -> QuerySet[Feedback]:
     """Return what a user may see, the newest first; without items only what has none so far."""
-    said = visible(user).select_related("reply__turn__session", "reply__rating")
+    said = _whole(visible(user))
     if not with_items:
         said = said.exclude(Exists(ReviewItem.objects.filter(turn=OuterRef("reply__turn"))))
     return said.order_by("-at", "-pk")
@@ -62,14 +63,20 @@ def listed(user: Person, *, with_items: bool) -> QuerySet[Feedback]:
 def of_turn(turn: Turn) -> FeedbackView | None:
     """Return what was said of a turn's answer, None for nothing. Who sees the turn may see it."""
     said = Feedback.objects.filter(reply__turn=turn).exclude(reason="", text="")
-    found = said.select_related("reply__turn__session", "reply__rating").first()
+    found = _whole(said).first()
     return view(found) if found else None
 
 
-def view(said: Feedback) -> FeedbackView:
-    """Return what was said as it is shown."""
+def _whole(said: QuerySet[Feedback]) -> QuerySet[Feedback]:
+    """Return rows with all that :func:`view` shows of them."""
+    items = ReviewItem.objects.filter(turn=OuterRef("reply__turn")).order_by("-opened_at")
+    newest = Subquery(items.values("pk")[:1])
+    return said.select_related("reply__turn__session", "reply__rating").annotate(item=newest)
+
+
+def view(said: Any) -> FeedbackView:
+    """Return what was said, a row of :func:`listed`, as it is shown."""
     turn = said.reply.turn
-    items = ReviewItem.objects.filter(turn=turn).order_by("-opened_at")
     return FeedbackView(
         turn_id=turn.pk,
         reference=turn.session.reference,
@@ -79,5 +86,5 @@ def view(said: Feedback) -> FeedbackView:
         text=said.text,
         question=prepare(turn.text).text,
         answer=said.reply.body.get("title") or said.reply.body.get("lead") or "",
-        item=items.values_list("pk", flat=True).first(),
+        item=said.item,
     )

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import ForeignKey, ForeignObjectRel, Model
+
+from conversations.models import Turn
 
 POSITIONS = 20
 Tampered = tuple[str, str]
@@ -70,35 +73,26 @@ def change_text(position: int) -> Tampered:
 
 
 def delete_turn(key: Any) -> Tampered:
-    for table, column in (
-        ("conversations_rating", "reply_id"),
-        ("conversations_feedback", "reply_id"),
-        ("conversations_citation", "reply_id"),
-        ("conversations_reply", "turn_id"),
-        ("conversations_correction", "turn_id"),
-        ("conversations_attempt", "stage_id"),
-        ("conversations_evidencespan", "stage_id"),
-        ("conversations_stage", "turn_id"),
-        ("conversations_choice", "turn_id"),
-        ("conversations_replacement", "turn_id"),
-        ("conversations_replacement", "by_id"),
-        ("review_signoff", "item_id"),
-        ("review_decision", "item_id"),
-        ("review_itemflag", "item_id"),
-        ("review_searchtext", "item_id"),
-        ("review_reviewitem", "turn_id"),
-    ):
-        parent = {
-            "reply_id": "SELECT id FROM conversations_reply WHERE turn_id = %s",
-            "stage_id": "SELECT id FROM conversations_stage WHERE turn_id = %s",
-            "item_id": "SELECT id FROM review_reviewitem WHERE turn_id = %s",
-            "turn_id": "%s",
-            "by_id": "%s",
-        }[column]
-        with connection.cursor() as cursor:
-            cursor.execute(f"DELETE FROM {table} WHERE {column} IN ({parent})", [key])
-    do("DELETE FROM conversations_turn WHERE id = %s", key)
+    _delete_whole(Turn, "id", [key])
     return "turn", name(key)
+
+
+def _delete_whole(model: type[Model], column: str, keys: list[Any]) -> None:
+    """Delete rows with whatever refers to them, and whatever refers to that."""
+    table, within = model._meta.db_table, ", ".join(["%s"] * len(keys))
+    primary = model._meta.pk.column
+    found = [each for (each,) in rows(_SELECT.format(primary, table, column, within), *keys)]
+    if not found:
+        return
+    for relation in model._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ForeignObjectRel):
+            referring = cast("ForeignKey[Any, Any]", relation.field)
+            _delete_whole(referring.model, referring.column, found)
+    within = ", ".join(["%s"] * len(found))
+    do(f"DELETE FROM {table} WHERE {primary} IN ({within})", *found)
+
+
+_SELECT = "SELECT {} FROM {} WHERE {} IN ({})"
 
 
 def change_answer(position: int) -> Tampered:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from conversations.languages import pages
 from conversations.turns import services
 from conversations.turns.refusing import STILL_WORKING
+from tests.administration.setting import put
 from tests.conversations.chat import tabs
 from tests.conversations.languages.reading import Reader
 from tests.conversations.test_rating import browser_with
@@ -107,6 +108,32 @@ def test_the_switch_takes_no_language_that_pages_are_not_in(published: None) -> 
     assert Client(enforce_csrf_checks=True).post("/language/").status_code == 403
     browser.cookies[settings.LANGUAGE_COOKIE_NAME] = "xx"
     assert frame(html_of(browser.get("/")))[0] == "en-gb"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "chosen", "language"),
+    [
+        ("de, fr;q=0.9", "", "fr"),
+        ("fr", "ar", "ar"),
+        ("fr", "de", "fr"),
+        ("de", "", "fr"),
+        ("", "de", "fr"),
+        ("", "", "fr"),
+    ],
+)
+def test_a_page_is_in_no_language_that_the_administration_does_not_offer(
+    ask: Ask, accepted: str, chosen: str, language: str
+) -> None:
+    put("languages", offered="ar fr")
+    browser = browser_with(SECRET, headers={"Accept-Language": accepted})
+    if chosen:
+        browser.cookies[settings.LANGUAGE_COOKIE_NAME] = chosen
+    ask(GERMAN, secret=SECRET)
+    html = html_of(browser.get("/"))
+    assert frame(html)[0] == language
+    others = re.findall(r'name="language" value="([^"]+)" lang=', html)
+    assert others == [code for code in ("fr", "ar") if code != language]
+    assert "language-offer__button" not in html
 
 
 def test_the_switch_after_a_form_leads_to_a_page_that_can_be_opened(published: None) -> None:

@@ -151,10 +151,10 @@ def test_a_card_that_stands_above_is_not_shown_again(ask: Ask) -> None:
     assert [shown[turn.pk] for turn in (first, again, other)] == [
         selectors.turn_view(turn.pk).reply for turn in (first, again, other)
     ]
-    said = page(shown[again.pk])  # type: ignore[arg-type]
+    said = page(shown[again.pk])  # type: ignore[arg-type]  # it has a reply
     assert "What to do first" not in said
     # Everything is there for who opens it, and where it is from.
-    for fact in shown[again.pk].facts:  # type: ignore[union-attr]
+    for fact in shown[again.pk].facts:  # type: ignore[union-attr]  # likewise
         assert all(item in unescape(said) for item in fact.items if "+999" not in item)
     assert "Source" in said
 
