@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from conversations.models import Turn
-from conversations.turns.help_lines import contacts
+from conversations.turns import flags
+from conversations.turns.help_lines import contacts, of_feedback
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Label
 from review.models import CRISIS, ReviewItem
@@ -15,11 +16,15 @@ def is_crisis(item: ReviewItem) -> bool:
 
 
 def labels(turn: Turn) -> tuple[Label, ...]:
-    """Return the labels of a turn's flags that escalate, each once, in the order of the message."""
-    if not turn.risks:
+    """Return the labels of a turn's flags that escalate, each once, in the order of the message.
+
+    What the citizen wrote of the answer counts as the message does, and comes after it.
+    """
+    told = [code for code, _ in flags.of_feedback(turn)]
+    codes = dict.fromkeys([*(risk["code"] for risk in turn.risks), *told])
+    if not codes:
         return ()
     known = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    codes = dict.fromkeys(risk["code"] for risk in turn.risks)
     return tuple(known[code] for code in codes if code in known and known[code].escalates)
 
 
@@ -32,5 +37,6 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
         return ()
     release = knowledge.release(turn.release_number)
     shown = contacts([label.code for label in found], release, turn.language, text=turn.text)
-    texts = [*(each.text for each in shown), *(label.description for label in found)]
+    told = [each.text for each in (*shown, *of_feedback(turn))]
+    texts = [*told, *(label.description for label in found)]
     return tuple(dict.fromkeys(text for text in texts if text))

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from conversations import ports
 from conversations.chat.replies import RATED_KINDS
 from conversations.models import Feedback, Rating, Reply, Session
 from conversations.rating.models import Reason
@@ -16,7 +17,10 @@ from conversations.record.vouched import FEEDBACK, RATING
 from conversations.turns import erasing
 from conversations.turns.locking import locked
 from conversations.turns.refusing import Refused
+from conversations.turns.services import REPLY
 from ieim.audit import services as audit
+from ieim.pipeline.findings import Code
+from ieim.pipeline.message import risk
 from ieim.pipeline.message.screen import refusal, shows_nothing
 from ieim.pipeline.personal.redaction import prepare
 
@@ -47,8 +51,9 @@ def rate(
 
     A second verdict takes the place of the first, and what was said with that goes; the same one
     again changes nothing, unless it comes with a ``reason`` (of :class:`Reason`; only where it was
-    not useful) or a ``text``, from which personal data are taken out. Guidance and questions cannot
-    be rated. Raises :class:`NothingToRate`, :class:`FeedbackRefused`, and ``Session.DoesNotExist``
+    not useful) or a ``text``, from which personal data are taken out. A text that tells of danger
+    opens a review item. Guidance and questions cannot be rated. Raises :class:`NothingToRate`,
+    :class:`FeedbackRefused`, and ``Session.DoesNotExist``
     also for a session that was erased.
     """
     words = _checked(useful=useful, reason=reason, text=text)
@@ -129,3 +134,7 @@ def _tell(session: Session, reply: Reply, reason: str, words: str) -> None:
         },
         rows=[FEEDBACK.row(feedback)],
     )
+    if risk.find(words):
+        # Nothing waits for the item; it is there so that a person sees the danger at once.
+        codes = [Code.POLICY_RISK.value, Code.CITIZEN_FEEDBACK.value]
+        ports.open_review(turn_id=reply.turn_id, stage=REPLY, codes=codes)

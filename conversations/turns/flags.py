@@ -54,6 +54,13 @@ def of_rules(turn: Turn) -> list[Risk]:
     return [Risk(**found) for found in turn.risks if found["source"] != "model"]
 
 
+def of_feedback(turn: Turn) -> list[tuple[str, str]]:
+    """Return the risks in what the citizen wrote of a turn's answer: each code with its words."""
+    feedback = getattr(getattr(turn, "reply", None), "feedback", None)
+    text = feedback.text if feedback is not None else ""
+    return [(each.code, text[each.start : each.end]) for each in risk.find(text)] if text else []
+
+
 def holds(turn: Turn) -> list[Finding]:
     """Return the holds that a turn's risk flags put on it, by its release's labels."""
     if not turn.risks:

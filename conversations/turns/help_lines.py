@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from conversations.models import Turn
-from conversations.turns import languages
+from conversations.turns import flags, languages
 from conversations.turns.flags import waiting
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Release
@@ -33,13 +33,11 @@ def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
 
 def of_feedback(turn: Turn) -> tuple[Contact, ...]:
     """Return the help lines for what the citizen wrote of an answer: it can tell of danger too."""
-    feedback = getattr(getattr(turn, "reply", None), "feedback", None)
-    found = risk.find(feedback.text) if feedback is not None and feedback.text else []
-    if feedback is None or not found:
+    codes = [code for code, _ in flags.of_feedback(turn)]
+    if not codes:
         return ()
     release = knowledge.release(turn.release_number)
-    codes = [each.code for each in found]
-    return contacts(codes, release, turn.language, text=feedback.text)
+    return contacts(codes, release, turn.language, text=turn.reply.feedback.text)
 
 
 def _own_lines(turn: Turn) -> tuple[Contact, ...]:

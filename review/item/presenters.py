@@ -110,6 +110,7 @@ class ItemView:
     segments: tuple[Segment, ...]
     marks: tuple[Mark, ...]
     risks: tuple[str, ...]
+    answered: bool
     wanted: tuple[Said, ...]
     hints: tuple[Hint, ...]
     flow: tuple[Step, ...]
@@ -170,6 +171,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         risks=tuple(
             dict.fromkeys(said.label_name(release, "risk_flags", r["code"]) for r in turn.risks)
         ),
+        answered=_answered(item),
         wanted=_wanted(stopped, release),
         hints=evidence.hints(turn.text, attempts),
         flow=tuple(step for step in steps if step.answering),
@@ -204,6 +206,8 @@ def _lead(item: ReviewItem, attempts: int) -> str:
         return f"It had stopped at “{stage_words(item.stage)}”."
     if item.stage == PERSON:
         return "The citizen waits for a person."
+    if _answered(item):
+        return "The citizen has an answer, and said something of it. Nothing waits for this item."
     if item.stage == REPLY:
         return "The citizen waits for the answer."
     where = f"It stopped at “{stage_words(item.stage)}”"
@@ -211,6 +215,10 @@ def _lead(item: ReviewItem, attempts: int) -> str:
     tried = times.get(attempts, f"after {attempts} attempts")
     waits = "The citizen waits for the answer." if item.stage in ANSWERING else NOBODY_WAITS
     return f"{where} {tried}. {waits}"
+
+
+def _answered(item: ReviewItem) -> bool:
+    return item.stage == REPLY and hasattr(item.turn, "reply")
 
 
 def _wanted(stage: Stage | None, release: Release) -> tuple[Said, ...]:

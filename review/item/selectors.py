@@ -41,7 +41,7 @@ def load(pk: UUID, user: User) -> Loaded:
     item = (
         visible(user)
         .select_related(
-            *("turn__session", "turn__reply", "turn__choice", "claimed_by", "agencies"),
+            *("turn__session", "turn__reply__feedback", "turn__choice", "claimed_by", "agencies"),
             *("turn__replaces__turn__reply", "turn__replaced"),
         )
         .prefetch_related(

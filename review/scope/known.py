@@ -10,6 +10,7 @@ from uuid import UUID
 from conversations.models import PersonRequest, Stage, Turn
 from conversations.person import hours
 from conversations.states import DONE_STAGE_STATUSES
+from conversations.turns.flags import of_feedback
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Label
 from review import crisis, due
@@ -35,7 +36,8 @@ def of_turn(turn: Turn) -> Known:
     done = [status.value for status in DONE_STAGE_STATUSES]
     rows = Stage.objects.filter(turn=turn, contract="classify", status__in=done)
     classified = rows.values_list("result", flat=True).first() or {}
-    flags = tuple(dict.fromkeys(risk["code"] for risk in turn.risks))
+    told = [code for code, _ in of_feedback(turn)]
+    flags = tuple(dict.fromkeys([*(risk["code"] for risk in turn.risks), *told]))
     return Known(
         urgency=classified.get("urgency", {}).get("label", ""),
         language=turn.language,

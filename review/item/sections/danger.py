@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conversations.models import Turn
+from conversations.turns import flags
 from review import crisis
 
 
@@ -12,7 +13,7 @@ from review import crisis
 class Danger:
     """Why an item is in crisis.
 
-    ``names`` are the risks, ``words`` those of the message that show them, ``help_lines`` what the
+    ``names`` are the risks, ``words`` those of the citizen that show them, ``help_lines`` what the
     citizen was shown at once, and the same in the knowledge's language.
     """
 
@@ -22,12 +23,13 @@ class Danger:
 
 
 def danger(turn: Turn) -> Danger | None:
-    """Return the danger that a turn's message shows, None where it shows none."""
+    """Return the danger that a citizen's words show, None where it shows none."""
     labels = crisis.labels(turn)
     if not labels:
         return None
     codes = {label.code for label in labels}
     words = [turn.text[r["start"] : r["end"]] for r in turn.risks if r["code"] in codes]
+    words += [said for code, said in flags.of_feedback(turn) if code in codes]
     return Danger(
         names=", ".join(label.name for label in labels),
         words=tuple(dict.fromkeys(filter(None, words))),

@@ -15,7 +15,7 @@ from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.roles import Role
 from review.feedback import selectors, services
-from review.models import Action, ReviewItem
+from review.models import CRISIS, Action, ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 from tests.review.people import person
@@ -46,6 +46,24 @@ def test_the_list_has_what_had_no_item(ask: Ask) -> None:
     client.post(f"{LIST}item/", {"turn": str(turn.pk)})
     assert WORDS not in client.get(LIST).content.decode()
     assert WORDS in client.get(f"{LIST}?show=all").content.decode()
+
+
+def test_danger_in_it_opens_an_item_that_every_agency_sees_first(ask: Ask) -> None:
+    turn = ask(VISA)
+    words = "Useless. I want to kill myself"
+    for _ in range(2):
+        rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=words)
+    item = ReviewItem.objects.get()
+    assert (item.rank, item.reasons[0]) == (CRISIS, "policy.risk")
+    assert "citizen.feedback" in item.reasons
+    client = worker("eva", "civil-registry")
+    assert "Items for a person" in client.get("/review/").content.decode()
+    assert turn.session.reference in client.get("/review/").content.decode()
+    html = client.get(f"/review/{item.pk}/").content.decode()
+    assert "kill myself" in html
+    assert "Listening Line" in html
+    assert "The citizen has an answer, and said something of it." in html
+    assert verify(turn.session_id).ok
 
 
 def test_a_long_list_takes_no_more_queries_than_a_short_one(ask: Ask) -> None:
