@@ -83,7 +83,10 @@ class ReplySerializer(serializers.Serializer[Any]):
     )
     offline = serializers.BooleanField(help_text="Whether the offline engine answered.")
     prepared = serializers.BooleanField(
-        help_text="Of guidance: whether it is a text of the administration's, word for word."
+        help_text=(
+            "Whether no words are a model's: guidance that is a text of the administration's, or "
+            "over several agencies what the service list says to do first."
+        )
     )
     language = serializers.CharField(
         help_text="ISO 639-1: that of headings and other fixed words, and of the rest if not said."

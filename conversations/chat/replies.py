@@ -177,7 +177,9 @@ class ReplyView:
             # The offline engine says nothing else.
             told = "prepared" if self.prepared or self.offline else "guidance"
             return self.words.origins[told]
-        return self.words.origins["offline" if self.offline else "model"]
+        if self.offline:
+            return self.words.origins["offline"]
+        return self.words.origins["listed" if self.prepared else "model"]
 
     @property
     def asked(self) -> FactView | None:

@@ -60,7 +60,8 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
             for n in said.notices
         ),
         still_about=said.still_about,
-        prepared=guidance.prepared(said, release or knowledge.release(turn.release_number)),
+        prepared=said.listed
+        or guidance.prepared(said, release or knowledge.release(turn.release_number)),
         general=_is_general(said),
     )
 

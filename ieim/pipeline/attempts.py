@@ -21,12 +21,11 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.reply import entities
 from ieim.pipeline.reply.standing_in import standing_in
-from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs
 from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
 
 Done = tuple[Output, Output]
 
-MAX_ATTEMPTS = 2
 MAX_TRIES = 3
 """Calls for one attempt: a timeout, a reset, 429 or 5xx is tried again at most twice."""
 ROOM = 10

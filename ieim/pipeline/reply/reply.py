@@ -111,6 +111,12 @@ class Reply:
             uncovered=tuple((start, end) for start, end in data.get("uncovered", ())),
         )
 
+    @property
+    def listed(self) -> bool:
+        """Whether the text over several agencies is the release's own: what to do first at each."""
+        own = "\n\n".join(f"{each.source.agency_name}: {each.first}" for each in self.cards)
+        return bool(self.cards) and self.paragraphs == tuple(paragraphs(own))
+
     def as_text(self) -> str:
         """Return the reply without its sources as plain text, for the terminal and for search."""
         notices = (f"{notice.heading}: {notice.text}" for notice in self.notices)

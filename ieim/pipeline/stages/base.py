@@ -18,6 +18,7 @@ from ieim.pipeline.ports import Shortlist
 
 Output = Mapping[str, Any]
 HISTORY_ITEMS = 20
+MAX_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True)

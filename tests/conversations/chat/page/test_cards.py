@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from html import unescape
 
@@ -17,6 +18,9 @@ from conversations.events import events
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
 from conversations.turns import services
+from ieim.audit.verify import verify
+from ieim.llm.offline import OfflineModel
+from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.reply import reply as replies
 from ieim.studio.trying.words import parts_of
 from tests.fixtures import VISA, Ask
@@ -169,3 +173,29 @@ def test_cards_of_several_agencies_are_not_shown_again_either(ask: Ask) -> None:
     assert [len(card.open) for card in second.cards] == [1, 1]
     for card in second.cards:
         assert set(card.open) | set(card.folded) == set(card.facts)
+
+
+def test_words_that_no_source_says_are_left_out_and_the_citizen_is_told(ask: Ask) -> None:
+    class Talkative(OfflineModel):
+        name = "talkative"
+
+        def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+            answer = super().complete(request, deadline=deadline)
+            if request.contract != "multi_agency_service_answer_v1":
+                return answer
+            said = json.loads(answer.raw) | {"assistantReply": "Swiftly gather your courage!"}
+            return replace(answer, raw=json.dumps(said))
+
+    turn = ask(BABY, secret="s", model=Talkative())
+    assert turn.state == "answered"
+    reply = selectors.turn_view(turn.pk).reply
+    assert reply
+    assert len(reply.cards) == 2
+    assert [text.split(":")[0] for text in reply.paragraphs] == [
+        card.source.agency for card in reply.cards
+    ]
+    said = page(reply)
+    assert "courage" not in said
+    assert "without words of the assistant’s own" in said
+    assert replay(turn).same
+    assert verify(turn.session_id).ok
