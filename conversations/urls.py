@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from conversations.chat import views
+from conversations.offline import views as offline
 from conversations.person import views as person_views
 
 app_name = "conversations"
@@ -27,6 +28,8 @@ urlpatterns = [
     path("delete/", views.delete, name="delete"),
     path("c/<str:secret>/", views.resume, name="resume"),
     path("language/", require_POST(set_language), name="language"),
+    path("offline/", offline.page, name="offline"),
+    path("worker.js", offline.worker, name="worker"),
     path("help/", views.help_page, name="help"),
     path("accessibility/", views.accessibility, name="accessibility"),
     path("privacy/", views.privacy, name="privacy"),

@@ -129,6 +129,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser, live_site: str) -> Iterator[Page]:
     """A page of a new visitor of the live site; addresses may start with ``/``."""
-    context = browser.new_context(base_url=live_site)
+    # Requests that a service worker sees are not routed; test_offline.py tries it.
+    context = browser.new_context(base_url=live_site, service_workers="block")
     yield context.new_page()
     context.close()

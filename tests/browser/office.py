@@ -54,6 +54,7 @@ class Office:
 
     def visitor(self, **options: Any) -> Page:
         """Open a browser that nobody has used."""
+        options = {"service_workers": "block", **options}
         self.contexts.append(self.browser.new_context(base_url=self.base_url, **options))
         return self.contexts[-1].new_page()
 

@@ -46,6 +46,8 @@ ACCESS: Mapping[str, Who] = {
     "conversations:help": EVERYBODY,
     "conversations:accessibility": EVERYBODY,
     "conversations:privacy": EVERYBODY,
+    "conversations:offline": EVERYBODY,
+    "conversations:worker": EVERYBODY,
     "conversations:person": EVERYBODY,
     "conversations:person_withdraw": EVERYBODY,
     "conversations:language": EVERYBODY,

@@ -365,6 +365,9 @@ document.addEventListener("visibilitychange", () => {
 refresh();
 watchNewest();
 
+// It shows a page of ours where this one cannot be had.
+navigator.serviceWorker?.register("/worker.js").catch(() => {});
+
 // What this tab had not sent when it was closed or loaded again.
 const left = unsent();
 if (left && newest() && shows(newest(), left.text)) keepUnsent(null);

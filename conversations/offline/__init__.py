@@ -1,0 +1,1 @@
+"""What a browser shows of the citizen's pages while it has no connection."""

@@ -1,0 +1,66 @@
+"""The page for who has no connection, and the worker that keeps it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from django.test import Client
+
+from tests.administration.setting import put
+
+
+def worker(**headers: str) -> tuple[str, dict[str, Any]]:
+    """The script, and what it keeps."""
+    response = Client(headers=headers).get("/worker.js")
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/javascript")
+    assert "no-store" in response["Cache-Control"]
+    script = response.content.decode()
+    found = re.search(r"^const kept = (\{.*\});$", script, re.MULTILINE)
+    assert found
+    kept: dict[str, Any] = json.loads(found[1])
+    return script, kept
+
+
+def test_the_worker_keeps_a_page_whose_parts_are_there(published: None) -> None:
+    _, kept = worker()
+    html = Client().get(kept["page"]).content.decode()
+    assert "No connection" in html
+    assert "If a life is in danger" in html
+    assert "112" in html
+    assert any("citizen" in part for part in kept["parts"])
+    assert any("offline" in part for part in kept["parts"])
+    assert all(part in html for part in kept["parts"])
+
+
+def test_it_stands_in_for_citizens_pages_only(published: None) -> None:
+    _, kept = worker()
+    assert "/" in kept["places"]
+    assert not any(
+        place.startswith(("/review", "/knowledge", "/admin", "/staff", "/c/", "/api"))
+        for place in kept["places"]
+    )
+    for place in kept["places"]:
+        assert Client().get(place).status_code == 200
+
+
+def test_a_browser_that_comes_again_has_nothing_new_to_keep(published: None) -> None:
+    assert worker() == worker()
+
+
+def test_another_language_and_other_settings_are_kept_anew(published: None) -> None:
+    script, kept = worker()
+    german = worker(**{"Accept-Language": "de"})[0]
+    put("numbers", emergency="555")
+    changed, _ = worker()
+    assert len({script, german, changed}) == 3
+    html = Client(headers={"Accept-Language": "ar"}).get(kept["page"]).content.decode()
+    assert 'dir="rtl"' in html
+
+
+def test_nothing_of_a_conversation_is_kept(published: None) -> None:
+    page = Client().get("/offline/")
+    assert not page.cookies
+    assert not Client().get("/worker.js").cookies
