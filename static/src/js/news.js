@@ -15,14 +15,14 @@ const usual = { title: document.title, icon: icon.getAttribute("href") };
 const known = new Map();
 const unseen = new Set();
 const told = new Set(); // those of them that the title counts
-let waited = new Set(); // the questions that waited for a person
+const waited = new Set(); // the questions that wait for a person, until the answer is whole
 
 const came = (element) => Number(element.dataset.came);
 const visible = () => document.visibilityState === "visible";
 
-function waiting() {
+function wait() {
   const outcomes = document.querySelectorAll('.outcome[data-state="needs_review"]');
-  return new Set([...outcomes].map((each) => each.closest(".turn").id));
+  for (const each of outcomes) waited.add(each.closest(".turn").id);
 }
 
 const watch = new IntersectionObserver(
@@ -46,9 +46,9 @@ function look() {
     known.set(element.id, came(element));
     unseen.add(element.id);
     const turn = element.closest(".turn")?.id;
-    if (!visible() || waited.has(turn)) told.add(element.id);
+    if (waited.delete(turn) || !visible()) told.add(element.id);
   }
-  waited = waiting();
+  wait();
   again();
   tell();
 }
@@ -64,8 +64,8 @@ function again() {
 
 function tell() {
   const count = told.size;
-  const words_ = count > 1 ? words.answers : words.answer;
-  document.title = count ? `(${count}) ${words_} – ${usual.title}` : usual.title;
+  const what = count > 1 ? words.answers : words.answer;
+  document.title = count ? `(${count}) ${what} – ${usual.title}` : usual.title;
   icon.setAttribute("href", count ? words.icon : usual.icon);
   toNew.hidden = !count;
   badge(count);
@@ -106,7 +106,7 @@ document.addEventListener("visibilitychange", () => {
 for (const element of document.querySelectorAll("[data-came][id]")) {
   known.set(element.id, came(element));
 }
-waited = waiting();
+wait();
 remember();
 new MutationObserver(look).observe(document.getElementById("chat"), {
   childList: true,
