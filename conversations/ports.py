@@ -7,9 +7,18 @@ same transaction as its own result.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """By ``when`` a person should have decided, and the finding codes for which one has to."""
+
+    when: datetime
+    reasons: tuple[str, ...]
 
 
 class OpenReview(Protocol):
@@ -31,9 +40,9 @@ class EraseReviews(Protocol):
 
 
 class ReviewsDue(Protocol):
-    """Say by when a person should have decided, by turn id; only turns whose answer waits."""
+    """Say by when a person should have decided, and why, by turn id; only for answers that wait."""
 
-    def __call__(self, *, turn_ids: Collection[UUID]) -> Mapping[UUID, datetime]: ...
+    def __call__(self, *, turn_ids: Collection[UUID]) -> Mapping[UUID, Due]: ...
 
 
 class WithdrawReviews(Protocol):
@@ -118,8 +127,8 @@ def erase_reviews(*, session_id: UUID) -> None:
     _erase_reviews(session_id=session_id)
 
 
-def reviews_due(*, turn_ids: Collection[UUID]) -> Mapping[UUID, datetime]:
-    """Return by when a person should have decided, through the wired port.
+def reviews_due(*, turn_ids: Collection[UUID]) -> Mapping[UUID, Due]:
+    """Return by when a person should have decided, and why, through the wired port.
 
     Raises RuntimeError when nothing is wired: a citizen who waits must be told until when.
     """

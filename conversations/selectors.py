@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +29,7 @@ from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import flags, help_lines, languages
 from conversations.turns.services import secret_digest
+from conversations.waiting import selectors as waiting_room
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.reply import reply as replies
@@ -147,19 +147,18 @@ def _cards(turns: Iterable[Turn]) -> set[Shown]:
     return shown
 
 
-def _due(turns: Iterable[Turn]) -> Mapping[UUID, datetime]:
-    """Return by when people should answer those that wait, as long as that is to come."""
+def _due(turns: Iterable[Turn]) -> Mapping[UUID, ports.Due]:
+    """Return by when people should answer those that wait, and why they have to."""
     held = [turn.pk for turn in turns if turn.state == TurnState.NEEDS_REVIEW.value]
-    if not held:
-        return {}
-    now = timezone.now()
-    return {pk: due for pk, due in ports.reviews_due(turn_ids=held).items() if due > now}
+    return ports.reviews_due(turn_ids=held) if held else {}
 
 
 def _turn_view(
-    turn: Turn, due: Mapping[UUID, datetime], waiting: Sequence[Turn], above: Set[Shown]
+    turn: Turn, due: Mapping[UUID, ports.Due], waiting: Sequence[Turn], above: Set[Shown]
 ) -> TurnView:
     reply = reply_view(turn.reply, turn) if hasattr(turn, "reply") else None
+    waits = due.get(turn.pk)
+    words = _words(turn)
     return TurnView(
         id=turn.pk,
         number=turn.number,
@@ -176,14 +175,17 @@ def _turn_view(
             for each in turn.corrections.all()
         ),
         choice=choosing.choice_view(turn),
-        due_at=due.get(turn.pk),
-        language=_words(turn).language,
+        # No day is promised that is over.
+        due_at=waits.when if waits and waits.when > timezone.now() else None,
+        language=words.language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
         feedback=_feedback(turn),
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
         longer=turn.state == TurnState.RUNNING.value and hasattr(turn, "delay"),
         person=people.request_view(turn),
+        waiting=waiting_room.waiting_view(turn, words, waits, waiting),
+        answered_at=turn.reply.created_at if hasattr(turn, "reply") else None,
     )
 
 

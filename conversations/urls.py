@@ -9,6 +9,7 @@ from django.views.i18n import set_language
 from conversations.chat import views
 from conversations.offline import views as offline
 from conversations.person import views as person_views
+from conversations.returning import views as returning_views
 
 app_name = "conversations"
 
@@ -26,7 +27,8 @@ urlpatterns = [
     path("person/withdraw/", person_views.withdraw, name="person_withdraw"),
     path("start-again/", views.start_again, name="start_again"),
     path("delete/", views.delete, name="delete"),
-    path("c/<str:secret>/", views.resume, name="resume"),
+    path("private-link/", returning_views.private_link, name="private_link"),
+    path("c/<str:secret>/", returning_views.resume, name="resume"),
     path("language/", require_POST(set_language), name="language"),
     path("offline/", offline.page, name="offline"),
     path("worker.js", offline.worker, name="worker"),

@@ -1,4 +1,4 @@
-"""A reply as JSON: made from the page's own view, so both show the same."""
+"""A reply and what stands around it as JSON: made from the page's own views."""
 
 from __future__ import annotations
 
@@ -121,3 +121,20 @@ class FeedbackSerializer(serializers.Serializer[Any]):
 
     reason = serializers.ChoiceField(choices=[*REASONS, ""], help_text="May be empty.")
     text = serializers.CharField(help_text="Without personal data. May be empty.")
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """One step of the work on a message."""
+
+    words = serializers.CharField(help_text="The step in plain words.")
+    status = serializers.ChoiceField(choices=["pending", "running", "done", "stopped"])
+
+
+class CorrectionSerializer(serializers.Serializer[Any]):
+    """What staff have since written of an answer that was wrong."""
+
+    text = serializers.CharField()
+    sent_at = serializers.DateTimeField()
+    origin = serializers.ChoiceField(
+        choices=[ReplyOrigin.STAFF.value], help_text="Whose words these are."
+    )

@@ -8,11 +8,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.api.reply_serializers import (
+    CardSerializer,
+    CorrectionSerializer,
     FeedbackSerializer,
     IdentifierSerializer,
     ReplySerializer,
+    StepSerializer,
 )
-from conversations.models import ReplyOrigin
 from conversations.person.serializers import LineSerializer, RequestSerializer
 from conversations.personal.choices import CHOICES
 from conversations.rating.models import Reason
@@ -184,23 +186,6 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     )
 
 
-class StepSerializer(serializers.Serializer[Any]):
-    """One step of the work on a message."""
-
-    words = serializers.CharField(help_text="The step in plain words.")
-    status = serializers.ChoiceField(choices=["pending", "running", "done", "stopped"])
-
-
-class CorrectionSerializer(serializers.Serializer[Any]):
-    """What staff have since written of an answer that was wrong."""
-
-    text = serializers.CharField()
-    sent_at = serializers.DateTimeField()
-    origin = serializers.ChoiceField(
-        choices=[ReplyOrigin.STAFF.value], help_text="Whose words these are."
-    )
-
-
 class TurnSerializer(serializers.Serializer[Any]):
     """One message and what came of it so far."""
 
@@ -220,6 +205,11 @@ class TurnSerializer(serializers.Serializer[Any]):
     steps = StepSerializer(many=True)
     choice = ChoiceSerializer(
         allow_null=True, help_text="What the citizen has to choose from; null for nothing."
+    )
+    may_help = CardSerializer(
+        many=True,
+        help_text="While a person is waited for: up to three services that the search found. Not "
+        "the answer: say so. Their `lead` is empty.",
     )
     reply = ReplySerializer(allow_null=True)
     useful = serializers.BooleanField(

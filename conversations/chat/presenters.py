@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from conversations.chat.replies import ReplyView
+from conversations.chat.replies import CardView, ReplyView
 from conversations.chat.wording import PAGE, Words, words
 from conversations.choosing.presenters import ChoiceView
 from conversations.languages import pages
 from conversations.languages.pages import PageLanguage
+from conversations.person.models import LineKind
 from conversations.person.presenters import LineView, RequestView
 from conversations.rating.models import Reason
+from conversations.returning import seen
+from conversations.returning.seen import Visit
 from conversations.turns import languages
+from conversations.waiting.presenters import WaitingView
 from ieim.pipeline.message.risk import Contact
 
 
@@ -67,8 +71,10 @@ class TurnView:
     is that of the words around it. ``useful`` is what the citizen says of the answer, None while
     they have said nothing, ``feedback`` why. ``replaces`` is the turn whose answer was about
     something else, so that this one asks it again; ``replaced_by`` is the other way round.
-    ``longer`` says that it takes longer than usual at the moment. ``person`` is the wish to have
-    one that this is; ``lines`` are what a takeover put after it.
+    ``waiting`` is why it waits for a person, and what there is meanwhile; None where it does not.
+    ``answered_at`` is when the reply came. ``longer`` says that it takes longer than usual at the
+    moment. ``person`` is the wish to have one that this is; ``lines`` are what a takeover put after
+    it.
     """
 
     id: UUID
@@ -89,6 +95,8 @@ class TurnView:
     replaces: UUID | None = None
     replaced_by: UUID | None = None
     longer: bool = False
+    waiting: WaitingView | None = None
+    answered_at: datetime | None = None
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
 
@@ -108,11 +116,29 @@ class TurnView:
         return [each.text for each in self.contacts]
 
     @property
+    def moments(self) -> Iterator[int]:
+        """When each thing came that a citizen may come back for, as the page shows them."""
+        if self.reply and self.answered_at:
+            yield seen.moment(self.answered_at)
+        yield from (seen.moment(each.sent_at) for each in self.corrections)
+        yield from (seen.moment(line.at) for line in self.lines if line.kind == LineKind.SAID)
+
+    @property
+    def held_why(self) -> str:
+        """The sentences that say why a person answers; empty where none has to."""
+        return self.words.held_why[self.waiting.reason] if self.waiting else ""
+
+    @property
     def held_when(self) -> str:
         """The sentence that says by when a person answers."""
         if self.due_at is None:
             return self.words.held["late"]
-        return self.words.held["when"].format(day=self.words.day(self.due_at))
+        return self.words.held["when"].format(time=self.words.moment(self.due_at))
+
+    @property
+    def may_help(self) -> Sequence[CardView]:
+        """Services that may be about a question that waits for a person: not the answer to it."""
+        return self.waiting.may_help if self.waiting else ()
 
     @property
     def choose_until(self) -> str:
@@ -138,7 +164,7 @@ class ChatView:
     """The whole page; ``reference`` and ``resume_path`` are empty before the first message.
 
     ``with_person``: a caseworker has the conversation; ``waits_for_person``: the citizen has asked
-    for one.
+    for one. ``visit`` says what is new to who has come back, None for nobody.
     """
 
     reference: str
@@ -149,6 +175,24 @@ class ChatView:
     offline: bool
     with_person: bool = False
     waits_for_person: bool = False
+    visit: Visit | None = None
+
+    @property
+    def latest(self) -> int:
+        """When the newest thing came that a citizen may come back for, 0 for nothing."""
+        return max((each for turn in self.turns for each in turn.moments), default=0)
+
+    @property
+    def news(self) -> Sequence[int]:
+        """When each thing came that is new, as the page shows them."""
+        visit = self.visit
+        moments = (each for turn in self.turns for each in turn.moments)
+        return [each for each in moments if visit.has(each)] if visit else []
+
+    @property
+    def first_new(self) -> int | None:
+        """When that came above which the page says that it is new, None for nothing."""
+        return next(iter(self.news), None)
 
     @property
     def words(self) -> Words:

@@ -36,6 +36,7 @@ from conversations.languages import pages
 from conversations.models import Session
 from conversations.personal import choices
 from conversations.replacing import services as replacing
+from conversations.returning import seen
 from conversations.turns import messages, refusing
 from ieim.people import addresses
 
@@ -96,6 +97,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.base_url = settings.IEIM_PUBLIC_URL or _origin(self.scope)
         self.group = ""
         self.unreadable = 0
+        # What is new stays so while the page is open, however often its parts are sent.
+        self.visit = seen.of_query(_query(self.scope))
         self.chat: ChatView | None = None
         await self.accept()
         await self.show_all()
@@ -147,7 +150,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Send the whole conversation, unless the page has it already."""
         await self.join()
         before = self.chat
-        self.chat = await database_sync_to_async(selectors.chat_view)(secret=self.secret)
+        now = await database_sync_to_async(selectors.chat_view)(secret=self.secret)
+        self.chat = replace(now, visit=self.visit)
         if before is None:
             # The address says which state the page was rendered with, most often a moment ago.
             have = parse_qs(self.scope["query_string"]).get(b"have", [b""])[0]
@@ -258,6 +262,10 @@ def _told(turn: TurnView) -> str:
     if turn.longer:
         return turn.words.waiting["longer"]
     return told.get(turn.state, "")
+
+
+def _query(scope: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+    return parse_qs(scope["query_string"].decode("latin-1"))
 
 
 def _origin(scope: Mapping[str, Any]) -> str:

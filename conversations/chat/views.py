@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -19,6 +19,8 @@ from conversations.models import Session
 from conversations.personal import choices
 from conversations.rating import services as rating
 from conversations.replacing import services as replacing
+from conversations.returning import links, seen
+from conversations.returning.seen import Visit
 from conversations.turns import erasing, messages, refusing, services
 from ieim.people import addresses
 
@@ -28,10 +30,16 @@ from ieim.people import addresses
 def chat(request: HttpRequest) -> HttpResponse:
     """The conversation of this browser; on a first visit the empty page and a fresh secret.
 
-    Nothing is stored before the first message.
+    Nothing is stored before the first message. An open page that looks again brings its visit; any
+    other one is a visit of its own, by which the browser has seen what there is.
     """
     secret = cookies.secret_of_request(request)
-    response = _page(request, secret)
+    chat = selectors.chat_view(secret=secret)
+    is_htmx = request.headers.get("HX-Request") == "true"
+    visit = seen.of_query(dict(request.GET.lists())) if is_htmx else _visit(request, chat)
+    response = _page(request, replace(chat, visit=visit))
+    if chat.reference and not is_htmx:
+        seen.put(response, chat.reference, chat.latest)
     if secret is None:
         cookies.put(response, services.new_secret())
     return response
@@ -184,6 +192,7 @@ def start_again(request: HttpRequest) -> HttpResponse:
     response = redirect("conversations:chat")
     response.status_code = 303
     cookies.drop(response)
+    seen.drop(response)
     return response
 
 
@@ -203,26 +212,7 @@ def delete(request: HttpRequest) -> HttpResponse:
     erasing.erase_session(session_id=session.pk)
     response = render(request, "conversations/pages/deleted.html", {"reference": session.reference})
     cookies.drop(response)
-    return response
-
-
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def resume(request: HttpRequest, secret: str) -> HttpResponse:
-    """Open a conversation by its private link: take it into the cookie and out of the address.
-
-    Only after a press of a button: a link that another site makes a browser follow must not put
-    that citizen's next question into somebody else's conversation.
-    """
-    session = selectors.session_for_secret(secret)
-    if session is None:
-        # Not Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
-        return render(request, "404.html", status=404)
-    if request.method != "POST":
-        return render(request, "conversations/chat/resume.html", {"reference": session.reference})
-    response = redirect("conversations:chat")
-    response.status_code = 303
-    cookies.put(response, secret)
+    seen.drop(response)
     return response
 
 
@@ -249,7 +239,8 @@ def privacy(request: HttpRequest) -> HttpResponse:
 def _not_taken(
     request: HttpRequest, secret: str | None, refused: refusing.Refused, draft: str = ""
 ) -> HttpResponse:
-    response = _page(request, secret, refused=refused, draft=draft)
+    chat = selectors.chat_view(secret=secret)
+    response = _page(request, chat, refused=refused, draft=draft)
     if isinstance(refused, refusing.TooMany):
         response.status_code = 429
         response.headers["Retry-After"] = str(refused.retry_after)
@@ -258,23 +249,29 @@ def _not_taken(
 
 def _page(
     request: HttpRequest,
-    secret: str | None,
+    chat: ChatView,
     *,
     refused: refusing.Refused | None = None,
     draft: str = "",
 ) -> HttpResponse:
-    chat = selectors.chat_view(secret=secret)
     asked = refused if isinstance(refused, choices.NotChosen) else None
     context = {
         "chat": chat,
         "refused": None if asked else refused,
         "asked": asked,
         "draft": draft,
-        "base_url": settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}",
+        "base_url": links.base_url(request),
         # Not beside an error: the draft would be gone before it is read.
         "look_again": _look_again(request, chat) if chat.pending and not refused else "",
     }
     return render(request, "conversations/chat/chat.html", context, status=422 if refused else 200)
+
+
+def _visit(request: HttpRequest, chat: ChatView) -> Visit | None:
+    since = seen.of_request(request, chat.reference)
+    # Who has waited here for the answer, on a page without scripts, was not away.
+    waited = "look" in request.GET
+    return None if since is None or waited else Visit(since, chat.latest)
 
 
 def _look_again(request: HttpRequest, chat: ChatView) -> str:

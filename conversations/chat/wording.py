@@ -55,6 +55,9 @@ class Words:
     help_now: str
     announced: Mapping[str, str]
     held: Mapping[str, str]
+    held_why: Mapping[str, str]
+    may_help: Mapping[str, str]
+    link: Mapping[str, str]
     waiting: Mapping[str, str]
     choice: Mapping[str, str]
     still: Mapping[str, str]
@@ -64,6 +67,11 @@ class Words:
     only: str
     partly: str
     too_many: Mapping[str, str]
+
+    @property
+    def code(self) -> str:
+        """The language as Django knows it."""
+        return _code(self.language)
 
     @property
     def direction(self) -> str:

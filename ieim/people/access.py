@@ -49,7 +49,7 @@ def _all(space: str, needed: str, names: str) -> dict[str, str]:
 ACCESS: Mapping[str, str] = {
     **_all("conversations", EVERYBODY, "chat ask rate choose something_else start_again resume"),
     **_all("conversations", EVERYBODY, "delete help accessibility privacy language offline worker"),
-    **_all("conversations", EVERYBODY, "person person_withdraw"),
+    **_all("conversations", EVERYBODY, "person person_withdraw private_link"),
     **_all("api", EVERYBODY, "docs schema sessions"),
     **_all("api", BEARER, "session turns turn rating choice something_else person"),
     **_all("published", EVERYBODY, "services service"),

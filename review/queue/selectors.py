@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from conversations.models import Session
+from conversations.ports import Due
 from conversations.turns.erasing import is_erased
 from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
@@ -202,9 +203,10 @@ def _rows(ids: list[UUID]) -> dict[UUID, ReviewItem]:
     return {item.pk: item for item in items}
 
 
-def due_of_turns(*, turn_ids: Collection[UUID]) -> dict[UUID, datetime]:
-    """Return by when the items that hold back an answer should be decided, by turn."""
+def due_of_turns(*, turn_ids: Collection[UUID]) -> dict[UUID, Due]:
+    """Return by when the items that hold back an answer should be decided, and why, by turn."""
     waiting = ReviewItem.objects.filter(
         turn__in=turn_ids, stage__in=AWAITED, state__in=[s.value for s in UNDECIDED]
     )
-    return dict(waiting.order_by("due_at").values_list("turn_id", "due_at"))
+    rows = waiting.order_by("due_at").values_list("turn_id", "due_at", "reasons")
+    return {turn: Due(when, tuple(reasons)) for turn, when, reasons in rows}

@@ -42,6 +42,7 @@ ACCESS: Mapping[str, Who] = {
     "conversations:something_else": EVERYBODY,
     "conversations:start_again": EVERYBODY,
     "conversations:resume": EVERYBODY,
+    "conversations:private_link": EVERYBODY,
     "conversations:delete": EVERYBODY,
     "conversations:help": EVERYBODY,
     "conversations:accessibility": EVERYBODY,

@@ -3,6 +3,7 @@
 
 const MAX_FRAME = 16 * 1024;
 const SYNC_EVERY = 4000;
+const LOOK_EVERY = 60 * 1000; // where a person answers: it may take days
 const NO_ECHO = 6000;
 const LOST_AFTER = 1500;
 const TRY_AGAIN = 5000;
@@ -21,6 +22,7 @@ const connection = document.getElementById("connection");
 const words = document.getElementById("words").dataset; // in the page's language
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
+const { visit = "" } = document.getElementById("chat").dataset; // what is new on this page
 let socket = null; // the open WebSocket
 let wires = null; // htmx's handle on it
 let giving = false; // whether the newest turn gets the focus that nothing has
@@ -343,15 +345,20 @@ function sync() {
   if (socket !== null) wires.send(JSON.stringify({ sync: true }));
 }
 
+let looked = Date.now();
+
 setInterval(async () => {
-  if (!pending() && document.querySelector("[data-person]") === null) return;
+  const held = document.querySelector('.outcome[data-state="needs_review"]') !== null;
+  const due = held && Date.now() - looked > LOOK_EVERY;
+  if (!due && !pending() && document.querySelector("[data-person]") === null) return;
+  looked = Date.now();
   if (socket !== null) {
     sync();
     return;
   }
   // No connection can be had: look at the page itself.
   try {
-    await htmx.ajax("GET", "/", { target: "#live", select: "#live", swap: "outerHTML" });
+    await htmx.ajax("GET", `/?${visit}`, { target: "#live", select: "#live", swap: "outerHTML" });
   } catch {
     return; // The next look may find it.
   }

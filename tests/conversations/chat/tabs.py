@@ -53,14 +53,16 @@ class Tab:
 
 
 @asynccontextmanager
-async def tab(secret: str | None, *, have: str = "", language: str = "") -> AsyncIterator[Tab]:
+async def tab(
+    secret: str | None, *, have: str = "", language: str = "", more: str = ""
+) -> AsyncIterator[Tab]:
     headers = [(b"host", b"ask.example.org")]
     if secret is not None:
         response = HttpResponse()
         cookies.put(response, secret)
         value = response.cookies[cookies.NAME].value
         headers.append((b"cookie", f"{cookies.NAME}={value}".encode()))
-    address = f"/ws/chat/?have={have}&language={language}"
+    address = f"/ws/chat/?have={have}&language={language}{more}"
     socket = WebsocketCommunicator(APPLICATION, address, headers=headers)
     connected, _ = await socket.connect()
     assert connected

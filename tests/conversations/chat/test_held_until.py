@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from conversations import selectors
 from conversations.models import Turn
+from conversations.ports import Due
 from review.models import ReviewItem
 from review.queue.selectors import due_of_turns
 from review.services import open_item
@@ -44,7 +45,7 @@ def test_it_leaves_out_what_holds_no_answer_back(held: Turn) -> None:
     item = ReviewItem.objects.get()
     triage = open_item(turn_id=held.pk, stage="classify", codes=["schema"])
     ReviewItem.objects.filter(pk=triage.pk).update(due_at=item.due_at + timedelta(days=9))
-    assert due_of_turns(turn_ids=[held.pk]) == {held.pk: item.due_at}
+    assert due_of_turns(turn_ids=[held.pk]) == {held.pk: Due(item.due_at, tuple(item.reasons))}
     ReviewItem.objects.filter(pk=item.pk).update(state="decided")
     assert due_of_turns(turn_ids=[held.pk]) == {}
 

@@ -32,7 +32,7 @@ def test_it_has_every_word_in_every_language(language: str) -> None:
     assert "{agency}" in said.notice_from
     assert "{name}" in said.quoted
     assert "{names}" in said.match
-    assert "{day}" in said.held["when"]
+    assert "{time}" in said.held["when"]
     assert "{language}" in said.only
     assert "{language}" in said.partly
     assert all(each in said.choice["language"] for each in ("{language}", "{named_in}"))

@@ -135,7 +135,8 @@ def test_it_says_what_happens_to_a_held_question(ask: Ask) -> None:
     assert turn.state == "needs_review"
     assert "A person will answer this question" in html
     due = timezone.localtime(ReviewItem.objects.get().due_at)
-    assert f"on this page by {due.day} {due:%B %Y}." in html
+    assert f"on this page by {due.day} {due:%B %Y}" in html
+    assert f"{due:%H:%M}." in html
     assert turn.session.reference in html
     assert f"http://testserver/c/{secret}/" in html
     assert "json.syntax" not in html

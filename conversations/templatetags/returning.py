@@ -1,0 +1,24 @@
+"""Coming back, in a page: the private link as an e-mail, and the moments of what may be new."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+
+from conversations.chat.wording import Words
+from conversations.returning import links, seen
+
+register = template.Library()
+
+
+@register.simple_tag
+def mailto(words: Words, reference: str, link: str) -> str:
+    """Return the address that opens an e-mail with the private link in it."""
+    return links.mailto(words, reference, link)
+
+
+@register.filter
+def moment(at: datetime) -> int:
+    """Return a moment in microseconds since 1970."""
+    return seen.moment(at)

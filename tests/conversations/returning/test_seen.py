@@ -1,0 +1,200 @@
+"""New since you were here: what came between two visits, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.test import Client
+
+from conversations import selectors
+from conversations.chat import cookies
+from conversations.models import Reply, Session, Turn
+from conversations.returning import seen
+from conversations.turns import resuming, services
+from conversations.turns.running import running
+from ieim.people.models import User
+from ieim.pipeline.reply import reply as replies
+from review.talking import services as desk_talk
+from tests.conversations.chat.tabs import tab
+from tests.conversations.person.asking import item_of, taken_over, wants
+from tests.conversations.test_rating import HTMX, browser_with
+from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
+from tests.review import desk
+from tests.studio.recall.recalling import correct
+
+BAD = ["no json", "no json"]
+SECRET = "a"
+NEW = "New since you were here"
+SAID = replies.render_guidance("Please write to us.")
+
+
+@pytest.fixture
+def waits(ask: Ask) -> Turn:
+    with scripted_model({"agency_detect_v1": BAD}) as (model, _):
+        return ask(secret=SECRET, model=model)
+
+
+def answer(turn: Turn) -> Reply:
+    return resuming.answer(turn=Turn.objects.get(pk=turn.pk), said=SAID, by="staff:eva")
+
+
+def look(browser: Client, **options: Any) -> str:
+    return browser.get("/", **options).content.decode()
+
+
+def test_it_leads_who_comes_back_to_the_answer(waits: Turn) -> None:
+    browser = browser_with(SECRET)
+    assert NEW not in look(browser)
+    answer(waits)
+    page = look(browser)
+    assert 'href="#new">1 new answer since you were here: go to it</a>' in page
+    assert page.count('id="new"') == 1
+    assert page.index("1 new answer") < page.index(f'id="turn-{waits.pk}"')
+    assert page.index(VISA) < page.index(NEW) < page.index("Please write to us.")
+    assert NEW not in look(browser)
+
+
+def test_it_counts_and_leads_to_the_first(ask: Ask, waits: Turn) -> None:
+    with scripted_model({"agency_detect_v1": BAD}) as (model, _):
+        later = ask("I lost my passport. How do I get a new one?", secret=SECRET, model=model)
+    browser = browser_with(SECRET)
+    look(browser)
+    answer(later)
+    answer(waits)
+    page = look(browser)
+    assert "2 new answers since you were here: go to the first" in page
+    assert page.count(NEW) == 1
+    assert page.index(f'id="turn-{waits.pk}"') < page.index(NEW) < page.index(f'"turn-{later.pk}"')
+
+
+def test_so_it_does_with_what_a_person_writes_and_with_a_correction(ask: Ask) -> None:
+    turn = ask(secret=SECRET)
+    eva = desk.person("eva")
+    request = wants(SECRET)
+    browser = browser_with(SECRET)
+    look(browser)
+    taken_over(request, eva)
+    # That somebody has joined is no answer.
+    assert NEW not in look(browser)
+    desk_talk.say(item_id=item_of(request).pk, actor=eva, text="Hello, how can I help?")
+    page = look(browser)
+    assert page.index(NEW) < page.index("Hello, how can I help?")
+    correct(turn, User.objects.get(username="eva"))
+    page = look(browser)
+    assert page.index("Why this answer") < page.index(NEW) < page.index("has been corrected")
+
+
+def test_a_first_visit_has_nothing_new(ask: Ask) -> None:
+    ask(secret=SECRET)
+    assert NEW not in look(browser_with(SECRET))
+
+
+def test_who_waits_here_without_scripts_was_not_away(published: None) -> None:
+    browser = Client()
+    browser.get("/")
+    browser.post("/ask/", {"text": VISA})
+    look(browser)
+    running.run_turn(turn_id=Turn.objects.get().pk)
+    assert NEW not in browser.get("/?look=1").content.decode()
+    assert NEW not in look(browser)
+
+
+def test_an_open_page_keeps_what_is_new(waits: Turn) -> None:
+    browser = browser_with(SECRET)
+    look(browser)
+    answer(waits)
+    page = look(browser)
+    found = re.search(r'data-visit="([^"]+)"', page)
+    assert found
+    query = found[1].replace("&amp;", "&")
+    before = browser.cookies[seen.NAME].value
+    again = browser.get(f"/?{query}", headers=HTMX)
+    assert NEW in again.content.decode()
+    assert seen.NAME not in again.cookies
+    assert browser.cookies[seen.NAME].value == before
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_socket_keeps_it_too(ask: Ask) -> None:
+    secret = await database_sync_to_async(_answered)(ask)
+    chat = await database_sync_to_async(selectors.chat_view)(secret=secret)
+    until = chat.latest
+    async with tab(secret, have="an older state", more=f"&since=0&until={until}") as page:
+        await page.read_until('id="live"')
+        assert NEW in page.parts["live"]
+    # Nothing that comes while the page is open is "since you were here".
+    async with tab(secret, have="x", more=f"&since={until}&until={until}") as page:
+        await page.read_until('id="live"')
+        assert NEW not in page.parts["live"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_socket_sends_nothing_again_to_who_came_back(ask: Ask) -> None:
+    secret = await database_sync_to_async(_answered)(ask)
+    address = await database_sync_to_async(_socket_of)(secret)
+    have = re.search(r"have=(\w+)", address)
+    assert have
+    query = address.partition("language=")[2].partition("&")[2]
+    assert query.startswith("since=")
+    async with tab(secret, have=have[1], language="en-gb", more=f"&{query}") as page:
+        assert await page.socket.receive_nothing()
+
+
+def _answered(ask: Ask) -> str:
+    secret = services.new_secret()
+    ask(secret=secret)
+    return secret
+
+
+def _socket_of(secret: str) -> str:
+    browser = browser_with(secret)
+    browser.cookies[seen.NAME] = f"{Session.objects.get().reference}.0"
+    found = re.search(r'ws-connect="([^"]+)"', look(browser))
+    assert found
+    return found[1].replace("&amp;", "&")
+
+
+OTHERS = ("", "x", "{ref}", "{ref}.", "{ref}.-1", "{ref}.1e3", "{ref}.é", "{ref}.1.1", "\0.1")
+
+
+@pytest.mark.parametrize("value", [*OTHERS, "AAA-AAAA.0", "{ref}." + "9" * 40])
+def test_a_cookie_that_says_nothing_of_this_conversation_is_none(waits: Turn, value: str) -> None:
+    answer(waits)
+    browser = browser_with(SECRET)
+    browser.cookies[seen.NAME] = value.replace("{ref}", waits.session.reference)
+    response = browser.get("/")
+    assert response.status_code == 200
+    assert NEW not in response.content.decode()
+
+
+@pytest.mark.parametrize("query", ["since=1", "since=x&until=2", "since=1&until=" + "9" * 30])
+def test_so_is_an_address(waits: Turn, query: str) -> None:
+    answer(waits)
+    response = browser_with(SECRET).get(f"/?{query}", headers=HTMX)
+    assert response.status_code == 200
+    assert NEW not in response.content.decode()
+
+
+def test_the_cookie_holds_a_reference_and_a_moment_that_scripts_may_move(waits: Turn) -> None:
+    answer(waits)
+    cookie = browser_with(SECRET).get("/").cookies[seen.NAME]
+    at = seen.moment(Reply.objects.get().created_at)
+    assert cookie.value == f"{waits.session.reference}.{at}"
+    assert not cookie["httponly"]
+    assert cookie["samesite"] == "Lax"
+    assert int(cookie["max-age"]) == cookies.MAX_AGE_DAYS * 24 * 3600
+
+
+def test_nobody_gets_it_before_the_first_question(published: None) -> None:
+    assert seen.NAME not in Client().get("/").cookies
+
+
+@pytest.mark.parametrize("address", ["/start-again/", "/delete/"])
+def test_it_goes_with_the_conversation(waits: Turn, address: str) -> None:
+    browser = browser_with(SECRET)
+    look(browser)
+    assert browser.post(address).cookies[seen.NAME].value == ""
