@@ -12,6 +12,7 @@ from conversations.api.reply_serializers import (
     IdentifierSerializer,
     ReplySerializer,
 )
+from conversations.mail.selectors import STATES as MAIL_STATES
 from conversations.models import ReplyOrigin
 from conversations.person.serializers import LineSerializer, RequestSerializer
 from conversations.personal.choices import CHOICES
@@ -243,6 +244,13 @@ class TurnSerializer(serializers.Serializer[Any]):
     lines = LineSerializer(
         many=True,
         help_text="What a caseworker wrote after this message, the first one first. Mostly empty.",
+    )
+    mail = serializers.ChoiceField(
+        choices=MAIL_STATES,
+        help_text="Whether the citizen is told by e-mail: empty where there is no such thing to "
+        "ask for, `offered` where there is, `asked` until the address is confirmed, `confirmed` "
+        "until the answer is there; `expired`, `refused` or `unreachable` where that came to "
+        "nothing, and may be asked for anew.",
     )
 
 

@@ -68,7 +68,8 @@ class TurnView:
     they have said nothing, ``feedback`` why. ``replaces`` is the turn whose answer was about
     something else, so that this one asks it again; ``replaced_by`` is the other way round.
     ``longer`` says that it takes longer than usual at the moment. ``person`` is the wish to have
-    one that this is; ``lines`` are what a takeover put after it.
+    one that this is; ``lines`` are what a takeover put after it. ``mail`` is one of
+    :data:`conversations.mail.selectors.STATES`.
     """
 
     id: UUID
@@ -91,6 +92,8 @@ class TurnView:
     longer: bool = False
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
+    # No news either.
+    mail: str = field(default="", compare=False)
 
     @property
     def reasons(self) -> Sequence[tuple[str, Any]]:

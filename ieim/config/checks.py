@@ -36,3 +36,29 @@ def embedder_is_there(
         return []
     what, _, hint = fault.partition(". ")
     return [checks.Warning(f"Words alone rank: {what}.", hint=hint, id="ieim.W002")]
+
+
+def mail_is_safe(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Warn of e-mail without a sender of one's own (``ieim.W003``) or without TLS (``W004``)."""
+    if not settings.EMAIL_HOST:
+        return []
+    found = []
+    if not settings.IEIM_MAIL_FROM_IS_SET:
+        found.append(
+            checks.Warning(
+                f"E-mails are sent from {settings.DEFAULT_FROM_EMAIL}, which nobody has set.",
+                hint="Set IEIM_MAIL_FROM to an address that you may send from.",
+                id="ieim.W003",
+            )
+        )
+    if not (settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL):
+        found.append(
+            checks.Warning(
+                "E-mails, with citizens' addresses, go to the mail server without TLS.",
+                hint="Set IEIM_SMTP_SECURITY to starttls or tls.",
+                id="ieim.W004",
+            )
+        )
+    return found

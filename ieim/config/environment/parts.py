@@ -128,6 +128,8 @@ def rates(env: Env) -> dict[str, tuple[int, int] | None]:
         "sessions": env.rate("IEIM_API_SESSIONS_RATE", "60/hour"),
         "turns": env.rate("IEIM_API_TURNS_RATE", "20/minute"),
         "address": env.rate("IEIM_ADDRESS_RATE", "60/minute"),
+        "mail": env.rate("IEIM_MAIL_RATE", "3/day"),
+        "mail_origin": env.rate("IEIM_MAIL_ORIGIN_RATE", "20/hour"),
     }
 
 
