@@ -121,3 +121,13 @@ class FeedbackSerializer(serializers.Serializer[Any]):
 
     reason = serializers.ChoiceField(choices=[*REASONS, ""], help_text="May be empty.")
     text = serializers.CharField(help_text="Without personal data. May be empty.")
+
+
+class CorrectionSerializer(serializers.Serializer[Any]):
+    """What staff have since written of an answer that was wrong."""
+
+    text = serializers.CharField()
+    sent_at = serializers.DateTimeField()
+    origin = serializers.ChoiceField(
+        choices=[ReplyOrigin.STAFF.value], help_text="Whose words these are."
+    )

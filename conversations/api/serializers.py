@@ -8,12 +8,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.api.reply_serializers import (
+    CorrectionSerializer,
     FeedbackSerializer,
     IdentifierSerializer,
     ReplySerializer,
 )
-from conversations.mail.selectors import STATES as MAIL_STATES
-from conversations.models import ReplyOrigin
+from conversations.mail.serializers import MailStateField
 from conversations.person.serializers import LineSerializer, RequestSerializer
 from conversations.personal.choices import CHOICES
 from conversations.rating.models import Reason
@@ -192,16 +192,6 @@ class StepSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=["pending", "running", "done", "stopped"])
 
 
-class CorrectionSerializer(serializers.Serializer[Any]):
-    """What staff have since written of an answer that was wrong."""
-
-    text = serializers.CharField()
-    sent_at = serializers.DateTimeField()
-    origin = serializers.ChoiceField(
-        choices=[ReplyOrigin.STAFF.value], help_text="Whose words these are."
-    )
-
-
 class TurnSerializer(serializers.Serializer[Any]):
     """One message and what came of it so far."""
 
@@ -245,13 +235,7 @@ class TurnSerializer(serializers.Serializer[Any]):
         many=True,
         help_text="What a caseworker wrote after this message, the first one first. Mostly empty.",
     )
-    mail = serializers.ChoiceField(
-        choices=MAIL_STATES,
-        help_text="Whether the citizen is told by e-mail: empty where there is no such thing to "
-        "ask for, `offered` where there is, `asked` until the address is confirmed, `confirmed` "
-        "until the answer is there; `expired`, `refused` or `unreachable` where that came to "
-        "nothing, and may be asked for anew.",
-    )
+    mail = MailStateField()
 
 
 class SessionSerializer(serializers.Serializer[Any]):

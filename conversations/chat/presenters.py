@@ -93,7 +93,7 @@ class TurnView:
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
     # No news either.
-    mail: str = field(default="", compare=False)
+    mail: str = field(default="none", compare=False)
 
     @property
     def reasons(self) -> Sequence[tuple[str, Any]]:

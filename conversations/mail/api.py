@@ -47,7 +47,7 @@ class Mail(View):
         operation_id="ask_for_mail",
         summary="Tell the citizen by e-mail when the answer is there",
         description=(
-            "While a turn's `mail` is not empty. The address gets a message with a link that asks "
+            "While a turn's `mail` is not `none`. The address gets a message with a link that asks "
             "its owner to confirm it, in the language of `Accept-Language`; only then, and only "
             "once, it is told that there is an answer, never which. The links lead to this "
             "site's pages. A wish takes the place of the one before it. 404 where there is "

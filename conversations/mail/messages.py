@@ -34,7 +34,7 @@ def compose(request: MailRequest, secret: str) -> EmailMessage:
     with translation.override(request.language):
         write = _confirmation if which == CONFIRMATION else _answer
         subject, body = write(name, link, stop)
-    sender = settings.DEFAULT_FROM_EMAIL
+    sender = settings.IEIM_MAIL["FROM"]
     domain = parseaddr(sender)[1].rpartition("@")[2]
     return EmailMessage(
         subject=subject,

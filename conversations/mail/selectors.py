@@ -14,12 +14,12 @@ from conversations.person.models import LineKind, RequestState, Way
 from conversations.states import TurnState
 from conversations.turns.services import secret_digest
 
-OFFERED = "offered"
+NONE, OFFERED = "none", "offered"
 STATES = (
-    *("", OFFERED, MailState.ASKED.value, MailState.CONFIRMED.value, MailState.EXPIRED.value),
+    *(NONE, OFFERED, MailState.ASKED.value, MailState.CONFIRMED.value, MailState.EXPIRED.value),
     *(MailState.REFUSED.value, MailState.UNREACHABLE.value),
 )
-"""What a turn tells of e-mail: empty where there is none to ask for, ``offered`` where there is."""
+"""What a turn tells of e-mail: ``none`` where it is nothing to ask for, ``offered`` where it is."""
 _SHOWN = {
     **{state: state for state in STATES},
     MailState.TELLING.value: MailState.CONFIRMED.value,
@@ -28,7 +28,7 @@ _SHOWN = {
 
 def is_configured() -> bool:
     """Whether there is a mail server."""
-    return bool(settings.EMAIL_HOST)
+    return bool(settings.IEIM_MAIL["HOST"])
 
 
 def may_ask(turn: Turn) -> bool:
@@ -49,7 +49,7 @@ def states(session_id: UUID) -> Mapping[UUID, str]:
 
 def shown(turn: Turn, known: Mapping[UUID, str]) -> str:
     """Return one of :data:`STATES` for a turn; ``known`` are those of its session."""
-    return _SHOWN.get(known.get(turn.pk, OFFERED), OFFERED) if may_ask(turn) else ""
+    return _SHOWN.get(known.get(turn.pk, OFFERED), OFFERED) if may_ask(turn) else NONE
 
 
 def of_secret(secret: str) -> MailRequest | None:

@@ -14,7 +14,9 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.core.mail import get_connection
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.core.mail.backends.smtp import EmailBackend
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -89,10 +91,8 @@ def _send(request: MailRequest, secret: str) -> None:
     Only its answer about the address or the message is final: what else it refuses (us, our name,
     our password) is for the operator to mend, and the citizen shall not lose by it.
     """
-    server = get_connection()
     try:
-        server.open()
-        server.send_messages([messages.compose(request, secret)])
+        _hand_over(messages.compose(request, secret))
     except smtplib.SMTPRecipientsRefused as error:
         code = next(iter(error.recipients.values()))[0]
         raise (Permanent if code >= 500 else Temporary)(code) from None
@@ -102,6 +102,22 @@ def _send(request: MailRequest, secret: str) -> None:
         raise Temporary(error.smtp_code) from None
     except Exception as error:  # noqa: BLE001  # whatever it is, its words may hold the address
         raise Temporary(type(error).__name__) from None
+
+
+def _hand_over(message: EmailMessage) -> None:
+    to = settings.IEIM_MAIL
+    server = EmailBackend(
+        host=to["HOST"],
+        port=to["PORT"],
+        username=to["USER"],
+        password=to["PASSWORD"],
+        use_tls=to["SECURITY"] == "starttls",
+        use_ssl=to["SECURITY"] == "tls",
+        timeout=to["TIMEOUT"],
+    )
+    try:
+        server.open()
+        server.send_messages([message])
     finally:
         # It has the message by now: what goes wrong with the farewell changes nothing.
         with suppress(Exception):

@@ -42,18 +42,19 @@ def mail_is_safe(
     app_configs: Sequence[AppConfig] | None, **kwargs: Any
 ) -> list[checks.CheckMessage]:
     """Warn of e-mail without a sender of one's own (``ieim.W003``) or without TLS (``W004``)."""
-    if not settings.EMAIL_HOST:
+    mail = settings.IEIM_MAIL
+    if not mail["HOST"]:
         return []
     found = []
-    if not settings.IEIM_MAIL_FROM_IS_SET:
+    if not mail["FROM_IS_SET"]:
         found.append(
             checks.Warning(
-                f"E-mails are sent from {settings.DEFAULT_FROM_EMAIL}, which nobody has set.",
+                f"E-mails are sent from {mail['FROM']}, which nobody has set.",
                 hint="Set IEIM_MAIL_FROM to an address that you may send from.",
                 id="ieim.W003",
             )
         )
-    if not (settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL):
+    if mail["SECURITY"] == "none":
         found.append(
             checks.Warning(
                 "E-mails, with citizens' addresses, go to the mail server without TLS.",

@@ -72,20 +72,8 @@ IEIM_HOLIDAYS = review_settings.holidays(env)
 IEIM_CHOICE_MINUTES = review_settings.choice_minutes(env)
 IEIM_CLAIM_MINUTES = review_settings.claim_minutes(env)
 IEIM_SECOND_OPINION = review_settings.second_opinion(env)
-
-# --- E-mail --------------------------------------------------------------------------------------
-
-# EMAIL_HOST is empty where there is no mail server: then nobody is told by e-mail.
-_MAIL = mail_settings.mail(env, public_url=IEIM_PUBLIC_URL)
-EMAIL_HOST = _MAIL["HOST"]
-EMAIL_PORT = _MAIL["PORT"]
-EMAIL_HOST_USER = _MAIL["USER"]
-EMAIL_HOST_PASSWORD = _MAIL["PASSWORD"]
-EMAIL_USE_TLS = _MAIL["SECURITY"] == "starttls"
-EMAIL_USE_SSL = _MAIL["SECURITY"] == "tls"
-EMAIL_TIMEOUT = _MAIL["TIMEOUT"]
-DEFAULT_FROM_EMAIL = _MAIL["FROM"]
-IEIM_MAIL_FROM_IS_SET = _MAIL["FROM_IS_SET"]
+# HOST is empty where nobody is told by e-mail. See ieim.config.environment.mail for the keys.
+IEIM_MAIL = mail_settings.mail(env, public_url=IEIM_PUBLIC_URL)
 
 # --- Applications --------------------------------------------------------------------------------
 
@@ -301,11 +289,7 @@ CELERY_BEAT_SCHEDULE = {
         # A sweep that waited in the queue until the next one is due has nothing left to do.
         "options": {"expires": parts.SWEEP_EVERY},
     }
-    for task in (
-        "conversations.tasks.sweep",
-        "conversations.tasks.sweep_mail",
-        "ieim.studio.tasks.sweep",
-    )
+    for task in parts.SWEEPS
 }
 
 # --- Logging -------------------------------------------------------------------------------------

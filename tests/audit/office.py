@@ -138,7 +138,7 @@ def _talked(eva: User) -> None:
 
 def _told_by_mail(patch: pytest.MonkeyPatch) -> None:
     """Let somebody ask to be told by e-mail, confirm the address and stop it again."""
-    patch.setattr(settings, "EMAIL_HOST", "mail.example.org")
+    patch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, "HOST": "mail.example.org"})
     turn = desk.ask(VISA, {"judgement_v1": BAD})
     asked = mail.ask(session=turn.session, turn_id=turn.pk, address="ana@example.org", origin="")
     MailRequest.objects.filter(pk=asked.pk).update(confirm_sha256=secret_digest("mail"))

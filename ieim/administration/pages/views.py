@@ -141,7 +141,7 @@ def _page(
         "sections": sections,
         "again": again,
         "missing": missing(own),
-        "mail": bool(configured.EMAIL_HOST),
+        "mail": bool(configured.IEIM_MAIL["HOST"]),
         "legal_section": LEGAL + language,
         "legal_languages": [
             (code, languages.NAMES[code], code == language)

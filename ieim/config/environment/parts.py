@@ -17,6 +17,12 @@ from ieim.config.environment.env import Env
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 SWEEP_EVERY = 5.0
 """Seconds between two sweeps of the database where Celery beat runs."""
+SWEEPS = (
+    "conversations.tasks.sweep",
+    "conversations.tasks.sweep_mail",
+    "ieim.studio.tasks.sweep",
+)
+"""The tasks that sweep."""
 
 
 def secret_key(env: Env, *, required: bool) -> str:

@@ -260,7 +260,7 @@ def same(language: str) -> frozenset[str]:
 def test_no_english_is_left(
     state: Callable[[Citizen], None], ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settings, "EMAIL_HOST", "mail.example.org")
+    monkeypatch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, "HOST": "mail.example.org"})
     english = said(state, ENGLISH, ask, monkeypatch)
     assert len(english) > 10
     left = {}

@@ -20,10 +20,6 @@ def office(monkeypatch: pytest.MonkeyPatch) -> Iterator[PostOffice]:
 
 def use(monkeypatch: pytest.MonkeyPatch, port: int) -> None:
     """Let the site send to a mail server."""
-    # Tests get Django's own outbox otherwise.
-    monkeypatch.setattr(settings, "EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
-    monkeypatch.setattr(settings, "EMAIL_HOST", "127.0.0.1")
-    monkeypatch.setattr(settings, "EMAIL_PORT", port)
-    monkeypatch.setattr(settings, "EMAIL_USE_TLS", False)
-    monkeypatch.setattr(settings, "DEFAULT_FROM_EMAIL", SENDER)
+    server = {"HOST": "127.0.0.1", "PORT": port, "SECURITY": "none", "FROM": SENDER}
+    monkeypatch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, **server})
     monkeypatch.setattr(settings, "IEIM_PUBLIC_URL", SITE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any
@@ -12,12 +13,15 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 
 from conversations.chat import cookies
 from conversations.mail import sending, services
 from conversations.mail.models import MailRequest
 from conversations.models import Turn
 from conversations.turns.services import new_secret
+from ieim.audit.comparing import second_look
+from ieim.audit.verify import verify
 from review.models import Action
 from tests.review import desk
 from tests.services import free_port
@@ -147,3 +151,18 @@ def work() -> None:
     sending.sweep()
     for request in MailRequest.objects.exclude(due_at=None):
         sending.send_due(request_id=request.pk)
+
+
+def later(request: MailRequest, by: timedelta) -> None:
+    """Let time pass for a request."""
+    MailRequest.objects.filter(pk=request.pk).update(asked_at=timezone.now() - by)
+
+
+def due_now(request: MailRequest) -> None:
+    """Let the pause before the next try be over."""
+    MailRequest.objects.filter(pk=request.pk).update(due_at=timezone.now())
+
+
+def holds(request: MailRequest) -> bool:
+    """Whether the record holds, and every row that it vouches for."""
+    return verify(request.session_id).ok and second_look(request.session_id) == []

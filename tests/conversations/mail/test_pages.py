@@ -56,7 +56,7 @@ def test_it_is_offered_to_who_asked_for_a_person_by_the_page(
 
 def test_without_a_mail_server_there_is_nothing_of_it(published: None) -> None:
     citizen = Citizen()
-    assert settings.EMAIL_HOST == ""
+    assert settings.IEIM_MAIL["HOST"] == ""
     assert OFFER not in citizen.browser.get("/").content.decode()
     assert citizen.browser.get(citizen.form).status_code == 404
     assert citizen.browser.post(citizen.form, {"address": ADDRESS}).status_code == 404
@@ -283,9 +283,9 @@ def test_programs_are_told_what_is_wrong(
     program.call("PUT", program.mail, {"address": ADDRESS})
     many = program.call("PUT", program.mail, {"address": ADDRESS})
     assert (many.status_code, "Retry-After" in many.headers) == (429, True)
-    monkeypatch.setattr(settings, "EMAIL_HOST", "")
+    monkeypatch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, "HOST": ""})
     assert other.call("PUT", other.mail, {"address": ADDRESS}).status_code == 404
-    assert other.get(f"/api/v1/turns/{other.turn.pk}/").json()["mail"] == ""
+    assert other.get(f"/api/v1/turns/{other.turn.pk}/").json()["mail"] == "none"
 
 
 def test_a_citizen_without_their_turn_is_refused_like_any(
