@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -44,6 +45,7 @@ class PostOffice:
         self.envelopes: list[tuple[str, list[str]]] = []
         self.raw: list[bytes] = []
         self.refusals: list[tuple[str, str]] = []
+        self.arrived = threading.Condition()
         self.port = free_port()
         self.on_data: Callable[[], object] = lambda: None
 
@@ -79,7 +81,9 @@ class PostOffice:
         self.raw.append(envelope.content)
         read = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(read, EmailMessage)
-        self.inbox.append(read)
+        with self.arrived:
+            self.inbox.append(read)
+            self.arrived.notify_all()
         return "250 OK"
 
     def newest(self) -> EmailMessage:
