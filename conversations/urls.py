@@ -7,8 +7,8 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from conversations.chat import views
-from conversations.offline import views as offline
 from conversations.mail import views as mail_views
+from conversations.offline import views as offline
 from conversations.person import views as person_views
 
 app_name = "conversations"

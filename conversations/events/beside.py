@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from conversations.api.serializers import CorrectionSerializer
+from conversations.api.reply_serializers import CorrectionSerializer
 from conversations.chat.presenters import CorrectionView
 from conversations.models import Correction, Line, SessionEvent, Turn
 from conversations.person.selectors import line_view

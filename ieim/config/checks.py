@@ -45,7 +45,7 @@ def mail_is_safe(
     mail = settings.IEIM_MAIL
     if not mail["HOST"]:
         return []
-    found = []
+    found: list[checks.CheckMessage] = []
     if not mail["FROM_IS_SET"]:
         found.append(
             checks.Warning(
