@@ -11,6 +11,7 @@ from django.db.models import Q
 from conversations.choosing.models import Choice
 from conversations.corrections.models import Citation, Correction, CorrectionNotice
 from conversations.events.models import SessionEvent
+from conversations.mail.models import MailRequest
 from conversations.person.models import Line, PersonRequest, Takeover
 from conversations.rating.models import Feedback, Rating
 from conversations.record.models import Artifact, Delay, Seat, Unused
@@ -31,6 +32,7 @@ __all__ = [
     "EvidenceSpan",
     "Feedback",
     "Line",
+    "MailRequest",
     "PersonRequest",
     "Rating",
     "Replacement",

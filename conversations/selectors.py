@@ -24,6 +24,7 @@ from conversations.chat.showing import Shown, cards_of, reply_view, without_repe
 from conversations.chat.suggesting import suggestions
 from conversations.chat.wording import Words
 from conversations.choosing import selectors as choosing
+from conversations.mail import selectors as mail
 from conversations.models import Reply, Session, Stage, Turn
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
@@ -100,7 +101,11 @@ def turn_view(turn_id: UUID) -> TurnView:
     above = with_cards.select_related("reply", "replaced").prefetch_related("corrections")
     shown = _cards(above) if hasattr(turn, "reply") else set()
     view = _turn_view(turn, _due([turn]), flags.waiting(turn.session_id), shown)
-    return replace(view, lines=people.lines(turn.session_id).get(turn.number, ()))
+    return replace(
+        view,
+        lines=people.lines(turn.session_id).get(turn.number, ()),
+        mail=mail.shown(turn, mail.states(turn.session_id)),
+    )
 
 
 def chat_view(*, secret: str | None) -> ChatView:
@@ -112,9 +117,11 @@ def chat_view(*, secret: str | None) -> ChatView:
     above: set[Shown] = set()
     turns: list[TurnView] = []
     said = people.lines(session.pk) if session else {}
+    mails = mail.states(session.pk) if session else {}
     for turn in stored:
         view = _turn_view(turn, due, waiting, frozenset(above))
-        turns.append(replace(view, lines=said.get(turn.number, ())))
+        lines = said.get(turn.number, ())
+        turns.append(replace(view, lines=lines, mail=mail.shown(turn, mails)))
         above |= _cards([turn])
     return ChatView(
         reference=session.reference if session else "",

@@ -7,6 +7,8 @@ from uuid import UUID
 from celery import shared_task
 
 from conversations import sweeper
+from conversations.mail import sending
+from conversations.mail.services import SEND_MAIL
 from conversations.turns import services
 from conversations.turns.running import running
 
@@ -21,3 +23,15 @@ def run_turn(turn_id: str) -> None:
 def sweep() -> None:
     """Queue again what a broker or a worker forgot."""
     sweeper.sweep()
+
+
+@shared_task(name=SEND_MAIL, ignore_result=True)
+def send_mail(request_id: str) -> None:
+    """Send the message that a request is due; returns at once when there is none."""
+    sending.send_due(request_id=UUID(request_id))
+
+
+@shared_task(name="conversations.tasks.sweep_mail", ignore_result=True)
+def sweep_mail() -> None:
+    """Queue the messages that are due, and end what is over."""
+    sending.sweep()

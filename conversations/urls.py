@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from conversations.chat import views
+from conversations.mail import views as mail_views
 from conversations.offline import views as offline
 from conversations.person import views as person_views
 from conversations.returning import views as returning_views
@@ -23,6 +24,10 @@ urlpatterns = [
         views.something_else,
         name="something_else",
     ),
+    path("turns/<uuid:turn_id>/mail/", mail_views.mail, name="mail"),
+    path("turns/<uuid:turn_id>/mail/stop/", mail_views.mail_stop, name="mail_stop"),
+    path("mail/<str:secret>/", mail_views.link, name="mail_link"),
+    path("mail/<str:secret>/stop/", mail_views.link_stop, name="mail_link_stop"),
     path("person/", person_views.person, name="person"),
     path("person/withdraw/", person_views.withdraw, name="person_withdraw"),
     path("start-again/", views.start_again, name="start_again"),

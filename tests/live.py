@@ -92,16 +92,18 @@ _brokers = itertools.count(1)
 class Site:
     """The running site: one server process and, where ``REDIS_URL`` is set, a worker with beat.
 
-    ``extra`` are further environment variables. It has a database of its own: SQLite in
-    ``folder``, or a new one on the PostgreSQL server of ``DATABASE_URL``.
+    ``extra`` are further environment variables; ``{base_url}`` in one is this site's. It
+    has a database of its own: SQLite in ``folder``, or a new one on the PostgreSQL server of
+    ``DATABASE_URL``.
     """
 
     def __init__(self, stack: ExitStack, folder: Path, extra: Mapping[str, str]) -> None:
         self._stack = stack
         self._folder = folder
-        self._environment = {**base_environment(folder), **extra}
         self._port = free_port()
         self.base_url = f"http://127.0.0.1:{self._port}"
+        own = {name: value.replace("{base_url}", self.base_url) for name, value in extra.items()}
+        self._environment = {**base_environment(folder), **own}
         if database := self._environment.get("DATABASE_URL"):
             self._environment["DATABASE_URL"] = _new_database(database)
         self._distributed = bool(self._environment.get("REDIS_URL"))

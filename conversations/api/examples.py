@@ -42,6 +42,7 @@ ANSWERED = {
     "replaced_by": None,
     "person": None,
     "lines": [],
+    "mail": "none",
     "corrections": [
         {
             "text": "The fee is 45 euros since 1 December.",

@@ -15,6 +15,7 @@ from conversations.api.reply_serializers import (
     ReplySerializer,
     StepSerializer,
 )
+from conversations.mail.serializers import MailStateField
 from conversations.person.serializers import LineSerializer, RequestSerializer
 from conversations.personal.choices import CHOICES
 from conversations.rating.models import Reason
@@ -234,6 +235,7 @@ class TurnSerializer(serializers.Serializer[Any]):
         many=True,
         help_text="What a caseworker wrote after this message, the first one first. Mostly empty.",
     )
+    mail = MailStateField()
 
 
 class SessionSerializer(serializers.Serializer[Any]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 
 from conversations.api import docs, views
+from conversations.mail.api import Mail
 from conversations.person.api import Person
 
 app_name = "api"
@@ -17,6 +18,7 @@ urlpatterns = [
     path("v1/turns/<uuid:turn_id>/", views.OneTurn.as_view(), name="turn"),
     path("v1/turns/<uuid:turn_id>/rating/", views.OneRating.as_view(), name="rating"),
     path("v1/turns/<uuid:turn_id>/choice/", views.OneChoice.as_view(), name="choice"),
+    path("v1/turns/<uuid:turn_id>/mail/", Mail.as_view(), name="mail"),
     path(
         "v1/turns/<uuid:turn_id>/something-else/",
         views.SomethingElse.as_view(),

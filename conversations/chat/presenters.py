@@ -74,7 +74,7 @@ class TurnView:
     ``waiting`` is why it waits for a person, and what there is meanwhile; None where it does not.
     ``answered_at`` is when the reply came. ``longer`` says that it takes longer than usual at the
     moment. ``person`` is the wish to have one that this is; ``lines`` are what a takeover put after
-    it.
+    it. ``mail`` is one of :data:`conversations.mail.selectors.STATES`.
     """
 
     id: UUID
@@ -99,6 +99,8 @@ class TurnView:
     answered_at: datetime | None = None
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
+    # No news either.
+    mail: str = field(default="none", compare=False)
 
     @property
     def reasons(self) -> Sequence[tuple[str, Any]]:

@@ -15,6 +15,7 @@ from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.presenters import ChatView
 from conversations.choosing import services as choosing
+from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.personal import choices
 from conversations.rating import services as rating
@@ -232,7 +233,9 @@ def accessibility(request: HttpRequest) -> HttpResponse:
 def privacy(request: HttpRequest) -> HttpResponse:
     """What is kept, who reads it, how long."""
     return render(
-        request, "conversations/pages/privacy.html", {"cookie_days": cookies.MAX_AGE_DAYS}
+        request,
+        "conversations/pages/privacy.html",
+        {"cookie_days": cookies.MAX_AGE_DAYS, "mail": mails.is_configured()},
     )
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations import ports, states
+from conversations.mail import services as mail
 from conversations.models import PersonRequest, Session, Turn
 from conversations.person import contacts, hours, talking
 from conversations.person.hours import Slot
@@ -161,7 +162,10 @@ def withdraw(*, session_id: UUID) -> bool:
 
 @transaction.atomic
 def finish(*, turn_id: UUID, state: RequestState, actor: str) -> None:
-    """End the open request of a turn, if it has one: its contact is gone from then on."""
+    """End the open request of a turn, if it has one: its contact is gone from then on.
+
+    So is the address of who wanted to be told by e-mail, unless there is something to tell.
+    """
     request = PersonRequest.objects.filter(turn=turn_id, state=RequestState.OPEN).first()
     if request is None:
         return
@@ -169,6 +173,7 @@ def finish(*, turn_id: UUID, state: RequestState, actor: str) -> None:
     request.ended_at = timezone.now()
     request.save(update_fields=["state", "contact", "ended_at"])
     _record(request, "person.ended", actor=actor)
+    mail.close(turn_id=turn_id)
 
 
 def _record(request: PersonRequest, kind: str, *, actor: str) -> None:

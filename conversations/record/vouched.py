@@ -17,6 +17,7 @@ from conversations.models import (
     EvidenceSpan,
     Feedback,
     Line,
+    MailRequest,
     PersonRequest,
     Rating,
     Replacement,
@@ -160,7 +161,14 @@ LINE = Vouched(
     ("id", "session_id", "takeover_id", "after", "kind", "text", "at"),
     chain="session_id",
 )
+MAIL = Vouched(
+    "mail_request",
+    MailRequest.objects.all,
+    # Neither the address nor its digest: addresses are soon guessed.
+    ("id", "turn_id", "session_id", "language", "state", "asked_at", "ended_at"),
+    chain="session_id",
+)
 KINDS = (
     *(TURN, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, FEEDBACK, CORRECTION, NOTICE),
-    *(PERSON, TAKEOVER, LINE),
+    *(PERSON, TAKEOVER, LINE, MAIL),
 )

@@ -16,6 +16,7 @@ from conversations.models import (
     Correction,
     Delay,
     Line,
+    MailRequest,
     PersonRequest,
     Replacement,
     Reply,
@@ -50,7 +51,8 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
 
     The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
     text. Stages with attempts and spans, choices, replies with corrections and ratings, which turn
-    replaces which, requests for a person with the contact, takeovers with what was said, socket
+    replaces which, requests for a person with the contact, requests to be told by
+    e-mail with the address, takeovers with what was said, socket
     events and review items with what was decided on them are deleted.
     ``actor`` is as for :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
 
@@ -90,6 +92,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     Reply.objects.filter(turn__session=session).delete()
     Choice.objects.filter(turn__session=session).delete()
     PersonRequest.objects.filter(session=session).delete()
+    MailRequest.objects.filter(session=session).delete()
     Line.objects.filter(session=session).delete()
     Takeover.objects.filter(session=session).delete()
     Replacement.objects.filter(turn__session=session).delete()

@@ -1,4 +1,4 @@
-"""How often one may come: sessions and messages, by session and by address.
+"""How often one may come: sessions, messages and e-mails, by session and by address.
 
 Counted in the cache: for all processes together where there is Redis, and in the one process where
 there is none. A restart of Redis or of that process forgets a window's count and nothing else.
@@ -17,8 +17,10 @@ from django.utils.crypto import salted_hmac
 
 logger = logging.getLogger(__name__)
 
-Scope = Literal["sessions", "turns", "address"]
-"""What is counted: new sessions of an address, messages of a session, messages of an address."""
+Scope = Literal["sessions", "turns", "address", "mail", "mail_origin"]
+"""What is counted: new sessions of an address, messages of a session, messages of an address,
+e-mails that ask for a confirmation (of a session, and to a mailbox), and those that an address
+asked for."""
 
 
 def take(scope: Scope, who: str) -> int | None:

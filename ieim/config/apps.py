@@ -19,4 +19,5 @@ class ConfigConfig(AppConfig):
 
         register(checks.model_is_configured, Tags.security, deploy=True)
         register(checks.embedder_is_there, Tags.security, deploy=True)
+        register(checks.mail_is_safe, Tags.security, deploy=True)
         wiring.wire()

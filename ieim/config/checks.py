@@ -36,3 +36,30 @@ def embedder_is_there(
         return []
     what, _, hint = fault.partition(". ")
     return [checks.Warning(f"Words alone rank: {what}.", hint=hint, id="ieim.W002")]
+
+
+def mail_is_safe(
+    app_configs: Sequence[AppConfig] | None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Warn of e-mail without a sender of one's own (``ieim.W003``) or without TLS (``W004``)."""
+    mail = settings.IEIM_MAIL
+    if not mail["HOST"]:
+        return []
+    found: list[checks.CheckMessage] = []
+    if not mail["FROM_IS_SET"]:
+        found.append(
+            checks.Warning(
+                f"E-mails are sent from {mail['FROM']}, which nobody has set.",
+                hint="Set IEIM_MAIL_FROM to an address that you may send from.",
+                id="ieim.W003",
+            )
+        )
+    if mail["SECURITY"] == "none":
+        found.append(
+            checks.Warning(
+                "E-mails, with citizens' addresses, go to the mail server without TLS.",
+                hint="Set IEIM_SMTP_SECURITY to starttls or tls.",
+                id="ieim.W004",
+            )
+        )
+    return found

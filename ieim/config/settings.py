@@ -17,6 +17,7 @@ from django.conf.locale import LANG_INFO
 
 from ieim.config.environment import api, parts, version
 from ieim.config.environment import env as environment
+from ieim.config.environment import mail as mail_settings
 from ieim.config.environment import model as model_settings
 from ieim.config.environment import review as review_settings
 
@@ -71,6 +72,8 @@ IEIM_HOLIDAYS = review_settings.holidays(env)
 IEIM_CHOICE_MINUTES = review_settings.choice_minutes(env)
 IEIM_CLAIM_MINUTES = review_settings.claim_minutes(env)
 IEIM_SECOND_OPINION = review_settings.second_opinion(env)
+# HOST is empty where nobody is told by e-mail. See ieim.config.environment.mail for the keys.
+IEIM_MAIL = mail_settings.mail(env, public_url=IEIM_PUBLIC_URL)
 
 # --- Applications --------------------------------------------------------------------------------
 
@@ -286,7 +289,7 @@ CELERY_BEAT_SCHEDULE = {
         # A sweep that waited in the queue until the next one is due has nothing left to do.
         "options": {"expires": parts.SWEEP_EVERY},
     }
-    for task in ("conversations.tasks.sweep", "ieim.studio.tasks.sweep")
+    for task in parts.SWEEPS
 }
 
 # --- Logging -------------------------------------------------------------------------------------

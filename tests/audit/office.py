@@ -3,7 +3,8 @@
 22 questions that one person answered and a second one agreed to, six that the pipeline answered
 over two releases with ratings and a correction, stages that a person approved, dismissed or asked
 again, an answer asked again as something else, a reply that two agencies signed, an erased
-conversation, one that a person took over, and the settings of a city.
+conversation, one that a person took over, one whose citizen wanted to be told by e-mail, and the
+settings of a city.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.conf import settings
 
-from conversations.models import Turn
+from conversations.mail import services as mail
+from conversations.models import MailRequest, Turn
 from conversations.rating.services import rate
 from conversations.replacing import services as replacing
 from conversations.turns import erasing
 from conversations.turns.running import waiting
+from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish
 from ieim.people.models import User
 from ieim.pipeline.calls.strands import AtOnce
@@ -56,6 +60,7 @@ def build() -> None:
         _replaced()
         _signed()
         _talked(eva)
+        _told_by_mail(patch)
         _erased(eva)
         furnish()
 
@@ -129,6 +134,16 @@ def _talked(eva: User) -> None:
     talking.say(item_id=item.pk, actor=eva, text="Which papers do you mean?")
     desk.ask("My school papers.", {}, secret="q")
     talking.hand_back(item_id=item.pk, actor=eva)
+
+
+def _told_by_mail(patch: pytest.MonkeyPatch) -> None:
+    """Let somebody ask to be told by e-mail, confirm the address and stop it again."""
+    patch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, "HOST": "mail.example.org"})
+    turn = desk.ask(VISA, {"judgement_v1": BAD})
+    asked = mail.ask(session=turn.session, turn_id=turn.pk, address="ana@example.org", origin="")
+    MailRequest.objects.filter(pk=asked.pk).update(confirm_sha256=secret_digest("mail"))
+    mail.confirm(secret="mail")
+    mail.stop(secret="mail")
 
 
 def _erased(eva: User) -> None:

@@ -72,11 +72,11 @@ class Office:
 
 
 @contextmanager
-def opened(browser: Browser, folder: Path) -> Iterator[Office]:
-    """Serve an office of its own, its data in ``folder``."""
+def opened(browser: Browser, folder: Path, **extra: str) -> Iterator[Office]:
+    """Serve an office of its own, its data in ``folder``; ``extra`` are environment variables."""
     with scripted_model({}) as (_, server):
         model = {"IEIM_MODEL_BASE_URL": server.base_url, "IEIM_MODEL_NAME": "scripted"}
-        with live.site(folder, **model) as site:
+        with live.site(folder, **model, **extra) as site:
             yield Office(site.base_url, server, browser)
 
 

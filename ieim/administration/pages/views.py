@@ -6,6 +6,7 @@ from base64 import b64encode
 
 from csp.constants import SELF
 from csp.decorators import csp_update
+from django.conf import settings as configured
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -140,6 +141,7 @@ def _page(
         "sections": sections,
         "again": again,
         "missing": missing(own),
+        "mail": bool(configured.IEIM_MAIL["HOST"]),
         "legal_section": LEGAL + language,
         "legal_languages": [
             (code, languages.NAMES[code], code == language)

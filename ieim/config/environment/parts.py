@@ -17,6 +17,12 @@ from ieim.config.environment.env import Env
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 SWEEP_EVERY = 5.0
 """Seconds between two sweeps of the database where Celery beat runs."""
+SWEEPS = (
+    "conversations.tasks.sweep",
+    "conversations.tasks.sweep_mail",
+    "ieim.studio.tasks.sweep",
+)
+"""The tasks that sweep."""
 
 
 def secret_key(env: Env, *, required: bool) -> str:
@@ -128,6 +134,8 @@ def rates(env: Env) -> dict[str, tuple[int, int] | None]:
         "sessions": env.rate("IEIM_API_SESSIONS_RATE", "60/hour"),
         "turns": env.rate("IEIM_API_TURNS_RATE", "20/minute"),
         "address": env.rate("IEIM_ADDRESS_RATE", "60/minute"),
+        "mail": env.rate("IEIM_MAIL_RATE", "3/day"),
+        "mail_origin": env.rate("IEIM_MAIL_ORIGIN_RATE", "20/hour"),
     }
 
 

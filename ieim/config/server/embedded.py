@@ -16,6 +16,7 @@ from celery.worker import state as worker_state
 from django.conf import settings
 from django.db import close_old_connections
 
+from conversations.mail.sending import sweep as sweep_mail
 from conversations.sweeper import sweep as sweep_turns
 from ieim.config.celery import app
 from ieim.config.server import files
@@ -60,7 +61,7 @@ class Embedded:
     def _sweep(self) -> None:
         begun: set[object] = set()
         while True:
-            for sweep in (sweep_turns, sweep_runs):
+            for sweep in (sweep_turns, sweep_runs, sweep_mail):
                 try:
                     # This process is the only worker, so at the start every lease is a dead one.
                     sweep(at_start=sweep not in begun)

@@ -10,9 +10,16 @@ from ieim.config.environment.env import Env
 
 
 def test_it_reads_rates() -> None:
-    assert parts.rates(Env({})) == {"sessions": (60, 3600), "turns": (20, 60), "address": (60, 60)}
+    usual = {
+        "sessions": (60, 3600),
+        "turns": (20, 60),
+        "address": (60, 60),
+        "mail": (3, 86400),
+        "mail_origin": (20, 3600),
+    }
+    assert parts.rates(Env({})) == usual
     env = Env({"IEIM_API_SESSIONS_RATE": "none", "IEIM_API_TURNS_RATE": "5/second"})
-    assert parts.rates(env) == {"sessions": None, "turns": (5, 1), "address": (60, 60)}
+    assert parts.rates(env) == {**usual, "sessions": None, "turns": (5, 1)}
     env.check()
 
 

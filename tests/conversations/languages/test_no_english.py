@@ -16,11 +16,11 @@ import pytest
 from django.conf import settings
 from django.test import Client, RequestFactory
 from django.urls import NoReverseMatch, reverse
-from django.utils import translation
+from django.utils import timezone, translation
 from django.views.defaults import bad_request, permission_denied, server_error
 
 from conversations.languages import pages
-from conversations.models import Choice, Turn
+from conversations.models import Choice, MailRequest, Turn
 from conversations.turns import languages, services
 from conversations.turns.running import running
 from ieim.config.catalogues import files, gathering
@@ -149,6 +149,36 @@ def for_a_person(citizen: Citizen) -> None:
     citizen.look("/person/")
 
 
+def by_mail(citizen: Citizen) -> None:
+    citizen.ask(judgement_v1=BAD)
+    form = f"/turns/{citizen.turn.pk}/mail/"
+    citizen.look(form)
+    citizen.post(form, address="x")
+    for state, address in (("asked", "a@example.org"), ("confirmed", "a@example.org"), *_OVER):
+        MailRequest.objects.all().delete()
+        asked = MailRequest.objects.create(
+            turn=citizen.turn,
+            session=citizen.turn.session,
+            address=address,
+            state=state,
+            language=citizen.language,
+            asked_at=timezone.now(),
+            confirm_sha256=services.secret_digest(f"mail-{citizen.language}"),
+        )
+        citizen.look()
+        citizen.look(form)
+        citizen.look(f"/mail/mail-{citizen.language}/")
+    citizen.look(f"/mail/mail-{citizen.language}/stop/")
+    citizen.post(f"/mail/mail-{citizen.language}/stop/")
+    stranger = Client(headers=citizen.headers)
+    MailRequest.objects.filter(pk=asked.pk).update(state="told")
+    citizen.seen.append(stranger.get(f"/mail/mail-{citizen.language}/").content.decode())
+    citizen.look("/privacy/")
+
+
+_OVER = [(each, "") for each in ("expired", "refused", "unreachable", "stopped", "told", "closed")]
+
+
 def addresses(citizen: Citizen) -> None:
     """Every address for everybody that names nothing, before and in a conversation."""
     names = [name for name, who in ACCESS.items() if who == EVERYBODY]
@@ -189,7 +219,7 @@ def errors(citizen: Citizen) -> None:
 
 STATES: tuple[Callable[[Citizen], None], ...] = (
     *(empty, refused, working, answered, corrected, asking, held, waiting, closed, in_danger),
-    *(with_a_number, for_a_person, addresses, kept_and_deleted, errors),
+    *(with_a_number, for_a_person, by_mail, addresses, kept_and_deleted, errors),
 )
 
 
@@ -230,6 +260,7 @@ def same(language: str) -> frozenset[str]:
 def test_no_english_is_left(
     state: Callable[[Citizen], None], ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(settings, "IEIM_MAIL", {**settings.IEIM_MAIL, "HOST": "mail.example.org"})
     english = said(state, ENGLISH, ask, monkeypatch)
     assert len(english) > 10
     left = {}

@@ -42,6 +42,11 @@ MAY_CHANGE_UNSEEN = {
     },
     # A digest of a number is soon undone; when a talk falls silent is no content.
     "person_request": {"id", "contact"},
+    # No more is a digest of an address; when a message is sent next is no content either.
+    "mail_request": {
+        *("address", "due_at", "lease", "leased_until", "tries"),
+        *("confirm_sha256", "answer_sha256"),
+    },
     "takeover": {"silent_at"},
     "span": {"stands"},  # by its stage, which says what stands
     "release": {"content"},  # as "more"

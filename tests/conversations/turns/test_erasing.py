@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import connection
+from django.utils import timezone
 
 from conversations import selectors
 from conversations.events import events
@@ -20,6 +21,7 @@ from conversations.models import (
     Delay,
     EvidenceSpan,
     Line,
+    MailRequest,
     PersonRequest,
     Replacement,
     Reply,
@@ -49,7 +51,7 @@ BAD = ["no json", "no json"]
 HELD = (
     *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
     Replacement,
-    *(Unused, Delay, PersonRequest, Takeover, Line),
+    *(Unused, Delay, PersonRequest, Takeover, Line, MailRequest),
 )
 
 
@@ -72,6 +74,14 @@ def test_it_leaves_no_word_of_the_citizen(ask: Ask) -> None:
     taken_over(request, desk.person("eva"))
     say(item_id=item_of(request).pk, actor=User.objects.get(), text=f"Hello {NAME}")
     events.news(session_id=turn.session_id, after=0)
+    MailRequest.objects.create(
+        turn=turn,
+        session=turn.session,
+        address="oberlaender@example.org",
+        language="en-gb",
+        state="confirmed",
+        asked_at=timezone.now(),
+    )
     ask(VISA, secret="b")
     others = {model: model.objects.count() for model in HELD}
     erasing.erase_session(session_id=turn.session_id)

@@ -1,0 +1,1 @@
+"""E-mail: a citizen whose question waits for a person is told when the answer is there."""

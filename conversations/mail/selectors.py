@@ -1,0 +1,78 @@
+"""Reads of requests to be told by e-mail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from conversations.mail.models import MailRequest, MailState
+from conversations.models import Line, Reply, Turn
+from conversations.person.models import LineKind, RequestState, Way
+from conversations.states import TurnState
+from conversations.turns.services import secret_digest
+
+NONE, OFFERED = "none", "offered"
+STATES = (
+    *(NONE, OFFERED, MailState.ASKED.value, MailState.CONFIRMED.value, MailState.EXPIRED.value),
+    *(MailState.REFUSED.value, MailState.UNREACHABLE.value),
+)
+"""What a turn tells of e-mail: ``none`` where it is nothing to ask for, ``offered`` where it is."""
+_SHOWN = {
+    **{state: state for state in STATES},
+    MailState.TELLING.value: MailState.CONFIRMED.value,
+}
+
+
+def is_configured() -> bool:
+    """Whether there is a mail server."""
+    return bool(settings.IEIM_MAIL["HOST"])
+
+
+def may_ask(turn: Turn) -> bool:
+    """Whether a turn's citizen may ask to be told: it waits for who answers on the page."""
+    if not is_configured() or turn.state != TurnState.NEEDS_REVIEW.value:
+        return False
+    asked = getattr(turn, "person_request", None)
+    return asked is None or (asked.state, asked.way) == (RequestState.OPEN, Way.PAGE)
+
+
+def states(session_id: UUID) -> Mapping[UUID, str]:
+    """Return the state of the newest request of each turn of a session."""
+    if not is_configured():
+        return {}
+    found = MailRequest.objects.filter(session=session_id).order_by("asked_at")
+    return dict(found.values_list("turn_id", "state"))
+
+
+def shown(turn: Turn, known: Mapping[UUID, str]) -> str:
+    """Return one of :data:`STATES` for a turn; ``known`` are those of its session."""
+    return _SHOWN.get(known.get(turn.pk, OFFERED), OFFERED) if may_ask(turn) else NONE
+
+
+def of_secret(secret: str) -> MailRequest | None:
+    """Return the request that the secret of a link belongs to."""
+    digest = secret_digest(secret)
+    found = MailRequest.objects.filter(Q(confirm_sha256=digest) | Q(answer_sha256=digest))
+    return found.select_related("session", "turn").first()
+
+
+def answered() -> QuerySet[MailRequest]:
+    """Return the requests whose turn has its answer.
+
+    That is its reply. Who asked for a person has it with what that person first says.
+    """
+    said = Line.objects.filter(
+        session=OuterRef("session"), kind=LineKind.SAID.value, at__gte=OuterRef("asked_at")
+    )
+    replied = Reply.objects.filter(turn=OuterRef("turn"))
+    return MailRequest.objects.annotate(asked_for=F("turn__person_request")).filter(
+        Exists(replied) | Q(asked_for__isnull=False) & Exists(said)
+    )
+
+
+def is_answered(request: MailRequest) -> bool:
+    """Whether the turn of a request has its answer."""
+    return answered().filter(pk=request.pk).exists()

@@ -1,0 +1,214 @@
+"""Sending: who sends claims first, talks to the mail server without a transaction, and writes down.
+
+The row of a request is its outbox. What a broker, a worker or a process forgets, :func:`sweep`
+finds. A message is sent again only where a process ends between the server's taking it and that
+being written down; it has the same ``Message-ID`` then.
+"""
+
+from __future__ import annotations
+
+import logging
+import smtplib
+import uuid
+from contextlib import suppress
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.core.mail.backends.smtp import EmailBackend
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from conversations.mail import messages, selectors, services
+from conversations.mail.models import OPEN, MailRequest, MailState
+from conversations.states import TurnState
+from conversations.turns.running.waiting import let_go
+from conversations.turns.services import new_secret, secret_digest
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(minutes=10)
+"""How long a send is left alone: longer than a mail server can hold one up."""
+PAUSES = tuple(
+    timedelta(minutes=minutes) for minutes in (1, 5, 30, 2 * 60, 6 * 60, 12 * 60, 24 * 60)
+)
+"""Before each further try; after the last one the request ends."""
+AT_ONCE = 20
+"""Messages that one sweep queues."""
+
+
+class Permanent(Exception):
+    """The mail server does not take the address or the message; ``args[0]`` is its code."""
+
+
+class Temporary(Exception):
+    """The mail server cannot be reached, or asks to come again; ``args[0]`` says what it was."""
+
+
+def send_due(*, request_id: UUID) -> None:
+    """Send the message that a request is due; nothing where none is, or somebody is at it."""
+    claimed = _claim(request_id)
+    if claimed is None:
+        return
+    request, secret = claimed
+    let_go()
+    try:
+        _send(request, secret)
+    except Permanent as refused:
+        _refused(request, code=refused.args[0])
+    except Temporary as postponed:
+        _postponed(request, why=postponed.args[0])
+    else:
+        _sent(request)
+
+
+@transaction.atomic
+def _claim(request_id: UUID) -> tuple[MailRequest, str] | None:
+    """Claim a message, with a fresh secret for its link: of two who try, one has it."""
+    request, now = services.held(request_id), timezone.now()
+    if request is None or request.due_at is None or request.due_at > now:
+        return None
+    if request.leased_until is not None and request.leased_until >= now:
+        return None
+    asked = request.state == MailState.ASKED
+    if asked and services.is_over(request, now):
+        return None
+    secret = new_secret()
+    if asked:
+        request.confirm_sha256 = secret_digest(secret)
+    else:
+        request.answer_sha256 = secret_digest(secret)
+    request.lease, request.leased_until = uuid.uuid4(), now + LEASE
+    request.save()
+    return request, secret
+
+
+def _send(request: MailRequest, secret: str) -> None:
+    """Hand a message to the mail server. Raises :class:`Permanent` and :class:`Temporary`.
+
+    Only its answer about the address or the message is final: what else it refuses (us, our name,
+    our password) is for the operator to mend, and the citizen shall not lose by it.
+    """
+    try:
+        _hand_over(messages.compose(request, secret))
+    except smtplib.SMTPRecipientsRefused as error:
+        code = next(iter(error.recipients.values()))[0]
+        raise (Permanent if code >= 500 else Temporary)(code) from None
+    except smtplib.SMTPDataError as error:
+        raise (Permanent if error.smtp_code >= 500 else Temporary)(error.smtp_code) from None
+    except smtplib.SMTPResponseException as error:
+        raise Temporary(error.smtp_code) from None
+    except Exception as error:  # noqa: BLE001  # whatever it is, its words may hold the address
+        raise Temporary(type(error).__name__) from None
+
+
+def _hand_over(message: EmailMessage) -> None:
+    to = settings.IEIM_MAIL
+    server = EmailBackend(
+        host=to["HOST"],
+        port=to["PORT"],
+        username=to["USER"],
+        password=to["PASSWORD"],
+        use_tls=to["SECURITY"] == "starttls",
+        use_ssl=to["SECURITY"] == "tls",
+        timeout=to["TIMEOUT"],
+    )
+    try:
+        server.open()
+        server.send_messages([message])
+    finally:
+        # It has the message by now: what goes wrong with the farewell changes nothing.
+        with suppress(Exception):
+            server.close()
+
+
+@transaction.atomic
+def _sent(request: MailRequest) -> None:
+    mine = _still_mine(request)
+    if mine is None:
+        return
+    which = messages.kind(mine)
+    mine.due_at = mine.lease = mine.leased_until = None
+    mine.save()
+    services.record(mine, "mail.sent", message=which)
+    if which == messages.ANSWER:
+        services.end(mine, MailState.TOLD)
+
+
+@transaction.atomic
+def _refused(request: MailRequest, *, code: int) -> None:
+    logger.warning("The mail server refused a message for good (%s)", code)
+    mine = _still_mine(request)
+    if mine is not None:
+        services.end(mine, MailState.REFUSED, code=code)
+
+
+@transaction.atomic
+def _postponed(request: MailRequest, *, why: int | str) -> None:
+    logger.warning("A message could not be sent (%s); try %s", why, request.tries + 1)
+    mine = _still_mine(request)
+    if mine is None:
+        return
+    if mine.tries >= len(PAUSES):
+        services.end(mine, MailState.UNREACHABLE, code=why)
+        return
+    mine.due_at = timezone.now() + PAUSES[mine.tries]
+    mine.lease = mine.leased_until = None
+    mine.tries += 1
+    mine.save()
+    services.record(mine, "mail.postponed", code=why, tries=mine.tries)
+
+
+def _still_mine(request: MailRequest) -> MailRequest | None:
+    """Return the request, its turn locked, where nobody has ended, erased or claimed it since."""
+    found = services.held(request.pk)
+    return found if found is not None and found.lease == request.lease else None
+
+
+def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
+    """Tell of answers, end what is over, and queue what is due; returns how many were queued.
+
+    ``at_start`` is for a process that is the only worker: every lease is then a dead one.
+    """
+    now = now or timezone.now()
+    if at_start:
+        MailRequest.objects.exclude(lease=None).update(lease=None, leased_until=None)
+    there = selectors.answered().filter(state=MailState.CONFIRMED.value)
+    for pk in list(there.values_list("pk", flat=True)):
+        _tell(pk)
+    asked = MailRequest.objects.filter(state=MailState.ASKED.value)
+    for pk in list(asked.filter(asked_at__lte=now - services.VALID).values_list("pk", flat=True)):
+        _end(pk, MailState.ASKED, MailState.EXPIRED)
+    # A dismissal may be undone: not at once.
+    waiting = MailRequest.objects.filter(
+        state=MailState.CONFIRMED.value,
+        turn__state=TurnState.CLOSED.value,
+        turn__updated_at__lte=now - services.VALID,
+    )
+    for pk in list(waiting.values_list("pk", flat=True)):
+        _end(pk, MailState.CONFIRMED, MailState.CLOSED)
+    free = MailRequest.objects.filter(Q(leased_until=None) | Q(leased_until__lt=now))
+    due = free.filter(state__in=OPEN, due_at__lte=now).order_by("due_at")
+    queued = list(due.values_list("pk", flat=True)[:AT_ONCE]) if selectors.is_configured() else []
+    for pk in queued:
+        services.queue(pk)
+    return len(queued)
+
+
+@transaction.atomic
+def _tell(request_id: UUID) -> None:
+    request = services.held(request_id)
+    if request is None or request.state != MailState.CONFIRMED:
+        return
+    request.state, request.due_at, request.tries = MailState.TELLING.value, timezone.now(), 0
+    request.save()
+    services.record(request, "mail.due")
+
+
+@transaction.atomic
+def _end(request_id: UUID, old: MailState, new: MailState) -> None:
+    request = services.held(request_id)
+    if request is not None and request.state == old:
+        services.end(request, new)

@@ -1,0 +1,130 @@
+"""The citizen's pages of e-mail: the form, and where the links of the two messages lead."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from conversations import selectors
+from conversations.chat import cookies
+from conversations.mail import selectors as mails
+from conversations.mail import services
+from conversations.mail.models import OPEN, MailState
+from conversations.models import MailRequest, Session
+from conversations.turns.refusing import Refused
+from ieim.people import addresses
+
+
+@never_cache
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+def mail(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """The form for an address, and taking it: 303 to the conversation.
+
+    404 where nothing can be asked for, 422 with what is wrong, 429 for too many.
+    """
+    session = _session(request)
+    turn = session.turns.filter(pk=turn_id).first() if session is not None else None
+    if session is None or turn is None or not mails.may_ask(turn):
+        return _nothing(request)
+    context: dict[str, object] = {"turn": selectors.turn_view(turn_id)}
+    if request.method != "POST":
+        return render(request, "conversations/mail/mail.html", context)
+    given = request.POST.get("address", "")
+    try:
+        services.ask(
+            session=session, turn_id=turn_id, address=given, origin=addresses.of_request(request)
+        )
+    except services.NotOffered:
+        return _nothing(request)
+    except Refused as refused:
+        context |= {"refused": refused, "draft": given}
+        response = render(request, "conversations/mail/mail.html", context, status=422)
+        if isinstance(refused, services.TooMany):
+            response.status_code = 429
+            response.headers["Retry-After"] = str(refused.retry_after)
+        return response
+    return _to_turn(turn_id)
+
+
+@never_cache
+@require_POST
+def mail_stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Take the wish of this browser's citizen back: 303 to the conversation; 404 for none."""
+    session = _session(request)
+    if session is None or not session.turns.filter(pk=turn_id).exists():
+        return _nothing(request)
+    services.stop_turn(session=session, turn_id=turn_id)
+    return _to_turn(turn_id)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def link(request: HttpRequest, secret: str) -> HttpResponse:
+    """Where the links of both messages lead; only a post confirms anything.
+
+    Programs that look for harm in e-mails open every link. Nothing of the conversation is shown
+    but that it has an answer: whoever reads the message may not be who asked.
+    """
+    found = mails.of_secret(secret)
+    if found is None:
+        return _nothing(request)
+    if request.method == "POST":
+        services.confirm(secret=secret)
+        response = redirect("conversations:mail_link", secret)
+        response.status_code = 303
+        return response
+    return _link_page(request, found, secret)
+
+
+@csrf_exempt  # A mailbox posts here for its owner (RFC 8058); the secret is what counts.
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def link_stop(request: HttpRequest, secret: str) -> HttpResponse:
+    """Ask whether no e-mail is wanted any more, and stop it; also by RFC 8058."""
+    found = mails.of_secret(secret)
+    if found is None:
+        return _nothing(request)
+    if request.method == "POST":
+        services.stop(secret=secret)
+        return render(request, "conversations/mail/stopped.html")
+    return render(request, "conversations/mail/stop.html", {"secret": secret})
+
+
+def _link_page(request: HttpRequest, found: MailRequest, secret: str) -> HttpResponse:
+    session = _session(request)
+    state = found.state
+    if state == MailState.ASKED and services.is_over(found, timezone.now()):
+        state = MailState.EXPIRED.value
+    context = {
+        "state": MailState.CONFIRMED.value if state == MailState.TELLING else state,
+        "secret": secret,
+        "open": state in OPEN,
+        "turn_id": found.turn_id,
+        # Whoever has the conversation in this browser comes to it; nobody else does.
+        "mine": session is not None and session.pk == found.session_id,
+    }
+    return render(request, "conversations/mail/link.html", context)
+
+
+def _session(request: HttpRequest) -> Session | None:
+    secret = cookies.secret_of_request(request)
+    return selectors.session_for_secret(secret) if secret else None
+
+
+def _to_turn(turn_id: UUID) -> HttpResponse:
+    response = redirect(f"/#turn-{turn_id}")
+    response.status_code = 303
+    return response
+
+
+def _nothing(request: HttpRequest) -> HttpResponse:
+    # Not Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
+    return render(request, "404.html", status=404)
