@@ -18,6 +18,7 @@ from conversations.models import (
     ClientTurn,
     Correction,
     Delay,
+    Delivery,
     EvidenceSpan,
     Line,
     PersonRequest,
@@ -26,6 +27,7 @@ from conversations.models import (
     Session,
     SessionEvent,
     Stage,
+    Subscription,
     Takeover,
     Turn,
     Unused,
@@ -49,7 +51,7 @@ BAD = ["no json", "no json"]
 HELD = (
     *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
     Replacement,
-    *(Unused, Delay, PersonRequest, Takeover, Line),
+    *(Unused, Delay, PersonRequest, Takeover, Line, Subscription, Delivery),
 )
 
 
