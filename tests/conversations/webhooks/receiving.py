@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import socketserver
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,31 @@ def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
         listener.shutdown()
         listener.server_close()
         thread.join()
+
+
+@contextmanager
+def trickling() -> Iterator[str]:
+    """Listen at an address whose answer never ends to begin: a byte now and then, for a while."""
+    over = threading.Event()
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                self.request.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                for _ in range(100):
+                    self.request.sendall(b"x")
+                    if over.wait(0.05):
+                        return
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            over.set()
+            server.shutdown()
+            thread.join()
 
 
 @pytest.fixture

@@ -18,7 +18,15 @@ from conversations.turns import services as turns
 from conversations.webhooks import delivering, outbox, sending, services, signing
 from ieim.audit.models import AuditEvent
 from tests.conversations.webhooks import receiving
-from tests.conversations.webhooks.receiving import NAME, Receiver, closing, receiver, verified, work
+from tests.conversations.webhooks.receiving import (
+    NAME,
+    Receiver,
+    closing,
+    receiver,
+    trickling,
+    verified,
+    work,
+)
 
 pytestmark = pytest.mark.usefixtures("db")
 office, queued = receiving.office, receiving.queued
@@ -202,6 +210,18 @@ def test_a_receiver_that_hangs_times_out(office: Receiver, monkeypatch: pytest.M
     office.held = threading.Event()
     delivery = event()
     work()
+    delivery.refresh_from_db()
+    assert delivery.trouble == "timeout"
+
+
+def test_a_receiver_that_sends_a_byte_now_and_then_times_out(
+    office: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "DEADLINE", 1.0)
+    with trickling() as url:
+        Webhook.objects.update(url=url)
+        delivery = event()
+        work()
     delivery.refresh_from_db()
     assert delivery.trouble == "timeout"
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import socket
 import ssl
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -15,6 +17,8 @@ from django.conf import settings
 
 from conversations.webhooks import sending
 from tests.conversations.webhooks.receiving import receiver
+
+NAME = "channel.example.org"
 
 
 def certificate(folder: Path, name: str) -> Path:
@@ -62,3 +66,28 @@ def test_the_certificate_has_to_be_the_hosts(
             with pytest.raises(sending.Failed, match="connection"):
                 sending.send(listening.url, private=True, headers={}, body=b"{}")
             assert listening.got == []
+
+
+def test_a_name_that_leads_elsewhere_the_next_time_is_called_where_it_was_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = certificate(tmp_path, NAME)
+    monkeypatch.setattr(sending, "_trusted", lambda: ssl.create_default_context(cafile=path))
+    looked_up, asked = socket.getaddrinfo, []
+
+    def once(host: Any, *more: Any, **options: Any) -> Any:
+        if host not in (NAME, NAME.encode()):
+            return looked_up(host, *more, **options)
+        asked.append(host)
+        if len(asked) > 1:
+            raise socket.gaierror("it leads elsewhere now")
+        return looked_up("127.0.0.1", *more, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", once)
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(path)
+    with receiver(server) as listening:
+        url = listening.url.replace("localhost", NAME)
+        sending.send(url, private=True, headers={}, body=b"{}")
+        assert listening.got[0][0]["host"] == url.split("/")[2]
+    assert len(asked) == 1
