@@ -17,6 +17,7 @@ from conversations.rating.models import Feedback, Rating
 from conversations.record.models import Artifact, Delay, Seat, Unused
 from conversations.replacing.models import Replacement
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
+from conversations.webhooks.models import Delivery, Subscription, Webhook
 from ieim.audit.models import Standing
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 
@@ -29,6 +30,7 @@ __all__ = [
     "Correction",
     "CorrectionNotice",
     "Delay",
+    "Delivery",
     "EvidenceSpan",
     "Feedback",
     "Line",
@@ -42,9 +44,11 @@ __all__ = [
     "Session",
     "SessionEvent",
     "Stage",
+    "Subscription",
     "Takeover",
     "Turn",
     "Unused",
+    "Webhook",
 ]
 
 

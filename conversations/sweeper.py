@@ -1,5 +1,5 @@
 """The sweeper: finds turns that a broker, a worker or a process forgot, choices that nobody makes,
-and takeovers in which nothing is said any more."""
+takeovers in which nothing is said any more, and what webhooks have not been told."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from conversations.models import Turn
 from conversations.person import talking
 from conversations.states import TurnState
 from conversations.turns import services
+from conversations.webhooks import delivering
 
 QUEUED_TOO_LONG = timedelta(seconds=5)
 
@@ -50,6 +51,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
         services.queue(turn_id)
     choosing.expire(now=now)
     talking.expire(now=now)
+    delivering.sweep(now=now)
     return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
 
 

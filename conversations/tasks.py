@@ -11,12 +11,19 @@ from conversations.mail import sending
 from conversations.mail.services import SEND_MAIL
 from conversations.turns import services
 from conversations.turns.running import running
+from conversations.webhooks import delivering, outbox
 
 
 @shared_task(name=services.RUN_TURN, ignore_result=True)
 def run_turn(turn_id: str) -> None:
     """Run or resume a turn; returns at once when there is nothing to do."""
     running.run_turn(turn_id=UUID(turn_id))
+
+
+@shared_task(name=outbox.DELIVER, ignore_result=True)
+def deliver(delivery_id: str) -> None:
+    """Try to deliver an event to a webhook; returns at once when there is nothing to do."""
+    delivering.deliver(delivery_id=UUID(delivery_id))
 
 
 @shared_task(name="conversations.tasks.sweep", ignore_result=True)

@@ -33,6 +33,7 @@ Slug = Literal[
     "choice-unknown",
     "not-answered",
     "person-asked",
+    "webhook-unknown",
     "rate-limit",
 ]
 
@@ -46,6 +47,7 @@ STATUSES: dict[Slug, tuple[int, str]] = {
     "message-refused": (422, "The message cannot be taken"),
     "feedback-refused": (422, "What was said of the answer cannot be taken"),
     "personal-data": (422, "The message has an identity, card or account number in it"),
+    "webhook-unknown": (422, "There is no webhook of this name"),
     "rate-limit": (429, "Too many requests"),
     "not-ready": (503, "Nothing has been published yet"),
 }

@@ -26,6 +26,7 @@ from conversations.api.serializers import (
     TurnSerializer,
 )
 from conversations.turns.refusing import STILL_WORKING
+from conversations.webhooks.serializers import OpenSerializer
 
 if TYPE_CHECKING:
     from drf_spectacular.openapi import AutoSchema
@@ -108,9 +109,13 @@ new_session = extend_schema(
     summary="Start a conversation",
     description=(
         "Makes an empty session. The token is told this once; only its digest is kept. It is also "
-        "the secret of the citizen's own link: `/c/<token>/` opens the conversation in a browser."
+        "the secret of the citizen's own link: `/c/<token>/` opens the conversation in a browser. "
+        "With the name of a webhook that is told of the session; without a body nobody is."
     ),
-    request=None,
+    request=OpenApiRequest(
+        OpenSerializer,
+        examples=[OpenApiExample("With a webhook", value={"webhook": "office"}, request_only=True)],
+    ),
     auth=[],
     parameters=[_LOCATION],
     responses={
@@ -120,7 +125,7 @@ new_session = extend_schema(
             "A session",
             {"id": examples.SESSION, "reference": "K7M-4QX9", "token": "kept-by-you-and-told-once"},
         ),
-        **problems(411, 429),
+        **problems(400, 411, 413, 415, 422, 429),
     },
 )
 

@@ -41,6 +41,8 @@ from conversations.models import Session, Turn
 from conversations.rating import services as rating
 from conversations.replacing import services as replacing
 from conversations.turns import erasing, messages, refusing
+from conversations.webhooks.outbox import NoWebhook
+from conversations.webhooks.serializers import OpenSerializer
 from ieim.people import addresses
 
 
@@ -96,7 +98,12 @@ class Sessions(View):
     @schema.new_session
     def post(self, request: Request) -> Response:
         """Start a conversation."""
-        session, token = messages.new_session()
+        wanted = OpenSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        try:
+            session, token = messages.new_session(webhook=wanted.validated_data.get("webhook"))
+        except NoWebhook as error:
+            raise Problem("webhook-unknown", str(error)) from error
         made = {"id": session.pk, "reference": session.reference, "token": token}
         location = reverse("api:session", args=[session.pk])
         return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})

@@ -24,6 +24,7 @@ from conversations.states import TurnState
 from conversations.turns import erasing, receiving, refusing, services
 from conversations.turns.locking import locked
 from conversations.turns.refusing import NO_RELEASE, Refused
+from conversations.webhooks import outbox
 from ieim.audit import services as audit
 from ieim.knowledge.crisis import Looked
 from ieim.knowledge.following import follower
@@ -131,6 +132,7 @@ def _ask(
     )
     _record(request, "person.asked", actor="citizen")
     services.open_review(turn=turn, stage=STAGE, codes=[Code.POLICY_PERSON.value])
+    outbox.tell(turn)
     services.changed(turn)
     return request
 

@@ -15,6 +15,7 @@ from conversations.models import (
     ClientTurn,
     Correction,
     Delay,
+    Delivery,
     Line,
     MailRequest,
     PersonRequest,
@@ -23,6 +24,7 @@ from conversations.models import (
     Session,
     SessionEvent,
     Stage,
+    Subscription,
     Takeover,
     Turn,
     Unused,
@@ -51,9 +53,9 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
 
     The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
     text. Stages with attempts and spans, choices, replies with corrections and ratings, which turn
-    replaces which, requests for a person with the contact, requests to be told by
-    e-mail with the address, takeovers with what was said, socket
-    events and review items with what was decided on them are deleted.
+    replaces which, requests for a person with the contact, requests to be told by e-mail with the
+    address, takeovers with what was said, socket events, what a webhook was to be told, and review
+    items with what was decided on them are deleted.
     ``actor`` is as for :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
 
     The audit event comes first: the database lets nothing go without it.
@@ -98,6 +100,8 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     Replacement.objects.filter(turn__session=session).delete()
     ClientTurn.objects.filter(session=session).delete()
     SessionEvent.objects.filter(session=session).delete()
+    Delivery.objects.filter(turn__session=session).delete()
+    Subscription.objects.filter(session=session).delete()
     session.secret_sha256 = f"{_ERASED}{session.pk.hex}"
     session.save(update_fields=["secret_sha256"])
     # An id that no page shows: each looks at the whole session, and finds nothing any more.

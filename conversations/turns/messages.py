@@ -13,6 +13,7 @@ from conversations.personal.choices import Choice, Message
 from conversations.turns import erasing, refusing, services
 from conversations.turns.locking import locked
 from conversations.turns.refusing import Refused
+from conversations.webhooks import outbox
 from ieim.knowledge.crisis import Looked
 
 CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
@@ -37,15 +38,18 @@ def is_client_id(value: str) -> bool:
 
 
 @transaction.atomic
-def new_session() -> tuple[Session, str]:
+def new_session(*, webhook: str | None = None) -> tuple[Session, str]:
     """Make an empty session; returns it with its secret, of which only the digest is stored.
 
     The secret is the one of the citizen's resume link: whoever has it has the conversation.
+    ``webhook`` names who is told of what comes of it. Raises ``outbox.NoWebhook``.
     """
     secret = services.new_secret()
     session = Session.objects.create(
         reference=services.new_reference(), secret_sha256=services.secret_digest(secret)
     )
+    if webhook is not None:
+        outbox.subscribe(session, webhook)
     return session, secret
 
 

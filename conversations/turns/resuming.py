@@ -22,6 +22,8 @@ from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
 from conversations.record.vouched import REPLY, SPAN, STAGE
 from conversations.states import StageStatus, TurnState
 from conversations.turns import flags, languages, services
+from conversations.webhooks import outbox
+from conversations.webhooks.models import Event
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
@@ -193,6 +195,7 @@ def close(*, turn: Turn, said: replies.Reply | None, by: str, reason: str = "dis
     )
     if said is not None:
         store_reply(turn=turn, said=said, origin=ReplyOrigin.STAFF, by=by)
+        outbox.tell(turn, Event.ANSWERED)  # closed, but with something to read
 
 
 @transaction.atomic
@@ -287,4 +290,5 @@ def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
         raise NotWaiting(f"turn {turn.pk} is not {old.value}")
     for name, value in changes.items():
         setattr(turn, name, value)
+    outbox.tell(turn)
     services.changed(turn)

@@ -25,6 +25,7 @@ from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import flags, limits, receiving, refusing
 from conversations.turns.locking import locked
 from conversations.turns.refusing import NO_RELEASE, STILL_WORKING, Refused
+from conversations.webhooks import outbox
 from ieim.audit import services as audit
 from ieim.knowledge import crisis
 from ieim.knowledge.following import follower
@@ -227,13 +228,12 @@ def move_turn(turn: Turn, new: TurnState, **fields: object) -> None:
     """
     states.require_turn(TurnState(turn.state), new)
     values = {"state": new.value, "lease": None, "leased_until": None, **fields}
-    moved = Turn.objects.filter(pk=turn.pk, lease=turn.lease, state=turn.state).update(
-        updated_at=timezone.now(), **values
-    )
-    if not moved:
+    mine = Turn.objects.filter(pk=turn.pk, lease=turn.lease, state=turn.state)
+    if not mine.update(updated_at=timezone.now(), **values):
         raise LeaseLost(str(turn.pk))
     for name, value in values.items():
         setattr(turn, name, value)
+    outbox.tell(turn)
     changed(turn)
 
 

@@ -22,7 +22,9 @@ SPECTACULAR: dict[str, Any] = {
         "RecordedAction": "review.api.serializers.RECORDED",
         "FeedbackReason": "conversations.api.reply_serializers.REASONS",
         "PersonRequestState": "conversations.person.serializers.STATES",
+        "WebhookEvent": "conversations.webhooks.serializers.EVENTS",
     },
+    "WEBHOOKS": ["conversations.webhooks.schema.turn_event"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"deepLinking": True},
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,7 +15,7 @@ from tests.browser.steps import VISA, ask, assert_accessible, assert_fits, conne
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
-STOPPED = {"service_select_v1": BAD}
+STOPPED: dict[str, Any] = {"service_select_v1": BAD}
 SAID = "Please come to the office in Main Street."
 USUAL = re.compile(r"^Ask about a public service")
 NEW = "New since you were here"

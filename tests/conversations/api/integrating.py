@@ -20,6 +20,7 @@ from ieim.config.environment.env import Env
 from ieim.config.server.origins import StrictOriginValidator
 
 SESSIONS = "/api/v1/sessions/"
+JSON = "application/json"
 APPLICATION: Any = StrictOriginValidator(
     URLRouter(websocket_urlpatterns), ["https://ask.example.org"]
 )
@@ -41,11 +42,13 @@ def no_rates(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Integrator:
-    """A program with a session of its own."""
+    """A program with a session of its own; ``opened`` is the body that it is opened with."""
+
+    opened = b""
 
     def __init__(self, *, raises: bool = True) -> None:
         self.http = Client(enforce_csrf_checks=True, raise_request_exception=raises)
-        made = self.http.post(SESSIONS)
+        made = self.http.post(SESSIONS, self.opened, content_type=JSON)
         assert made.status_code == 201
         self.id, self.token = made.json()["id"], made.json()["token"]
         self.bearer = f"Bearer {self.token}"
@@ -62,7 +65,7 @@ class Integrator:
             method,
             path,
             b"" if body is None else data,
-            content_type=given.pop("Content-Type", "application/json"),
+            content_type=given.pop("Content-Type", JSON),
             headers={name: value for name, value in given.items() if value},
         )
 

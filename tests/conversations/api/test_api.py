@@ -14,7 +14,7 @@ from conversations.models import ClientTurn, Session, Turn
 from conversations.turns import messages, refusing, services
 from conversations.turns.running import running
 from tests.conversations.api import integrating
-from tests.conversations.api.integrating import SESSIONS, Integrator
+from tests.conversations.api.integrating import JSON, SESSIONS, Integrator
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
 
@@ -33,7 +33,7 @@ def run(turn: str, model: object = None) -> None:
 
 
 def test_it_makes_a_session_and_tells_its_token_once() -> None:
-    response = Client().post(SESSIONS)
+    response = Client().post(SESSIONS, content_type=JSON)
     made = response.json()
     assert response.status_code == 201
     assert response["Location"] == f"{SESSIONS}{made['id']}/"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conversations.models import Session, Turn
 from conversations.turns import limits, messages, refusing
 from tests.conversations.api import integrating
-from tests.conversations.api.integrating import SESSIONS, Integrator, set_rates
+from tests.conversations.api.integrating import JSON, SESSIONS, Integrator, set_rates
 from tests.fixtures import VISA
 
 pytestmark = pytest.mark.usefixtures("db", "no_rates")
@@ -166,17 +166,17 @@ def test_it_has_no_error_pages(method: str, path: str, status: int) -> None:
 
 
 def test_it_says_it_of_what_no_view_sees(no_rates: None) -> None:
-    is_problem(Client(headers={"Host": "evil.example.org"}).post(SESSIONS), 400)
+    is_problem(Client(headers={"Host": "evil.example.org"}).post(SESSIONS, content_type=JSON), 400)
 
 
 def test_it_says_it_of_our_own_faults(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail() -> None:
+    def fail(**_: Any) -> None:
         raise RuntimeError("K7M-4QX9 is a secret")
 
     monkeypatch.setattr(messages, "new_session", fail)
-    response = Client(raise_request_exception=False).post(SESSIONS)
+    response = Client(raise_request_exception=False).post(SESSIONS, content_type=JSON)
     is_problem(response, 500)
     assert b"K7M" not in response.content
     assert "K7M-4QX9 is a secret" in caplog.text
@@ -196,12 +196,12 @@ def test_it_says_that_nothing_is_published(client: Integrator) -> None:
 def test_it_limits_new_sessions_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rates(monkeypatch, sessions="2/hour")
     spoofed = ({"X-Forwarded-For": f"192.0.2.{n}"} for n in range(3))
-    responses = [Client(headers=headers).post(SESSIONS) for headers in spoofed]
+    responses = [Client(headers=headers).post(SESSIONS, content_type=JSON) for headers in spoofed]
     assert [response.status_code for response in responses] == [201, 201, 429]
     problem = is_problem(responses[-1], 429)
     assert problem["type"] == "urn:ieim:problem:rate-limit"
     assert int(responses[-1]["Retry-After"]) > 3000
-    assert Client(REMOTE_ADDR="192.0.2.9").post(SESSIONS).status_code == 201
+    assert Client(REMOTE_ADDR="192.0.2.9").post(SESSIONS, content_type=JSON).status_code == 201
     assert Session.objects.count() == 3
 
 
@@ -224,5 +224,5 @@ def test_it_goes_on_without_its_cache(
 
     set_rates(monkeypatch, sessions="1/hour")
     monkeypatch.setattr(limits, "cache", Away())
-    assert [Client().post(SESSIONS).status_code for _ in range(2)] == [201, 201]
+    assert [Client().post(SESSIONS, content_type=JSON).status_code for _ in range(2)] == [201, 201]
     assert "nothing is limited" in caplog.text

@@ -96,7 +96,7 @@ def test_it_documents_every_operation_and_its_errors() -> None:
     }
     session = "/api/v1/sessions/{session_id}/"
     assert found == {
-        ("POST", "/api/v1/sessions/"): {"201", "411", "429"},
+        ("POST", "/api/v1/sessions/"): {"201", "400", "411", "413", "415", "422", "429"},
         ("GET", session): {"200", "401", "404"},
         ("DELETE", session): {"204", "401", "404"},
         ("POST", f"{session}turns/"): {
@@ -122,6 +122,20 @@ def test_it_documents_every_operation_and_its_errors() -> None:
             *("200", "202", "401", "404", "409", "411", "422", "429", "503")
         },
     }
+
+
+def test_it_documents_what_a_webhook_is_told() -> None:
+    document = documented.raw_schema
+    told = document["webhooks"]["turn"]["post"]
+    [name] = [
+        part["schema"]["$ref"].rpartition("/")[2]
+        for part in told["requestBody"]["content"].values()
+    ]
+    event = document["components"]["schemas"][name]["properties"]
+    assert event.keys() == {"type", "timestamp", "data"}
+    for header in ("webhook-id", "webhook-timestamp", "webhook-signature"):
+        assert header in told["description"]
+    assert told["responses"].keys() == {"204", "410"}
 
 
 def test_it_serves_its_page_from_this_site_alone() -> None:

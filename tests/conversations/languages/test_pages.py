@@ -229,7 +229,7 @@ def test_the_page_tells_its_socket_its_language(published: None) -> None:
 def test_programs_are_answered_in_the_language_that_they_accept(published: None) -> None:
     client = Client(headers={"Accept-Language": "de"})
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = "fr"
-    session = client.post("/api/v1/sessions/").json()
+    session = client.post("/api/v1/sessions/", content_type="application/json").json()
     headers = {"Authorization": f"Bearer {session['token']}"}
     problem = client.post(
         f"/api/v1/sessions/{session['id']}/turns/",

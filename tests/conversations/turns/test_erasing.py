@@ -19,6 +19,7 @@ from conversations.models import (
     ClientTurn,
     Correction,
     Delay,
+    Delivery,
     EvidenceSpan,
     Line,
     MailRequest,
@@ -28,6 +29,7 @@ from conversations.models import (
     Session,
     SessionEvent,
     Stage,
+    Subscription,
     Takeover,
     Turn,
     Unused,
@@ -51,7 +53,7 @@ BAD = ["no json", "no json"]
 HELD = (
     *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
     Replacement,
-    *(Unused, Delay, PersonRequest, Takeover, Line, MailRequest),
+    *(Unused, Delay, PersonRequest, Takeover, Line, MailRequest, Subscription, Delivery),
 )
 
 

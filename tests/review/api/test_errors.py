@@ -57,7 +57,7 @@ def test_it_wants_a_login(item: ReviewItem) -> None:
 
 def test_a_citizens_token_opens_nothing(item: ReviewItem) -> None:
     citizen = Client()
-    token = citizen.post("/api/v1/sessions/").json()["token"]
+    token = citizen.post("/api/v1/sessions/", content_type="application/json").json()["token"]
     for method, path in addresses(item):
         headers = {"Authorization": f"Bearer {token}"}
         is_problem(citizen.generic(method, path, headers=headers), 401)

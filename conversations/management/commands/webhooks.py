@@ -1,0 +1,104 @@
+"""``manage.py webhooks``: who is told of sessions, and what has not arrived."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from conversations.models import Webhook
+from conversations.webhooks import selectors, services
+
+_SHOWN = (
+    "The secret of {name}. It is shown this once and can be replaced, not read: keep it where the "
+    "program reads it."
+)
+
+
+class Command(BaseCommand):
+    """Make, stop and look after webhooks."""
+
+    help = (
+        "Keep the webhooks that sessions opened by REST can name: make one, give it another "
+        "secret, stop, start or remove it, list them with what has not arrived, and send that "
+        "again."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what can be done."""
+        doing = parser.add_subparsers(dest="doing", required=True, metavar="WHAT")
+        add = doing.add_parser("add", help="make one and print its secret")
+        add.add_argument("name")
+        add.add_argument("url", metavar="URL", help="https://channel.example.org/ieim")
+        add.add_argument(
+            "--private",
+            action="store_true",
+            help="let the host be one of your own network, such as 10.0.0.5",
+        )
+        words = {
+            "rotate": "make another secret and print it; for a day both sign",
+            "stop": "tell it nothing more; what has not arrived is given up",
+            "start": "tell it again, of what happens from now on",
+            "remove": "delete it, with what it was to be told",
+        }
+        for name, meaning in words.items():
+            doing.add_parser(name, help=meaning).add_argument("name")
+        doing.add_parser("list", help="show them, and what was given up")
+        again = doing.add_parser("again", help="send again what was given up")
+        again.add_argument("ids", metavar="ID", nargs="*", type=UUID, help="none: all of it")
+
+    def handle(self, *args: Any, doing: str, **options: Any) -> None:
+        """Do it, or say why it cannot be done."""
+        try:
+            getattr(self, f"_{doing}")(**options)
+        except services.Refused as refused:
+            raise CommandError(str(refused)) from refused
+
+    def _add(self, *, name: str, url: str, private: bool, **_: Any) -> None:
+        self._tell(name, services.make(name=name, url=url, private=private))
+
+    def _rotate(self, *, name: str, **_: Any) -> None:
+        self._tell(name, services.rotate(name=name))
+
+    def _tell(self, name: str, secret: str) -> None:
+        # The secret alone on standard output: a program can take it.
+        self.stderr.write(_SHOWN.format(name=name))
+        self.stdout.write(secret)
+
+    def _stop(self, *, name: str, **_: Any) -> None:
+        services.stop(webhook_id=_found(name).pk, why="operator")
+
+    def _start(self, *, name: str, **_: Any) -> None:
+        services.start(name=name)
+
+    def _remove(self, *, name: str, **_: Any) -> None:
+        services.remove(name=name)
+
+    def _list(self, **_: Any) -> None:
+        for each in selectors.overview():
+            webhook = each.webhook
+            state = "stopped" if webhook.stopped_at else "started"
+            counts = f"{each.waiting} waiting, {each.given_up} given up"
+            self.stdout.write(f"{webhook.name}  {state}  {webhook.url}  {counts}")
+        for delivery in selectors.given_up():
+            at = delivery.happened_at.isoformat(timespec="seconds")
+            self.stdout.write(
+                f"  {delivery.pk}  {delivery.webhook.name}  {delivery.event}  "
+                f"turn {delivery.turn_id}  {at}  {delivery.trouble}"
+            )
+
+    def _again(self, *, ids: list[UUID], **_: Any) -> None:
+        wanted = ids or [each.pk for each in selectors.given_up()]
+        sent = services.send_again(deliveries=wanted)
+        self.stdout.write(f"{sent} of {len(wanted)} are sent again.")
+        if sent < len(wanted):
+            raise CommandError("The others were not given up, or their webhook is stopped.")
+
+
+def _found(name: str) -> Webhook:
+    webhook = Webhook.objects.filter(name=name).first()
+    if webhook is None:
+        raise services.Refused(f"There is no webhook {name!r}: see `manage.py webhooks list`.")
+    return webhook

@@ -1,0 +1,67 @@
+"""Writing down that an integrator is to be told, in the transaction of what it is told of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from celery import current_app
+from django.db import transaction
+from django.utils import timezone
+
+from conversations.states import TurnState
+from conversations.webhooks.models import Delivery, Event, Subscription, Webhook
+
+if TYPE_CHECKING:
+    from conversations.models import Session, Turn
+
+DELIVER = "conversations.tasks.deliver"
+
+EVENTS: Mapping[TurnState, Event] = {
+    TurnState.ANSWERED: Event.ANSWERED,
+    TurnState.NEEDS_REVIEW: Event.HELD,
+    TurnState.ASKING: Event.CHOICE,
+}
+"""What is told of a turn that has come into a state."""
+
+
+class NoWebhook(Exception):
+    """Nobody has made a webhook of this name; the message says so."""
+
+
+def subscribe(session: Session, name: str) -> None:
+    """Have a webhook told of a new session, inside the caller's transaction.
+
+    One that is stopped may be named: it can be started again. Raises :class:`NoWebhook`.
+    """
+    webhook = Webhook.objects.filter(name=name).first()
+    if webhook is None:
+        raise NoWebhook(f"Nobody has made a webhook {name!r} here: ask who runs this site.")
+    Subscription.objects.create(session=session, webhook=webhook)
+
+
+def tell(turn: Turn, event: Event | None = None) -> None:
+    """Write down what is to be told of a turn that has come into its state just now.
+
+    ``event`` says what, where the state does not. Nothing for a session that nobody is told of.
+    """
+    event = event or EVENTS.get(TurnState(turn.state))
+    if event is None:
+        return
+    told = Webhook.objects.filter(subscriptions__session=turn.session_id, stopped_at=None).first()
+    if told is None:
+        return
+    now = timezone.now()
+    delivery = Delivery.objects.create(
+        webhook=told, turn=turn, event=event.value, happened_at=now, due_at=now
+    )
+    queue(delivery.pk)
+
+
+def queue(delivery_id: UUID) -> None:
+    """Queue a delivery's task after the commit; what fails there is left to the sweeper."""
+    # By name: the tasks import this module.
+    send = partial(current_app.send_task, DELIVER, (str(delivery_id),), queue="turns", retry=False)
+    transaction.on_commit(send, robust=True)

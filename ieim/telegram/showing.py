@@ -1,0 +1,229 @@
+"""What a chat is told of its conversation: facts, each told once, as plain text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from gettext import NullTranslations
+from typing import Any
+
+from ieim.telegram.state import Outgoing
+
+LONGEST = 4096
+"""UTF-16 units of a message, as Telegram counts them."""
+BUTTON = 60
+"""Characters of a button: phones show no more."""
+
+Buttons = tuple[tuple[str, str], ...]
+"""Rows of one button each: what it says, and what comes back when it is pressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something to tell: ``key`` names it within the chat."""
+
+    key: str
+    text: str
+    buttons: Buttons = ()
+
+
+def units(text: str) -> int:
+    """Return how long Telegram takes a text to be."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def parts(text: str) -> Iterator[str]:
+    """Yield a text in parts that Telegram takes, cut between paragraphs, lines or words."""
+    text = text.strip()
+    while units(text) > LONGEST:
+        fits = text.encode("utf-16-le")[: 2 * LONGEST].decode("utf-16-le", "ignore")
+        places = (fits.rfind(sign) for sign in ("\n\n", "\n", " "))
+        # Not so early that a part is next to nothing.
+        cut = next((place for place in places if place > len(fits) // 2), len(fits))
+        yield text[:cut].rstrip()
+        text = text[cut:].lstrip()
+    if text:
+        yield text
+
+
+def messages(chat: int, text: str, buttons: Buttons = ()) -> list[Outgoing]:
+    """Return the calls that send a text, as plain text; the buttons stand beneath its end."""
+    calls = [
+        Outgoing(
+            "sendMessage",
+            {"chat_id": chat, "text": part, "link_preview_options": {"is_disabled": True}},
+        )
+        for part in parts(text)
+    ]
+    if buttons and calls:
+        rows = [[{"text": said, "callback_data": data}] for said, data in buttons]
+        calls[-1].body["reply_markup"] = {"inline_keyboard": rows}
+    return calls
+
+
+def help_now(contact: str, words: NullTranslations) -> str:
+    """Return what somebody in danger is told before anything else."""
+    _ = words.gettext
+    title = _("Please get help now")
+    return f"{title}\n{contact}"
+
+
+def facts(session: Mapping[str, Any], words: NullTranslations) -> Iterator[Fact]:
+    """Yield all that there is to tell of a conversation as it stands, in order."""
+    for turn in session["turns"]:
+        yield from _of_turn(turn, str(session["reference"]), words)
+
+
+def _of_turn(turn: Mapping[str, Any], reference: str, words: NullTranslations) -> Iterator[Fact]:
+    _, state, key = words.gettext, turn["state"], turn["id"]
+    for contact in turn["contacts"]:
+        yield Fact(f"{key}:contact:{_digest(contact)}", help_now(contact, words))
+    if turn["longer"]:
+        yield Fact(
+            f"{key}:longer",
+            _(
+                "Many people are asking at the moment, so it takes longer. Your question is safe; "
+                "you do not need to send it again."
+            ),
+        )
+    if state == "awaiting_model":
+        yield Fact(
+            f"{key}:waiting",
+            _(
+                "The assistant cannot be reached at the moment. Your question is safe, and we try "
+                "again by ourselves. You do not need to send it again."
+            ),
+        )
+    if turn["choice"]:
+        yield _choice(turn["choice"], key, words)
+    if state == "needs_review":
+        yield Fact(f"{key}:held", _held(turn, reference, words))
+    if turn["reply"]:
+        yield _reply(turn["reply"], key, words)
+    elif state == "closed":
+        title = _("This question is closed")
+        told = _("There is no answer to it, and none will follow. You can ask again.")
+        yield Fact(f"{key}:closed", f"{title}\n\n{told}")
+    for number, correction in enumerate(turn["corrections"]):
+        title = _("This answer has been corrected")
+        yield Fact(f"{key}:correction:{number}", f"{title}\n\n{correction['text']}")
+    for line in turn["lines"]:
+        yield Fact(f"{key}:line:{line['at']}", _line(line, words))
+
+
+def _choice(choice: Mapping[str, Any], turn: str, words: NullTranslations) -> Fact:
+    _ = words.gettext
+    lines = [choice["notice"], _("Which of these do you mean?")]
+    options = [(f"{each['name']} ({each['agency_name']})", each) for each in choice["options"]]
+    lines += [f"{each['number']}. {name}\n{each['line']}".rstrip() for name, each in options]
+    pressed = [
+        (_short(f"{e['number']}. {e['name']}"), f"c:{turn}:{e['number']}") for name, e in options
+    ]
+    none = (_("None of these"), f"c:{turn}:0")
+    return Fact(f"{turn}:choice", _joined(lines), (*pressed, none))
+
+
+def _held(turn: Mapping[str, Any], reference: str, words: NullTranslations) -> str:
+    _ = words.gettext
+    lines = [_("A person will answer this question")]
+    if not turn["person"]:
+        lines.append(
+            _(
+                "The assistant could not answer this safely by itself, so it does not guess. It "
+                "has passed your question to a caseworker."
+            )
+        )
+    lines.append(_("The answer comes in this chat. You do not need to send it again."))
+    named = _("Your reference")
+    lines.append(f"{named}: {reference}")
+    return _joined(lines)
+
+
+def _reply(reply: Mapping[str, Any], turn: str, words: NullTranslations) -> Fact:
+    _ = words.gettext
+    still = reply["still_about"]
+    about = _("Still about:")
+    lines = [f"{about} {still}" if still else ""]
+    for notice in reply["agency_notices"]:
+        title = _("Notice from {agency}") if notice["agency"] else _("Notice")
+        lines.append(f"{title.format(agency=notice['agency'])}: {notice['text']}")
+    lines += [reply["title"], reply["notice"], reply["lead"], *reply["paragraphs"]]
+    lines += _lists(reply["facts"])
+    for card in reply["cards"]:
+        lines += [f"{card['title']} ({card['agency']})", card["lead"], *_lists(card["facts"])]
+    if reply["uncovered"]:
+        quoted = (_("“{name}”").format(name=each) for each in reply["uncovered"])
+        title = _("Not answered here")
+        told = _(
+            "This part of your question is not in the answer above. Ask it again in a message of "
+            "its own."
+        )
+        lines.append("\n".join([title, *quoted, told]))
+    if reply["sources"]:
+        title = _("Source") if len(reply["sources"]) == 1 else _("Sources")
+        lines.append("\n".join([title, *map(_source, reply["sources"])]))
+    lines.append(_origin(reply, words))
+    other: Buttons = ((_("Something else"), f"s:{turn}"),) if still else ()
+    return Fact(f"{turn}:reply", _joined(lines), other)
+
+
+def _lists(facts: list[Mapping[str, Any]]) -> Iterator[str]:
+    for fact in facts:
+        marks = (f"{n}." if fact["ordered"] else "–" for n in range(1, len(fact["items"]) + 1))
+        items = [f"{mark} {item}" for mark, item in zip(marks, fact["items"], strict=True)]
+        yield "\n".join([fact["heading"], *items])
+
+
+def _source(source: Mapping[str, str]) -> str:
+    named = f"{source['agency']}: {source['service']}"
+    return f"{named}\n{source['url']}" if source["url"] else named
+
+
+def _origin(reply: Mapping[str, Any], words: NullTranslations) -> str:
+    """Return whose words a reply is: that it is a machine's has to be said."""
+    _, origin = words.gettext, reply["origin"]
+    said = {
+        "model_approved": _("A caseworker checked this answer."),
+        "staff_override": _("A caseworker corrected this answer."),
+        "staff": _("A caseworker wrote this answer."),
+        "citizen_choice": _(
+            "You chose this from what the assistant offered. It is shown as it stands in the "
+            "service list."
+        ),
+    }
+    if origin == "staff" and reply["kind"] == "question":
+        return _("A caseworker asks you this. Please answer in this chat.")
+    if origin in said:
+        return said[origin]
+    if reply["kind"] == "guidance":
+        if reply["prepared"]:
+            return _("This is a prepared text.")
+        return _("Written by an automated assistant (AI).")
+    if reply["offline"]:
+        return _(
+            "Put together by the offline engine from the service list, without a language model."
+        )
+    return _("Written by an automated assistant (AI) and checked against the service list.")
+
+
+def _line(line: Mapping[str, str], words: NullTranslations) -> str:
+    _ = words.gettext
+    if line["kind"] == "joined":
+        return _("A person has joined. They read and answer here; the assistant is silent.")
+    if line["kind"] == "left":
+        return _("The person has left. The assistant answers what you ask from here on.")
+    title = _("A person wrote")
+    return f"{title}\n\n{line['text']}"
+
+
+def _joined(lines: list[str]) -> str:
+    return "\n\n".join(line for line in lines if line)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= BUTTON else f"{text[: BUTTON - 1].rstrip()}…"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
