@@ -13,9 +13,13 @@ class ConversationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Let the audit record vouch for the rows of this app."""
+        """Let the audit record vouch for the rows of this app, and other sites ask its API."""
+        from corsheaders.signals import check_request_enabled
+
+        from conversations.framing import cors
         from conversations.record import asked, vouched
         from ieim.audit import vouching
 
         vouching.register(*vouched.KINDS)
         vouching.register_check(asked.faults)
+        check_request_enabled.connect(cors.is_of_an_allowed_site)

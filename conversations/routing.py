@@ -28,6 +28,16 @@ async def chat(scope: Any, receive: Any, send: Any) -> Any:
     return await (_nobody if wanted else _page)(scope, receive, send)
 
 
-_chat: Any = chat
+async def framed_chat(scope: Any, receive: Any, send: Any) -> Any:
+    """Fragments for the page in a frame; whoever asks for a subprotocol there is refused."""
+    return await (_nobody if scope.get("subprotocols") else _page)(scope, receive, send)
 
-websocket_urlpatterns: list[Any] = [path("ws/chat/", _chat)]
+
+_chat: Any = chat
+_framed: Any = framed_chat
+
+websocket_urlpatterns: list[Any] = [
+    path("ws/chat/", _chat),
+    path("embed/ws/chat/", _framed),
+    path("embed/~<str:token>/ws/chat/", _framed),
+]

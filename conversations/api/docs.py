@@ -28,3 +28,5 @@ class Page(SpectacularSwaggerSplitView):
     url_name = "api:schema"
     template_name = "api/docs.html"
     template_name_js = "api/docs.js"
+    # What REST says of a resource when asked by OPTIONS is no page, and has no template.
+    http_method_names: Any = ["get", "head"]

@@ -21,12 +21,17 @@ def put(response: HttpResponseBase, secret: str) -> None:
     """Set the cookie: for this site's own requests only, and out of reach of scripts."""
     response.set_cookie(
         NAME,
-        signing.TimestampSigner(salt=_SALT).sign(secret),
+        sealed(secret),
         max_age=MAX_AGE_DAYS * 24 * 3600,
         httponly=True,
         samesite="Lax",
         secure=settings.SESSION_COOKIE_SECURE,
     )
+
+
+def sealed(secret: str) -> str:
+    """Return the cookie's value."""
+    return signing.TimestampSigner(salt=_SALT).sign(secret)
 
 
 def drop(response: HttpResponseBase) -> None:
@@ -36,15 +41,16 @@ def drop(response: HttpResponseBase) -> None:
 
 def secret_of_request(request: HttpRequest) -> str | None:
     """Return the secret that came with a request, None without one that we signed."""
-    return _secret(request.COOKIES)
+    return secret_of(request.COOKIES)
 
 
 def secret_of_scope(scope: Mapping[str, Any]) -> str | None:
     """Return the secret that came with a websocket (``scope["cookies"]``), None without one."""
-    return _secret(scope.get("cookies", {}))
+    return secret_of(scope.get("cookies", {}))
 
 
-def _secret(cookies: Mapping[str, str]) -> str | None:
+def secret_of(cookies: Mapping[str, str]) -> str | None:
+    """Return the secret among cookies by name, None without one that we signed."""
     try:
         return signing.TimestampSigner(salt=_SALT).unsign(
             cookies.get(NAME, ""), max_age=MAX_AGE_DAYS * 24 * 3600

@@ -23,15 +23,16 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.urls import set_script_prefix
 from django.utils import translation
 from django.utils.translation import gettext_noop
 
 from conversations import selectors
-from conversations.chat import cookies
 from conversations.chat.presenters import ChatView, TurnView
 from conversations.chat.questions import FrameError, parse_frame
 from conversations.chat.replies import ReplyView
 from conversations.events import notify
+from conversations.framing import sockets
 from conversations.languages import pages
 from conversations.models import Session
 from conversations.personal import choices
@@ -93,7 +94,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         """Accept, and show what is true now."""
         notify.register_loop()
-        self.secret = cookies.secret_of_scope(self.scope)
+        self.home, self.secret = sockets.of_scope(self.scope)
         self.base_url = settings.IEIM_PUBLIC_URL or _origin(self.scope)
         self.group = ""
         self.unreadable = 0
@@ -218,10 +219,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
         context |= {"chat": self.chat, "base_url": self.base_url, "oob": True, "words": status}
         templates = [*names, "turn/_status"] if status else names
         # Not here: a page names the administration, which is in the database.
-        await self.send(await database_sync_to_async(_rendered)(templates, context))
+        await self.send(await database_sync_to_async(_rendered)(self.home, templates, context))
 
 
-def _rendered(templates: Sequence[str], context: Mapping[str, Any]) -> str:
+def _rendered(home: str, templates: Sequence[str], context: Mapping[str, Any]) -> str:
+    # What a fragment leads to stays in the frame that the page is in, if it is in one.
+    set_script_prefix(home)
     return "".join(render_to_string(f"conversations/{name}.html", context) for name in templates)
 
 

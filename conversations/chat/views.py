@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -70,7 +71,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     except refusing.Refused as refused:
         response = _not_taken(request, secret, refused, draft=text)
     else:
-        response = redirect(f"/#turn-{turn.pk}")
+        response = redirect(f"{reverse('conversations:chat')}#turn-{turn.pk}")
         response.status_code = 303
     cookies.put(response, secret)
     return response
@@ -115,7 +116,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     turn = selectors.turn_view(turn_id)
     if is_htmx:
         return render(request, "conversations/rating/_rated.html", {"turn": turn})
-    response = redirect(f"/#{turn.dom_id}-rating")
+    response = redirect(f"{reverse('conversations:chat')}#{turn.dom_id}-rating")
     response.status_code = 303
     return response
 
@@ -153,7 +154,7 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         chat = selectors.chat_view(secret=secret)
         turn = next(turn for turn in chat.turns if turn.id == turn_id)
         return render(request, "conversations/turn/_outcome.html", {"turn": turn, "chat": chat})
-    response = redirect(f"/#turn-{turn_id}")
+    response = redirect(f"{reverse('conversations:chat')}#turn-{turn_id}")
     response.status_code = 303
     return response
 
@@ -182,7 +183,7 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         pass  # The page shows what became of the question.
     except refusing.Refused as refused:
         return _not_taken(request, secret, refused)
-    response = redirect(f"/#turn-{shown}")
+    response = redirect(f"{reverse('conversations:chat')}#turn-{shown}")
     response.status_code = 303
     return response
 
@@ -280,4 +281,4 @@ def _visit(request: HttpRequest, chat: ChatView) -> Visit | None:
 def _look_again(request: HttpRequest, chat: ChatView) -> str:
     # Going to the same address with a #fragment only scrolls, so the address has to alternate.
     look = "2" if request.GET.get("look") == "1" else "1"
-    return f"/?look={look}#{chat.turns[-1].dom_id}"
+    return f"{reverse('conversations:chat')}?look={look}#{chat.turns[-1].dom_id}"

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -120,7 +121,7 @@ def _session(request: HttpRequest) -> Session | None:
 
 
 def _to_turn(turn_id: UUID) -> HttpResponse:
-    response = redirect(f"/#turn-{turn_id}")
+    response = redirect(f"{reverse('conversations:chat')}#turn-{turn_id}")
     response.status_code = 303
     return response
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import Truncator
 from django.views.decorators.cache import never_cache
@@ -48,7 +49,7 @@ def person(request: HttpRequest) -> HttpResponse:
     except refusing.Refused as refused:
         response = _page(request, secret, refused)
     else:
-        response = redirect(f"/#turn-{asked.turn_id}")
+        response = redirect(f"{reverse('conversations:chat')}#turn-{asked.turn_id}")
         response.status_code = 303
     cookies.put(response, secret)
     return response

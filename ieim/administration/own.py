@@ -166,6 +166,11 @@ class Administration:
         chosen = self._get("languages", "offered").split()
         return tuple(code for code in chosen if code in languages.NAMES) or tuple(languages.NAMES)
 
+    @cached_property
+    def other_sites(self) -> Sequence[str]:
+        """The origins that may frame the citizen's pages and call the citizens' API."""
+        return tuple(self._get("other_sites", "origins").splitlines())
+
     def examples(self, language: str) -> Sequence[str]:
         """Questions for the first page in a language."""
         return tuple(self._get("examples", language).splitlines())

@@ -89,6 +89,7 @@ INSTALLED_APPS = [
     "ieim.audit",
     "axes",
     "channels",
+    "corsheaders",
     "csp",
     "django_htmx",
     "rest_framework",
@@ -104,12 +105,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "corsheaders.middleware.CorsMiddleware",
     "conversations.api.errors.problem_pages",
     "django.middleware.security.SecurityMiddleware",
     "ieim.config.server.compression.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
+    "conversations.framing.middleware.in_a_frame",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "conversations.languages.middleware.in_its_language",
     "django.middleware.common.CommonMiddleware",
@@ -248,14 +251,12 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
     }
 }
-PERMISSIONS_POLICY: dict[str, list[str]] = {
-    feature: [] for feature in ("camera", "geolocation", "microphone", "payment", "usb")
-}
-X_FRAME_OPTIONS = "DENY"
+X_FRAME_OPTIONS = "DENY"  # pages below /embed/ name the sites of the settings instead
+CORS_URLS_REGEX, CORS_ALLOW_METHODS, CORS_ALLOW_HEADERS, CORS_EXPOSE_HEADERS = api.CORS
+PERMISSIONS_POLICY = parts.NO_DEVICES
 # A resume link is a secret: no other site may learn it from a Referer.
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_COOKIE_SECURE = PRODUCTION
-CSRF_COOKIE_SECURE = PRODUCTION
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 CSRF_COOKIE_HTTPONLY = True
 # TLS ends at a proxy, if there is one.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IEIM_TRUSTED_PROXIES else None

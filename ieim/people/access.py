@@ -53,6 +53,7 @@ ACCESS: Mapping[str, str] = {
     **_all("conversations", EVERYBODY, "mail mail_stop mail_link mail_link_stop"),
     **_all("api", EVERYBODY, "docs schema sessions"),
     **_all("api", BEARER, "session turns turn rating choice something_else person mail"),
+    **_all("framing", EVERYBODY, "script"),
     **_all("published", EVERYBODY, "services service"),
     **_all("administration", EVERYBODY, "colours logo"),
     "administration_api:administration": EVERYBODY,

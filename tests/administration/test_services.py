@@ -177,6 +177,16 @@ BAD = {
     ("legal-en", "rights"): ["x" * 3001, "\x00"],
     ("examples", "en"): ["x" * 121, "\n".join(f"Question {n}?" for n in range(7))],
     ("languages", "offered"): ["", "en xx", "klingon"],
+    ("other_sites", "origins"): [
+        *("www.example.org", "http://www.example.org", "ftp://www.example.org", "null", "*"),
+        *("https://", "https://www.example.org/", "https://www.example.org/path", "https://a?b"),
+        *("https://*.example.org", "https://user:word@example.org", "https://a.org:0"),
+        *("https://a.org:65536", "https://a.org:", "https://a.org:٣", "https://[::1]"),
+        *("https://2130706433", "https://0x7f.1", "https://a..b", "https://a_b.org", "https://a;b"),
+        *("https://a\x00b", "https://\ud800.org", "https://a b.org", "http://127.evil.example"),
+        *("https://" + "a" * 64 + ".org", "https://" + "9" * 5_000),
+        "\n".join(f"https://{n}.example.org" for n in range(21)),
+    ],
 }
 
 
@@ -188,6 +198,18 @@ def test_it_says_what_to_do_and_changes_nothing(
     assert set(problems) == {where[1]}
     assert problems[where[1]].endswith(".")
     assert events() == []
+
+
+def test_other_sites_are_stored_as_browsers_say_them(db: None) -> None:
+    typed = [
+        *(" https://WWW.Example.org:443 ", "", "https://www.example.org", "https://bücher.example"),
+        *("https://office.example.org:8443", "http://localhost:8000", "http://127.0.0.1:80"),
+    ]
+    put("other_sites", origins="\r\n".join(typed))
+    assert selectors.current().other_sites == (
+        *("https://www.example.org", "https://xn--bcher-kva.example"),
+        *("https://office.example.org:8443", "http://localhost:8000", "http://127.0.0.1"),
+    )
 
 
 def test_it_knows_no_other_section(db: None) -> None:

@@ -95,6 +95,7 @@ ACCESS: Mapping[str, Who] = {
     "review:talk_begin": DECIDES,
     "review:talk_say": DECIDES,
     "review:talk_end": DECIDES,
+    "framing:script": EVERYBODY,
     "published:services": EVERYBODY,
     "published:service": EVERYBODY,
     "administration_api:administration": EVERYBODY,

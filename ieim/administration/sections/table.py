@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ieim.administration import languages
-from ieim.administration.sections import checks
+from ieim.administration.sections import checks, origins
 from ieim.administration.sections.checks import Check
 
 Widget = Literal["line", "short", "colour", "text", "lines", "logo", "languages"]
@@ -166,6 +166,21 @@ _SECTIONS: Final[Sequence[SectionOf]] = (
                 code,
             )
             for code, name in languages.NAMES.items()
+        ),
+    ),
+    SectionOf(
+        "other_sites",
+        "Other sites",
+        "Sites whose pages may show the assistant in a frame, and whose scripts may use the "
+        "citizens’ API. No other site may.",
+        (
+            Field(
+                "origins",
+                "Sites",
+                checks.each_line(origins.origin, 20),
+                "One a line, 20 at most, each as it begins in the browser: https://www.example.org.",
+                "lines",
+            ),
         ),
     ),
 )

@@ -29,3 +29,12 @@ SPECTACULAR: dict[str, Any] = {
     "SWAGGER_UI_SETTINGS": {"deepLinking": True},
 }
 """The OpenAPI document and its page."""
+
+CORS = (
+    r"^/api/v1/(sessions|turns|administration)/",
+    ["GET", "POST", "PUT", "DELETE"],
+    ["authorization", "content-type"],
+    ["location", "retry-after", "content-language"],
+)
+"""What scripts of other sites may ask for, by which methods and headers, and which of an answer's
+they may read: with a token and never with a cookie. :mod:`conversations.framing.cors` says who."""

@@ -15,6 +15,10 @@ import dj_database_url
 from ieim.config.environment.env import Env
 
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
+NO_DEVICES: dict[str, list[str]] = {
+    feature: [] for feature in ("camera", "geolocation", "microphone", "payment", "usb")
+}
+"""What no page of ours may use, by the Permissions-Policy."""
 SWEEP_EVERY = 5.0
 """Seconds between two sweeps of the database where Celery beat runs."""
 SWEEPS = (

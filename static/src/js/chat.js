@@ -358,7 +358,7 @@ setInterval(async () => {
   }
   // No connection can be had: look at the page itself.
   try {
-    await htmx.ajax("GET", `/?${visit}`, { target: "#live", select: "#live", swap: "outerHTML" });
+    await htmx.ajax("GET", `${words.page}?${visit}`, { target: "#live", select: "#live", swap: "outerHTML" });
   } catch {
     return; // The next look may find it.
   }
@@ -372,8 +372,8 @@ document.addEventListener("visibilitychange", () => {
 refresh();
 watchNewest();
 
-// It shows a page of ours where this one cannot be had.
-navigator.serviceWorker?.register("/worker.js").catch(() => {});
+// It shows a page of ours where this one cannot be had, but not in a frame of another site.
+if (!document.getElementById("frame")) navigator.serviceWorker?.register("/worker.js").catch(() => {});
 
 // What this tab had not sent when it was closed or loaded again.
 const left = unsent();
