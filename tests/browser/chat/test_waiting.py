@@ -263,5 +263,7 @@ def test_what_waits_fits_when_it_is_much_enlarged(office: Office) -> None:
     page.set_viewport_size({"width": 320, "height": 256})
     assert_fits(page)
     page.evaluate("document.documentElement.style.fontSize = '200%'")
+    # The widest reference that there can be.
+    page.locator(".held__reference").evaluate("e => { e.textContent = 'WWW-WWWW'; }")
     page.set_viewport_size({"width": 390, "height": 844})
     assert_fits(page)
