@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -15,7 +15,6 @@ from tests.browser.steps import VISA, ask, assert_accessible, assert_fits, conne
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
-STOPPED: dict[str, Any] = {"service_select_v1": BAD}
 SAID = "Please come to the office in Main Street."
 USUAL = re.compile(r"^Ask about a public service")
 NEW = "New since you were here"
@@ -58,7 +57,7 @@ def icon(page: Page) -> str:
 
 
 def test_it_tells_what_may_help_and_whom_to_call(office: Office) -> None:
-    page = office.citizen(**STOPPED)
+    page = office.citizen(service_select_v1=BAD)
     held = page.locator(".held")
     expect(held).to_contain_text("does not guess")
     expect(held).to_contain_text(re.compile(r"on this page by .+ \d\d:\d\d\."))
@@ -77,13 +76,13 @@ def test_it_tells_what_may_help_and_whom_to_call(office: Office) -> None:
 
 
 def test_in_danger_there_are_help_lines_and_nothing_beside_them(office: Office) -> None:
-    page = office.citizen(f"{VISA}, if not I will kill myself", **STOPPED)
+    page = office.citizen(f"{VISA}, if not I will kill myself", service_select_v1=BAD)
     expect(page.locator(".contacts")).to_be_visible()
     expect(page.locator(".may-help")).to_have_count(0)
 
 
 def test_an_answer_shows_in_a_tab_that_nobody_looks_at(office: Office, caseworker: Page) -> None:
-    page = office.citizen(**STOPPED)
+    page = office.citizen(service_select_v1=BAD)
     page.evaluate("""() => {
       window.badges = [];
       navigator.setAppBadge = async (count) => { badges.push(count); };
@@ -107,7 +106,7 @@ def test_an_answer_shows_in_a_tab_that_nobody_looks_at(office: Office, caseworke
 
 
 def test_it_shows_until_it_is_in_view(office: Office, caseworker: Page) -> None:
-    page = office.citizen(**STOPPED)
+    page = office.citizen(service_select_v1=BAD)
     page.set_viewport_size({"width": 390, "height": 500})
     # The page stands at its end: what comes is above.
     page.evaluate("document.body.style.paddingBottom = '3000px'; scrollTo(0, 1e6)")
@@ -131,7 +130,7 @@ def test_an_answer_that_somebody_watches_come_is_no_news(office: Office) -> None
 
 
 def test_a_tab_that_was_closed_unseen_leaves_it_new(office: Office, caseworker: Page) -> None:
-    page = office.citizen(**STOPPED)
+    page = office.citizen(service_select_v1=BAD)
     hidden(page, state="hidden")
     answer(office, caseworker, reference(page))
     expect(page).to_have_title(re.compile(r"^\(1\)"))
@@ -159,7 +158,7 @@ def test_it_comes_where_sockets_are_blocked(office: Office, caseworker: Page) ->
     page = office.visitor()
     page.route_web_socket("**/ws/chat/**", lambda socket: socket.close(code=1011))
     page.clock.install()
-    office.model.script = {name: list(said) for name, said in STOPPED.items()}
+    office.model.script = {"service_select_v1": list(BAD)}
     page.goto("/")
     ask(page)
     for _ in range(20):
@@ -187,7 +186,7 @@ def plain(browser: Browser, office: Office) -> Iterator[BrowserContext]:
 def test_all_of_it_works_without_scripts_in_arabic(
     office: Office, caseworker: Page, plain: BrowserContext
 ) -> None:
-    office.model.script = {name: list(said) for name, said in STOPPED.items()}
+    office.model.script = {"service_select_v1": list(BAD)}
     page = plain.new_page()
     page.goto("/")
     page.get_by_role("textbox").fill("أريد تمديد تأشيرتي السياحية من فضلكم، ماذا أفعل؟")
@@ -214,7 +213,9 @@ def test_all_of_it_works_without_scripts_in_arabic(
 
 @pytest.mark.parametrize("locale", ["en", "ar"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_link_is_copied_shared_and_drawn(office: Office, locale: str, scheme: str) -> None:
+def test_the_link_is_copied_shared_and_drawn(
+    office: Office, locale: str, scheme: Literal["dark", "light"]
+) -> None:
     may = ["clipboard-read", "clipboard-write"]
     page = office.visitor(locale=locale, color_scheme=scheme, permissions=may)
     page.add_init_script("navigator.share = async (what) => { window.shared = what; };")
@@ -242,7 +243,7 @@ def test_the_link_is_copied_shared_and_drawn(office: Office, locale: str, scheme
 
 
 def test_a_link_that_cannot_be_copied_says_what_to_do(office: Office) -> None:
-    page = office.citizen(**STOPPED)
+    page = office.citizen(service_select_v1=BAD)
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }")
     held = page.locator(".held")
     held.get_by_role("button", name="Copy the link").click()
@@ -251,7 +252,7 @@ def test_a_link_that_cannot_be_copied_says_what_to_do(office: Office) -> None:
 
 
 def test_what_waits_fits_when_it_is_much_enlarged(office: Office) -> None:
-    page = office.citizen(**STOPPED)
+    page = office.citizen(service_select_v1=BAD)
     expect(page.get_by_role("heading", name=HELD)).to_be_visible()
     page.get_by_text("While you wait").click()
     page.emulate_media(color_scheme="dark")
@@ -262,5 +263,7 @@ def test_what_waits_fits_when_it_is_much_enlarged(office: Office) -> None:
     page.set_viewport_size({"width": 320, "height": 256})
     assert_fits(page)
     page.evaluate("document.documentElement.style.fontSize = '200%'")
+    # The widest reference that there can be.
+    page.locator(".held__reference").evaluate("e => { e.textContent = 'WWW-WWWW'; }")
     page.set_viewport_size({"width": 390, "height": 844})
     assert_fits(page)
