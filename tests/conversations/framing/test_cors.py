@@ -65,7 +65,7 @@ def test_an_allowed_sites_script_has_the_whole_way(published: None) -> None:
     assert before.status_code == 200
     assert before.headers["Access-Control-Allow-Headers"] == "authorization, content-type"
     assert before.headers["Access-Control-Allow-Methods"] == "GET, POST, PUT, DELETE"
-    session = client.post("/api/v1/sessions/", headers=site).json()
+    session = client.post("/api/v1/sessions/", content_type="application/json", headers=site).json()
     answer = client.post(
         f"/api/v1/sessions/{session['id']}/turns/",
         {"text": VISA, "client_id": "a"},
@@ -85,5 +85,7 @@ def test_a_site_that_is_taken_off_may_not_any_more(published: None) -> None:
     allow(SITE)
     ada = browser(person("ada", Role.ADMINISTRATOR))
     ada.post("/settings/other_sites/", {"version": 1, "origins": "https://other.example"})
-    answer = Client().post("/api/v1/sessions/", headers={"Origin": SITE})
+    answer = Client().post(
+        "/api/v1/sessions/", content_type="application/json", headers={"Origin": SITE}
+    )
     assert ALLOWED not in answer.headers
