@@ -114,10 +114,12 @@ function rest() {
   const answered = waiting && !pending();
   waiting = pending();
   if (!answered || !following) return;
-  const outcome = newest().querySelector(".outcome");
-  const { top } = outcome.getBoundingClientRect();
+  const turn = newest();
+  const outcome = turn.querySelector(".outcome");
+  // Where it will stand, not where it stands: the page may still be on its way to the question.
+  const below = outcome.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const room = innerHeight - composer.offsetHeight;
-  if (top < 0 || top > room - 0.25 * innerHeight) bring(outcome);
+  if (below > room - 0.25 * innerHeight) bring(outcome);
 }
 
 for (const scrolled of ["wheel", "touchmove"]) {
