@@ -105,7 +105,8 @@ def _link_page(request: HttpRequest, found: MailRequest, secret: str) -> HttpRes
     if state == MailState.ASKED and services.is_over(found, timezone.now()):
         state = MailState.EXPIRED.value
     context = {
-        "state": MailState.CONFIRMED.value if state == MailState.TELLING else state,
+        # The message can be there before it is written down that it went.
+        "state": MailState.TOLD.value if state == MailState.TELLING else state,
         "secret": secret,
         "open": state in OPEN,
         "turn_id": found.turn_id,

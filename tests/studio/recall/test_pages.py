@@ -160,7 +160,7 @@ def test_the_preview_is_what_the_citizen_sees(ask: Ask, desk: Client, client: Cl
         found = section.search(html)
         assert found
         without_ids = re.sub(r'(id|aria-labelledby)="[^"]*"', "", found[0])
-        return re.sub(r'datetime="[^"]*"', "", without_ids)
+        return re.sub(r'(datetime|data-came)="[^"]*"', "", without_ids)
 
     assert shown(preview) == shown(page.content.decode())
     assert "&lt;b&gt;Second&lt;/b&gt; &amp; last." in shown(preview)
