@@ -74,7 +74,7 @@ class State:
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield
-        except BaseException:
+        except BaseException:  # also an end from outside: nothing is left half written
             self._database.execute("ROLLBACK")
             raise
         self._database.execute("COMMIT")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.office import Office, checked_at_both_widths, opened
-from tests.browser.review.test_talking import asks_plainly
+from tests.browser.review.test_talking import answers_plainly, asks_plainly
 from tests.browser.steps import assert_accessible, assert_fits
 from tests.conversations.mail.mailing import ADDRESS, PostOffice, post_office
 
@@ -71,7 +71,7 @@ def test_from_the_form_to_the_answer(house: tuple[Office, PostOffice], *, script
     expect(mailbox.get_by_role("heading", name="is confirmed")).to_be_visible()
     citizen.goto("/")
     expect(citizen.get_by_text("We tell you by e-mail when the answer is there")).to_be_visible()
-    answer(office, citizen)
+    answers_plainly(office, citizen)
     link = link_of(mails, 2)
     mailbox.goto(link)
     expect(mailbox.get_by_text("which this browser does not know")).to_be_visible()
@@ -81,18 +81,6 @@ def test_from_the_form_to_the_answer(house: tuple[Office, PostOffice], *, script
     citizen.get_by_role("button", name="Read the answer").click()
     expect(citizen.get_by_text("Good morning.")).to_be_visible()
     office.leave()
-
-
-def answer(office: Office, citizen: Page) -> None:
-    """Let a caseworker take the conversation over and write."""
-    page = office.caseworker("supervisor", java_script_enabled=False)
-    office.open(page, citizen)
-    page.get_by_role("button", name="Take this item").click()
-    page.get_by_role("link", name="Talk with the citizen").click()
-    page.get_by_role("button", name="Take the conversation over").click()
-    page.get_by_label("Write to the citizen").fill("Good morning.")
-    page.get_by_role("button", name="Send").click()
-    expect(page.get_by_text("Good morning.").first).to_be_visible()
 
 
 def test_it_reads_from_right_to_left_on_a_phone(house: tuple[Office, PostOffice]) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
@@ -72,9 +73,9 @@ def _pages(ieim: str) -> Iterator[int]:
         server.shutdown()
 
 
-def visit(browser: Browser, url: str, **options: object) -> Page:
+def visit(browser: Browser, url: str, **options: Any) -> Page:
     """Open an agency's page in a browser that nobody has used."""
-    page = browser.new_context(**options).new_page()  # type: ignore[arg-type]
+    page = browser.new_context(**options).new_page()
     page.goto(url)
     return page
 
