@@ -69,6 +69,7 @@ class Office:
         row = page.locator(".queue-row", has_text=reference(citizen)).filter(has_text=step)
         row.get_by_role("link").click()
         expect(page.locator(".item__reason")).to_be_visible()
+        page.wait_for_load_state()  # with its style sheet
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def test_it_covers_nothing_on_a_low_screen(quiet_page: Page) -> None:
     page.goto("/")
     ask(page)
     expect_answer(page)
-    assert page.locator("#ask").evaluate("(e) => getComputedStyle(e).position") == "relative"
+    expect(page.locator("#ask")).to_have_css("position", "relative")
 
 
 def test_what_the_assistant_is_unfolds(quiet_page: Page) -> None:

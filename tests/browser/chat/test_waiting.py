@@ -12,7 +12,14 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.office import BAD, HELD, Office, checked_at_both_widths, look, take
-from tests.browser.steps import VISA, ask, assert_accessible, assert_fits, connected
+from tests.browser.steps import (
+    VISA,
+    ask,
+    assert_accessible,
+    assert_fits,
+    connected,
+    expect_answer,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
@@ -233,6 +240,8 @@ def test_the_link_is_copied_shared_and_drawn(
     connected(page)
     page.get_by_role("textbox").fill(VISA)
     page.locator("#ask-button").click()
+    # Parts that still arrive put anew what is being pressed.
+    expect_answer(page)
     page.locator("#tools summary").click()
     tools = page.locator("#tools")
     link = tools.locator(".resume__link").inner_text()
@@ -246,9 +255,7 @@ def test_the_link_is_copied_shared_and_drawn(
     checked_at_both_widths(page)
     tools.locator('a[href="/private-link/"]').click()
     expect(page.locator(".qr")).to_be_visible()
-    assert page.locator(".qr path").first.evaluate("e => getComputedStyle(e).fill") == (
-        "rgb(255, 255, 255)"
-    )
+    expect(page.locator(".qr path").first).to_have_css("fill", "rgb(255, 255, 255)")
     checked_at_both_widths(page)
 
 

@@ -38,9 +38,9 @@ def test_it_shows_an_override_as_a_sign_and_turns_nothing(office: Office) -> Non
     office.open(page, citizen)
     letter = page.locator("#message")
     expect(letter.locator(".sign")).to_be_visible()
-    assert letter.evaluate("(e) => getComputedStyle(e).unicodeBidi") == "plaintext"
+    expect(letter).to_have_css("unicode-bidi", "plaintext")
     for element in letter.locator("mark, mark > bdi").all():
-        assert element.evaluate("(e) => getComputedStyle(e).unicodeBidi") == "isolate"
+        expect(element).to_have_css("unicode-bidi", "isolate")
     # What follows the override stands where it is read: digits and letters from left to right.
     places = letter.evaluate(
         """(box) => {

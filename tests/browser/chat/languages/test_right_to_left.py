@@ -57,8 +57,8 @@ def test_an_english_answer_is_read_from_left_to_right_in_it(arabic: Page) -> Non
     answer = page.locator(".answer")
     expect(answer.get_by_text("Why this answer")).to_be_visible()
     expect(answer).to_have_attribute("dir", "ltr")
-    assert answer.evaluate("e => getComputedStyle(e).direction") == "ltr"
-    assert page.locator(".message").evaluate("e => getComputedStyle(e).direction") == "rtl"
+    expect(answer).to_have_css("direction", "ltr")
+    expect(page.locator(".message")).to_have_css("direction", "rtl")
     # The triangle of what unfolds stands where its text begins: left in it, right around it.
     inside = answer.locator("summary").last
     around = page.locator("#tools summary")
