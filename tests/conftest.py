@@ -32,6 +32,10 @@ CHROMIUM_FLAGS = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", help="run only the files of one part of several, such as 1/2")
+
+
 def pytest_configure() -> None:
     """Make passwords quick to check, and let no property fail because the machine is busy.
 
@@ -51,21 +55,29 @@ DATABASE_FIXTURES = {"db", "transactional_db", "live_site"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Skip what needs PostgreSQL on SQLite; leave out there what knows no database.
+    """Take a part where one is asked for; skip what needs PostgreSQL on SQLite.
 
-    pytest-django lets no other test touch one; what starts processes on this run's database says
-    so with a mark.
+    On PostgreSQL leave out what knows no database: pytest-django lets no other test touch one; what
+    starts processes on this run's database says so with a mark.
     """
+    if part := config.getoption("--part"):
+        from tests.checks import dealt  # imports a plugin, which pytest wants to load first
+
+        files = dealt({item.path for item in items}, part)
+        _leave_out(items, config, {item for item in items if item.path not in files})
     if connection.vendor == "sqlite":
         for item in items:
             if item.get_closest_marker("postgres"):
                 item.add_marker(
                     pytest.mark.skip(reason="needs PostgreSQL: make test runs it there")
                 )
-        return
-    ignorant = {item for item in items if not _knows_a_database(item)}
-    config.hook.pytest_deselected(items=ignorant)
-    items[:] = [item for item in items if item not in ignorant]
+    else:
+        _leave_out(items, config, {item for item in items if not _knows_a_database(item)})
+
+
+def _leave_out(items: list[pytest.Item], config: pytest.Config, left: set[pytest.Item]) -> None:
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
 
 
 def _knows_a_database(item: pytest.Item) -> bool:

@@ -17,6 +17,9 @@ from ieim.llm.openai_client import OpenAIModel
 from ieim.llm.takes import Takes
 from ieim.pipeline.ports import Message, ModelRequest
 
+QUICK = {"poll_interval": 0.01}
+"""A server of a test looks every so many seconds whether it is to end; else twice a second."""
+
 
 class ScriptedServer:
     """``script`` holds, by contract, what is said instead of the engine's answer, in order.
@@ -107,7 +110,7 @@ def scripted_model(script: Mapping[str, Sequence[Any]]) -> Iterator[tuple[OpenAI
             pass
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread = threading.Thread(target=listener.serve_forever, kwargs=QUICK, daemon=True)
     thread.start()
     server.base_url = f"http://127.0.0.1:{listener.server_port}/v1"
     try:

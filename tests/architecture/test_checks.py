@@ -61,3 +61,12 @@ def test_the_quick_check_needs_nothing_of_the_machine() -> None:
     titles = [step.title.partition(" ")[0] for step in checks.QUICK]
     assert titles == ["Lint", "Format", "Types", "Import", "Missing", "Tests"]
     assert all(step in checks.STEPS for step in checks.QUICK[:-1])
+
+
+def test_the_parts_of_a_suite_are_the_whole_of_it() -> None:
+    files = {Path(f"test_{each}.py") for each in range(7)}
+    steps = list(checks.parts("Some", ("pytest",)))
+    assert len({step.title for step in steps}) == len(steps) == checks.PARTS
+    asked = [step.command[-1].removeprefix("--part=") for step in steps]
+    dealt = [each for part in asked for each in checks.dealt(files, part)]
+    assert sorted(dealt) == sorted(files)

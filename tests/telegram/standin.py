@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.model_server import QUICK
+
 TOKEN = "123456:a-token-for-tests"
 SOMEBODY = 4711
 
@@ -124,7 +126,7 @@ def telegram() -> Iterator[Telegram]:
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     listener.daemon_threads = True
-    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread = threading.Thread(target=listener.serve_forever, kwargs=QUICK, daemon=True)
     thread.start()
     stand_in.origin = f"http://127.0.0.1:{listener.server_port}"
     try:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from tests import live
+from tests.model_server import QUICK
 
 ASK = "Ask about a public service"
 PAGE = """<!doctype html><html lang="{language}" dir="{direction}"><head><meta charset="utf-8">
@@ -68,7 +69,7 @@ def _pages(ieim: str) -> Iterator[int]:
             """Say nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, kwargs=QUICK, daemon=True).start()
         yield server.server_port
         server.shutdown()
 

@@ -20,6 +20,7 @@ from django.db import connections
 from conversations.models import Delivery
 from conversations.tasks import deliver
 from conversations.webhooks import outbox, services
+from tests.model_server import QUICK
 
 NAME = "office"
 
@@ -71,7 +72,7 @@ def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
     if tls is not None:
         listener.socket = tls.wrap_socket(listener.socket, server_side=True)
         scheme, host = "https", "localhost"
-    thread = threading.Thread(target=listener.serve_forever, daemon=True)
+    thread = threading.Thread(target=listener.serve_forever, kwargs=QUICK, daemon=True)
     thread.start()
     kept.url = f"{scheme}://{host}:{listener.server_port}/ieim"
     try:
@@ -99,7 +100,7 @@ def trickling() -> Iterator[str]:
                         return
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs=QUICK, daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}/"

@@ -43,6 +43,11 @@ def eva(published: None) -> User:
 
 
 @pytest.fixture
+def reviewer(eva: User) -> Reviewer:
+    return Reviewer(eva)
+
+
+@pytest.fixture
 def item(published: None, eva: User) -> ReviewItem:
     return desk.take(desk.the_item(desk.ask(VISA, {"category_select_v1": BAD})), eva)
 
@@ -59,20 +64,24 @@ def call(case: Any, reviewer: Reviewer, **headers: str) -> None:
 
 @listed.parametrize()  # type: ignore[untyped-decorator]
 @EXAMPLES
-def test_the_list_keeps_to_its_document(case: Any, item: ReviewItem, eva: User) -> None:
-    call(case, Reviewer(eva))
+def test_the_list_keeps_to_its_document(case: Any, item: ReviewItem, reviewer: Reviewer) -> None:
+    call(case, reviewer)
 
 
 @documented.parametrize()  # type: ignore[untyped-decorator]
 @EXAMPLES
-def test_it_keeps_to_its_document_with_any_ids(case: Any, item: ReviewItem, eva: User) -> None:
-    call(case, Reviewer(eva))
+def test_it_keeps_to_its_document_with_any_ids(
+    case: Any, item: ReviewItem, reviewer: Reviewer
+) -> None:
+    call(case, reviewer)
 
 
 @documented.parametrize()  # type: ignore[untyped-decorator]
 @EXAMPLES
-def test_it_keeps_to_its_document_with_its_own_ids(case: Any, item: ReviewItem, eva: User) -> None:
-    reviewer, seen = Reviewer(eva), {}
+def test_it_keeps_to_its_document_with_its_own_ids(
+    case: Any, item: ReviewItem, reviewer: Reviewer
+) -> None:
+    seen = {}
     path = case.meta.components.get(ParameterLocation.PATH)
     if path is None or not path.mode.is_negative:
         case.path_parameters = {"id": str(item.pk)}

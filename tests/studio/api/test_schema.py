@@ -9,7 +9,6 @@ import schemathesis
 from hypothesis import settings
 from schemathesis.core.parameters import ParameterLocation
 
-from ieim.people.models import User
 from tests.conversations.api.test_schema import EXAMPLES, load
 from tests.review.people import editor_and_publisher
 from tests.studio.api.editing_api import ROOT, Editor
@@ -32,14 +31,13 @@ documented = load(
 
 
 @pytest.fixture
-def ed(published: None) -> User:
-    return editor_and_publisher("ed")
+def editor(published: None) -> Editor:
+    return Editor(editor_and_publisher("ed"))
 
 
 @documented.parametrize()  # type: ignore[untyped-decorator]
 @settings(EXAMPLES, max_examples=15)  # many operations are alike
-def test_it_keeps_to_its_document(case: Any, ed: User) -> None:
-    editor = Editor(ed)
+def test_it_keeps_to_its_document(case: Any, editor: Editor) -> None:
     wrong = {where for where, part in case.meta.components.items() if part.mode.is_negative}
     if wrong & {ParameterLocation.HEADER, ParameterLocation.COOKIE}:
         case.call_and_validate()
