@@ -61,3 +61,21 @@ def test_a_question_that_was_on_its_way_is_sent_once(visitor: Page) -> None:
     visitor.reload()
     expect_the_answer(visitor)
     expect(visitor.locator(".turn")).to_have_count(1)
+
+
+def test_a_form_stays_with_what_was_written_and_is_sent_once(visitor: Page) -> None:
+    visitor.goto("/person/")
+    visitor.locator("#text").fill(VISA)
+    visitor.context.set_offline(True)
+    button = visitor.locator("form[novalidate] button[type=submit]")
+    button.click()
+    told = visitor.get_by_role("alert")
+    said = "لا يوجد اتصال." if arabic(visitor) else "There is no connection. Nothing was sent"
+    expect(told).to_contain_text(said)
+    expect(visitor.locator("#text")).to_have_value(VISA)
+    assert_accessible(visitor)
+    assert_fits(visitor)
+    visitor.context.set_offline(False)
+    button.click()
+    expect(visitor.locator(".turn")).to_contain_text(VISA)
+    expect(visitor.locator(".turn")).to_have_count(1)
