@@ -19,6 +19,7 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.utils import translation
 
 from conversations import selectors
 from conversations.api.authentication import NO_SESSION, bearer_token
@@ -35,11 +36,13 @@ from conversations.chat.frames import (
 )
 from conversations.choosing import services as choosing
 from conversations.events import events, notify
+from conversations.languages import pages
 from conversations.models import Session
 from conversations.replacing import services as replacing
 from conversations.turns import messages, refusing
 from ieim.people import addresses
 
+More = Mapping[str, Any]
 logger = logging.getLogger(__name__)
 
 AUTH_SECONDS = 10.0
@@ -50,7 +53,6 @@ IDLE_LOOK_SECONDS = 30.0
 """Between two looks while nothing is: a person's answer may come at any time."""
 MAX_ERRORS = 20
 """Errors in a row after which the socket is closed."""
-
 UNAUTHORISED, GONE, TOO_MANY_ERRORS = 4401, 4410, 1008
 
 AUTH_FIRST = 'Send {"type":"auth","token":"..."} first.'
@@ -86,6 +88,12 @@ class JsonConsumer(AsyncWebsocketConsumer):
         finally:
             for task in self.tasks:
                 task.cancel()
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Handle a message; what is refused is said in the language that the program asks for."""
+        accepted = dict(self.scope["headers"]).get(b"accept-language", b"").decode("latin-1")
+        with translation.override(pages.of_header(accepted)):
+            await super().dispatch(message)
 
     async def connect(self) -> None:
         """Accept, and open the session of the header's token or wait for a frame with one."""
@@ -245,11 +253,7 @@ class JsonConsumer(AsyncWebsocketConsumer):
         await self.count_error()
 
     async def tell_error(
-        self,
-        code: str,
-        words: str,
-        client_id: str | None = None,
-        more: Mapping[str, Any] = MappingProxyType({}),
+        self, code: str, words: str, client_id: str | None = None, more: More = MappingProxyType({})
     ) -> None:
         """Tell of a frame that was not taken, with what else there is to say of its message; after
         too many of them the socket is closed."""
@@ -257,13 +261,9 @@ class JsonConsumer(AsyncWebsocketConsumer):
             await self.send_frame(_error(code, words))
         else:
             try:
-                number = await database_sync_to_async(events.tell_error)(
-                    session_id=self.session.pk,
-                    code=code,
-                    words=words,
-                    client_id=client_id,
-                    more=more,
-                )
+                tell = partial(events.tell_error, session_id=self.session.pk, more=more)
+                tell = partial(tell, code=code, words=words, client_id=client_id)
+                number = await database_sync_to_async(tell)()
             except Session.DoesNotExist:
                 pass  # Whoever looks next says so.
             except Exception:

@@ -114,9 +114,11 @@ class Socket:
 
 
 @asynccontextmanager
-async def json_socket(token: str | None, *, after: int | None = None) -> AsyncIterator[Socket]:
+async def json_socket(
+    token: str | None, *, after: int | None = None, language: str = "en"
+) -> AsyncIterator[Socket]:
     """Connect as a program does: the token in the header, no Origin, no cookie."""
-    headers = [(b"host", b"ask.example.org")]
+    headers = [(b"host", b"ask.example.org"), (b"accept-language", language.encode())]
     if token is not None:
         headers.append((b"authorization", f"Bearer {token}".encode()))
     socket = WebsocketCommunicator(

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
+from django.utils import translation
+from django.utils.translation import gettext
 
 from conversations.chat import json_socket
 from conversations.chat.frames import MAX_FRAME, SUBPROTOCOL, FrameError, parse
@@ -217,6 +219,17 @@ async def test_it_says_why_a_message_is_refused(token: str) -> None:
         await socket.send(ask("And how much is it?", client_id="m-1"))
         assert (await socket.read())["code"] == "client-id-reused"
     assert await texts() == [VISA]
+
+
+async def test_it_says_so_in_the_language_that_the_program_asks_for(token: str) -> None:
+    with translation.override("de"):
+        german = gettext(refusing.STILL_WORKING)
+    assert german != refusing.STILL_WORKING
+    async with opened(token, language="de-AT, en;q=0.5") as socket:
+        await socket.send(ask())
+        await socket.read()
+        await socket.send(ask("And how much is it?", client_id="m-2"))
+        assert (await socket.read())["words"] == german
 
 
 async def test_it_takes_a_message_once(token: str) -> None:
