@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.test import Client
+from django.template.loader import render_to_string
+from django.test import RequestFactory
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.steps import (
@@ -61,14 +62,10 @@ def test_it_is_readable_in_the_dark(browser: Browser, live_site: str) -> None:
     context.close()
 
 
-def not_found() -> str:
-    """The page that citizens get for an address that there is not."""
-    response = Client().get("/no-such-page")
-    assert response.status_code == 404
-    return response.content.decode()
+ERRORS = ["400", "403", "403_csrf", "404", "405", "413", "500"]
 
 
-@pytest.mark.parametrize("path", ["/", "/help/", "/accessibility/", "/privacy/", "/no-such-page"])
+@pytest.mark.parametrize("path", ["/", "/help/", "/accessibility/", "/privacy/", *ERRORS])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, scheme: str) -> None:
     context = browser.new_context(
@@ -77,9 +74,12 @@ def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, sc
         viewport={"width": 320, "height": 640},
     )
     page = context.new_page()
-    # A development server has Django's own page for this; citizens get ours.
-    page.route("**/no-such-page", lambda route: route.fulfill(status=404, body=not_found()))
-    page.goto(path)
+    if path in ERRORS:
+        # A development server has Django's own pages for these; citizens get ours.
+        html = render_to_string(f"{path}.html", request=RequestFactory().get("/"))
+        page.route(f"**/{path}", lambda route: route.fulfill(status=500, body=html))
+    page.goto(path if path.startswith("/") else f"/{path}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert_accessible(page)
     assert_fits(page)
     context.close()
