@@ -11,7 +11,7 @@ const reach = () =>
 
 // ---- the page in whose place others are not to be had: looks again, and opens what was wanted
 
-const again = document.querySelector("[data-again]");
+const again = document.getElementById("try-again");
 
 async function reload() {
   try {
@@ -42,7 +42,8 @@ let there = false;
 
 document.addEventListener("submit", async (event) => {
   // What a page sends without being left has its own words.
-  if (event.defaultPrevented || event.target.method !== "post" || there) return;
+  if (event.defaultPrevented || event.submitter?.hasAttribute("hx-post") || there) return;
+  if (event.target.method !== "post") return;
   event.preventDefault();
   if (looking) return;
   looking = true;

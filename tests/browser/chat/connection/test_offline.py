@@ -55,7 +55,7 @@ def test_a_question_that_was_on_its_way_is_sent_once(visitor: Page) -> None:
     visitor.locator("#ask-button").click()
     expect(visitor.locator("#ask-note")).not_to_be_empty()
     visitor.reload()
-    expect(visitor.locator("[data-again]")).to_be_visible()
+    expect(visitor.locator("#try-again")).to_be_visible()
     visitor.context.set_offline(False)
     expect_the_answer(visitor)
     visitor.reload()
