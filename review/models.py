@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Turn
 from ieim.audit.models import AppendOnlyError, Standing
@@ -185,17 +186,17 @@ class SearchText(models.Model):
 class Action(models.TextChoices):
     """What a person can do with an item."""
 
-    APPROVE = "approve", "Approve"
-    OVERRIDE = "override", "Correct"
-    RETRY = "retry", "Ask the model again"
-    WRITE = "write", "Write the reply"
-    ASK = "ask", "Ask the citizen for more"
-    HAND_OVER = "hand_over", "Hand to another agency"
-    DONE = "done", "Reached the citizen"
-    DISMISS = "dismiss", "Dismiss"
-    AGREE = "agree", "Agree"
-    DISAGREE = "disagree", "Disagree"
-    UNDO = "undo", "Undo"
+    APPROVE = "approve", _("Approve")
+    OVERRIDE = "override", _("Correct")
+    RETRY = "retry", _("Ask the model again")
+    WRITE = "write", _("Write the reply")
+    ASK = "ask", _("Ask the citizen for more")
+    HAND_OVER = "hand_over", _("Hand to another agency")
+    DONE = "done", _("Reached the citizen")
+    DISMISS = "dismiss", _("Dismiss")
+    AGREE = "agree", _("Agree")
+    DISAGREE = "disagree", _("Disagree")
+    UNDO = "undo", _("Undo")
 
 
 class Decision(models.Model):

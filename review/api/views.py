@@ -11,6 +11,7 @@ from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import parse_etags
+from django.utils.translation import gettext
 from rest_framework.exceptions import ParseError, PermissionDenied
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -65,7 +66,7 @@ class Items(View):
         try:
             page = selectors.page(listed, after=after, before=before)
         except UnknownPage as error:
-            raise ParseError("There is no such page of the list.") from error
+            raise ParseError(gettext("There is no such page of the list.")) from error
         shown = {
             "tab": filters.tab,
             "in_crisis": len(selectors.counts(self.user, now, "open")["open"].crises),

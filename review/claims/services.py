@@ -16,6 +16,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Turn
 from conversations.person import talking
@@ -30,16 +31,17 @@ from review.queue import selectors
 from review.scope import reach
 from review.states import ReviewState
 
-DECIDED = "This item has been decided already."
-NOT_YOURS = "You do not have this item any more. Claim it again before you go on."
-OWN_DECISION = "You decided this item yourself. Somebody else has to look at it now."
+DECIDED = gettext_noop("This item has been decided already.")
+NOT_YOURS = gettext_noop("You do not have this item any more. Claim it again before you go on.")
+OWN_DECISION = gettext_noop("You decided this item yourself. Somebody else has to look at it now.")
 
 
 class ClaimTaken(Exception):
     """Somebody else has the item: ``by`` (a name) until ``until``. Nothing was changed."""
 
     def __init__(self, by: str, until: datetime) -> None:
-        super().__init__(f"{by} has this item until {timezone.localtime(until):%H:%M}.")
+        said = gettext("{name} has this item until {time}.")
+        super().__init__(said.format(name=by, time=f"{timezone.localtime(until):%H:%M}"))
         self.by = by
         self.until = until
 
@@ -90,7 +92,7 @@ def renew(*, item_id: UUID, actor: User) -> ReviewItem:
     if item.claimed_until is None or item.claimed_until < until:
         held = ReviewItem.objects.filter(pk=item.pk, version=item.version)
         if not held.update(claimed_until=until):
-            raise ClaimRefused(NOT_YOURS)
+            raise ClaimRefused(gettext(NOT_YOURS))
         item.claimed_until = until
     return item
 
@@ -129,12 +131,15 @@ def assign(*, items: Iterable[UUID], to: User, actor: User) -> list[ReviewItem]:
     """
     _require(actor, SUPERVISE)
     if not to.is_active or not to.has_perm(DECIDE):
-        raise ClaimRefused(f"{selectors.name_of(to)} may not decide items.")
+        raise ClaimRefused(
+            gettext("{name} may not decide items.").format(name=selectors.name_of(to))
+        )
     given = []
     for item_id in sorted(items):
         due = reach.visible(actor).values_list("due_at", flat=True).get(pk=item_id)
         if not reach.visible(to).filter(pk=item_id).exists():
-            raise ClaimRefused(f"{selectors.name_of(to)} does not work for an item’s agency.")
+            said = gettext("{name} does not work for an item’s agency.")
+            raise ClaimRefused(said.format(name=selectors.name_of(to)))
         until = max(timezone.now() + _claim_time(), due)
         item = _hand_to(item_id, actor, to=to, until=until)
         _audit(item, "review.assigned", actor, to=to)
@@ -153,15 +158,16 @@ def opinion_problem(item: ReviewItem, to: User) -> str:
     if proposal is None:
         return ""
     if proposal.actor_id == to.pk:
-        return OWN_DECISION
-    may = to.has_perm(SECOND)
-    return "" if may else f"{selectors.name_of(to)} may not give a second opinion."
+        return gettext(OWN_DECISION)
+    if to.has_perm(SECOND):
+        return ""
+    return gettext("{name} may not give a second opinion.").format(name=selectors.name_of(to))
 
 
 def _hand_to(item_id: UUID, actor: User, *, to: User, until: datetime) -> ReviewItem:
     def step(item: ReviewItem) -> Mapping[str, Any]:
         if item.state == ReviewState.DECIDED.value:
-            raise ClaimRefused(DECIDED)
+            raise ClaimRefused(gettext(DECIDED))
         return _claimed(item, to, until=until)
 
     return _change(item_id, actor, step)
@@ -198,7 +204,7 @@ def _locked(item_id: UUID, actor: User) -> ReviewItem:
 
 def _require_free(item: ReviewItem) -> None:
     if item.state == ReviewState.DECIDED.value:
-        raise ClaimRefused(DECIDED)
+        raise ClaimRefused(gettext(DECIDED))
     if selectors.is_held(item, timezone.now()):
         raise _taken(item)
 
@@ -208,7 +214,7 @@ def _require_held(item: ReviewItem, actor: User) -> None:
     if item.state == ReviewState.CLAIMED.value and item.claimed_by_id == actor.pk:
         return
     _require_free(item)
-    raise ClaimRefused(NOT_YOURS)
+    raise ClaimRefused(gettext(NOT_YOURS))
 
 
 def _taken(item: ReviewItem) -> ClaimTaken:

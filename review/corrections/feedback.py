@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from conversations import selectors
 from conversations.models import Turn
@@ -63,12 +64,12 @@ def case_of(item: ReviewItem) -> dict[str, Any]:
 def _effective(item: ReviewItem) -> Decision:
     """Return the decision that took effect."""
     if item.state != ReviewState.DECIDED.value:
-        raise NoCase("This item has not been decided yet.")
+        raise NoCase(gettext("This item has not been decided yet."))
     made = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
     last = made.order_by("created_at", "id").last()
     against = [Action.DISAGREE.value, Action.UNDO.value]
     if last is None or last.answers.filter(action__in=against).exists():
-        raise NoCase("The decision was undone.")
+        raise NoCase(gettext("The decision was undone."))
     return last
 
 
@@ -84,7 +85,7 @@ def _expected(item: ReviewItem, decision: Decision) -> Expected:
         return _of_sources(decision.output)
     if action in (Action.APPROVE, Action.OVERRIDE):
         return _of_stage(item.turn, decision)
-    raise NoCase("This decision does not say what the right answer is.")
+    raise NoCase(gettext("This decision does not say what the right answer is."))
 
 
 def _of_sources(body: Any) -> Expected:
@@ -118,7 +119,7 @@ def _of_stage(turn: Turn, decision: Decision) -> Expected:
         return _case(agencies=_detected(turn), services=services)
     if stage in ("category_select_v1", "semantic_analysis_v1"):
         return _case(agencies=_detected(turn))
-    raise NoCase("Cases say nothing of intents, facts and keys.")
+    raise NoCase(gettext("Cases say nothing of intents, facts and keys."))
 
 
 def _detected(turn: Turn) -> list[str]:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from ieim.people.access import member
@@ -24,8 +25,12 @@ def golden(request: HttpRequest, pk: UUID) -> HttpResponse:
     try:
         question, new = questions.keep(case=feedback.case_of(item), by=user)
     except NoCase as error:
-        messages.error(request, f"It makes no golden question. {error}")
+        messages.error(request, f"{gettext('It makes no golden question.')} {error}")
     else:
-        known = f"It is a golden question already: {question.name}."
-        messages.success(request, f"Kept as golden question {question.name}." if new else known)
+        said = (
+            gettext("Kept as golden question {name}.")
+            if new
+            else gettext("It is a golden question already: {name}.")
+        )
+        messages.success(request, said.format(name=question.name))
     return redirect("review:item", pk=item.pk)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext
+
 from conversations.person import services as asking
 from conversations.person.models import RequestState
 from conversations.states import StageStatus, TurnState
@@ -65,7 +67,9 @@ def again(decision: Decision) -> Prepared:
         return Prepared(action, said=said)
     prepared = prepare(item, action, {})
     if action is Action.APPROVE and dumps(prepared.content.output) != dumps(decision.output):
-        raise Refused("What was approved has changed since. Take the item and decide it anew.")
+        raise Refused(
+            gettext("What was approved has changed since. Take the item and decide it anew.")
+        )
     return prepared
 
 
@@ -74,7 +78,9 @@ def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
     try:
         _carry_out(item, prepared, records.actor_of(actor))
     except NotWaiting as error:
-        raise Conflict("The question moved on meanwhile. Look at the item again.") from error
+        raise Conflict(
+            gettext("The question moved on meanwhile. Look at the item again.")
+        ) from error
 
 
 def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
@@ -102,7 +108,7 @@ def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
 def _put(item: ReviewItem, action: Action, answer: Answer) -> None:
     stage = flow.stage_of(item.turn, answer.contract)
     if stage is None:
-        raise Refused("This stage has not run, so it has no answer to correct.")
+        raise Refused(gettext("This stage has not run, so it has no answer to correct."))
     approved = action is Action.APPROVE
     resuming.put_answer(
         stage=stage,
@@ -132,7 +138,7 @@ def _approve(item: ReviewItem) -> Prepared:
         return Prepared(Action.APPROVE, Content(said, said))
     stage = flow.stage_of(item.turn, item.stage)
     if stage is None:
-        raise Refused("The model has not answered here, so there is nothing to approve.")
+        raise Refused(gettext("The model has not answered here, so there is nothing to approve."))
     return _put_in_place(item, Action.APPROVE, answers.approving(stage))
 
 
@@ -142,7 +148,9 @@ def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
     earlier = [*flow.done(item.turn)] if item.stage in (*ANSWERING, REPLY) else []
     correctable = {item.stage, *earlier} & (ANSWERING | {item.stage}) - {REPLY}
     if not isinstance(contract, str) or contract not in correctable:
-        raise Refused("Say which stage is corrected: this one, or one before it that has run.")
+        raise Refused(
+            gettext("Say which stage is corrected: this one, or one before it that has run.")
+        )
     return _put_in_place(
         item, Action.OVERRIDE, answers.overriding(contract, item.turn, payload.get("output"))
     )
@@ -164,7 +172,9 @@ def _dismiss(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
     if not payload.get("text"):
         return Prepared(Action.DISMISS, Content(contract=_contract(item)))
     if not closes(item):
-        raise Refused("The citizen is not told of this: nothing waits for it. Leave the text out.")
+        raise Refused(
+            gettext("The citizen is not told of this: nothing waits for it. Leave the text out.")
+        )
     return _write(item, Action.DISMISS, payload)
 
 
@@ -174,9 +184,9 @@ def _hand_over(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
         not isinstance(agency, str)
         or agency not in knowledge.release(item.turn.release_number).agencies
     ):
-        raise Refused("There is no such agency. Choose one from the list.")
+        raise Refused(gettext("There is no such agency. Choose one from the list."))
     if agency == item.agency:
-        raise Refused("The item is with this agency already. Choose another one.")
+        raise Refused(gettext("The item is with this agency already. Choose another one."))
     before = {"from": item.agency, "agencies": list(item.agency_ids)}
     content = Content({"agency": agency, **before}, contract=_contract(item))
     return Prepared(Action.HAND_OVER, content, agency=agency)

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Stage, Turn
 from conversations.turns import flags
@@ -28,7 +29,9 @@ from review.corrections import records
 from review.deciding import flow
 from review.deciding.errors import Refused
 
-NOT_PASSED = "This answer does not pass the checks. Correct what they name, then try again."
+NOT_PASSED = gettext_noop(
+    "This answer does not pass the checks. Correct what they name, then try again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +76,25 @@ def overriding(contract: str, turn: Turn, fields: object) -> Answer:
     Raises :class:`Refused` with the gate's findings.
     """
     if contract not in STAGES:
-        raise Refused(f"There is no stage {contract!r}. Choose one of the question's stages.")
+        raise Refused(
+            gettext("There is no stage {stage}. Choose one of the question's stages.").format(
+                stage=repr(contract)
+            )
+        )
     if not isinstance(fields, Mapping) or not all(isinstance(name, str) for name in fields):
-        raise Refused("There is no answer to put in place. Fill in the form.")
+        raise Refused(gettext("There is no answer to put in place. Fill in the form."))
     try:
         # A form's values become JSON as a model's answer is: one reader for both.
         whole = complete_output(contract, turn, json.loads(dumps(fields)))
         raw = dumps(whole)
     except (TypeError, ValueError, RecursionError) as error:
-        raise Refused("The answer has a value that cannot be stored. Fill it in anew.") from error
+        raise Refused(
+            gettext("The answer has a value that cannot be stored. Fill it in anew.")
+        ) from error
     context = flow.context_for(turn, contract)
     judgement = gate.judge(contracts.load(contract), ModelAnswer(raw=raw), context)
     if not judgement.passed:
-        raise Refused(NOT_PASSED, judgement.findings)
+        raise Refused(gettext(NOT_PASSED), judgement.findings)
     return _answer(contract, judgement, context, turn)
 
 
@@ -98,20 +107,22 @@ def approving(stage: Stage) -> Answer:
     """
     attempt = records.last_attempt(stage)
     if attempt is None:
-        raise Refused("The model has not answered here, so there is nothing to approve.")
+        raise Refused(gettext("The model has not answered here, so there is nothing to approve."))
     if not all(finding["waivable"] for finding in (*attempt.findings, *stage.findings)):
         raise Refused(
-            "The answer has a fault that nobody may wave through. Correct it, or ask again."
+            gettext(
+                "The answer has a fault that nobody may wave through. Correct it, or ask again."
+            )
         )
     output, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
     if output is None:
-        raise Refused("The model’s answer cannot be read. Correct it, or ask again.")
+        raise Refused(gettext("The model’s answer cannot be read. Correct it, or ask again."))
     contract = contracts.load(stage.contract)
     context = flow.context_for(stage.turn, stage.contract, attempt=attempt, as_seen=True)
     located: list[Evidence] = []
     found = _not_waivable(contract, output, context, located)
     if found:
-        raise Refused("The answer has other faults behind what you may approve.", found)
+        raise Refused(gettext("The answer has other faults behind what you may approve."), found)
     output = gate.with_two_decimals(output)
     judgement = Judgement((), tuple(located), output, contract.stage.state_slice(output))
     return _answer(stage.contract, judgement, context, stage.turn)

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Turn
 from conversations.person import talking
@@ -22,7 +23,9 @@ DECIDE = "review.decide_reviewitem"
 SUPERVISE = "review.supervise_reviewitem"
 SECOND = "review.second_reviewitem"
 
-TAKE_IT_FIRST = "You have not taken this item, or your time with it ran out. Take it first."
+TAKE_IT_FIRST = gettext_noop(
+    "You have not taken this item, or your time with it ran out. Take it first."
+)
 MIN_LETTERS = 3
 MAX_REASON = 2000
 
@@ -52,7 +55,7 @@ def _items() -> QuerySet[ReviewItem]:
 
 def name(user: User | None) -> str:
     """Return a colleague's name for a sentence."""
-    return user.display_name if user else "Somebody else"
+    return user.display_name if user else gettext("Somebody else")
 
 
 def require_version(item: ReviewItem, version: int) -> None:
@@ -81,11 +84,13 @@ def advance(item: ReviewItem, **values: Any) -> None:
 def _changed(item: ReviewItem) -> str:
     last = item.decisions.select_related("actor").last()
     if last is not None:
-        done = Action(last.action).label.lower()
-        return f"{name(last.actor)} was faster: {done}. Look at the item again."
+        done = str(Action(last.action).label).lower()
+        said = gettext("{name} was faster: {done}. Look at the item again.")
+        return said.format(name=name(last.actor), done=done)
     if item.claimed_by_id is not None:
-        return f"{name(item.claimed_by)} took or changed this item meanwhile. Look at it again."
-    return "This item was changed meanwhile. Look at it again."
+        said = gettext("{name} took or changed this item meanwhile. Look at it again.")
+        return said.format(name=name(item.claimed_by))
+    return gettext("This item was changed meanwhile. Look at it again.")
 
 
 def held_by_other(item: ReviewItem, actor: User, now: datetime) -> bool:
@@ -98,26 +103,32 @@ def held_by_other(item: ReviewItem, actor: User, now: datetime) -> bool:
     )
 
 
+def working(item: ReviewItem) -> str:
+    """Return that somebody else has an item, as a sentence."""
+    return gettext("{name} is working on this item.").format(name=name(item.claimed_by))
+
+
 def claim_problem(item: ReviewItem, actor: User, now: datetime) -> str:
     """Return why the actor does not hold the item; empty when they do."""
     if held_by_other(item, actor, now):
-        return f"{name(item.claimed_by)} is working on this item."
+        return working(item)
     holds = (
         item.state == ReviewState.CLAIMED.value
         and item.claimed_by_id == actor.pk
         and item.claimed_until is not None
         and item.claimed_until > now
     )
-    return "" if holds else TAKE_IT_FIRST
+    return "" if holds else gettext(TAKE_IT_FIRST)
 
 
 def checked_reason(reason: object) -> str:
     """Return a decision's reason without the space around it; raises :class:`Refused`."""
     text = reason.strip() if isinstance(reason, str) else ""
     if sum(map(str.isalpha, text)) < MIN_LETTERS:
-        raise Refused("Say in a few words why you decide so: a decision needs a reason.")
+        raise Refused(gettext("Say in a few words why you decide so: a decision needs a reason."))
     if len(text) > MAX_REASON:
-        raise Refused(f"The reason is {len(text):,} characters long; {MAX_REASON:,} are enough.")
+        said = gettext("The reason is {number} characters long; {most} are enough.")
+        raise Refused(said.format(number=f"{len(text):,}", most=f"{MAX_REASON:,}"))
     if refusal(text) is not None:
-        raise Refused("The reason has a character that cannot be stored. Type it again.")
+        raise Refused(gettext("The reason has a character that cannot be stored. Type it again."))
     return text

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
@@ -51,7 +52,7 @@ def decide(
     if locking.held_by_other(item, actor, now):
         raise Conflict(locking.claim_problem(item, actor, now))
     if action is Action.UNDO:
-        raise Refused("Undo a decision where it is shown.")
+        raise Refused(gettext("Undo a decision where it is shown."))
     problem = permitted.why_not(item, actor, action, now)
     if problem:
         raise Refused(problem)
@@ -104,7 +105,7 @@ def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime
 def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: datetime) -> Decision:
     proposal = permitted.opinion_wanted(item)
     if proposal is None:
-        raise Conflict("The decision was undone meanwhile. Look at the item again.")
+        raise Conflict(gettext("The decision was undone meanwhile. Look at the item again."))
     proposal.item = item
     content = Content(contract=proposal.artifacts.get("stage", ""))
     agreed = action is Action.AGREE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.states import StageStatus, TurnState
 from ieim.people.models import User
@@ -19,11 +20,11 @@ from review.models import Action, Decision, ReviewItem
 from review.scope import reach
 from review.states import UNDECIDED, ReviewState
 
-NO_RIGHT = "You do not have the right to do this."
-BUSY = "The question is being worked on. Wait until that has ended."
-MOOT = "Nothing waits for this any more."
-FOR_A_PERSON = "The citizen asks for a person: there is nothing of the model's here."
-TRIAGE_ONLY = "This is only about what the message says: no answer waits for it."
+NO_RIGHT = gettext_noop("You do not have the right to do this.")
+BUSY = gettext_noop("The question is being worked on. Wait until that has ended.")
+MOOT = gettext_noop("Nothing waits for this any more.")
+FOR_A_PERSON = gettext_noop("The citizen asks for a person: there is nothing of the model's here.")
+TRIAGE_ONLY = gettext_noop("This is only about what the message says: no answer waits for it.")
 WORKING = frozenset({TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL})
 OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
 
@@ -41,7 +42,7 @@ def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
     """Return for each action "" when the actor may take it now, else the sentence why not."""
     now = timezone.now()
     if not reach.sees(actor, item):
-        return dict.fromkeys(Action, NO_RIGHT)
+        return dict.fromkeys(Action, gettext(NO_RIGHT))
     return {action: why_not(item, actor, action, now) for action in Action}
 
 
@@ -64,16 +65,16 @@ def opinion_wanted(item: ReviewItem) -> Decision | None:
 
 
 def _decides(case: Case) -> str:
-    return "" if case.actor.has_perm(locking.DECIDE) else NO_RIGHT
+    return "" if case.actor.has_perm(locking.DECIDE) else gettext(NO_RIGHT)
 
 
 def _gives_opinions(case: Case) -> str:
-    return "" if case.actor.has_perm(locking.SECOND) else NO_RIGHT
+    return "" if case.actor.has_perm(locking.SECOND) else gettext(NO_RIGHT)
 
 
 def _undecided(case: Case) -> str:
     decided = ReviewState(case.item.state) not in UNDECIDED
-    return "This item has been decided." if decided else ""
+    return gettext("This item has been decided.") if decided else ""
 
 
 def _held(case: Case) -> str:
@@ -81,59 +82,66 @@ def _held(case: Case) -> str:
 
 
 def _waits_for_no_opinion(case: Case) -> str:
-    waits = "A decision waits for a second opinion: agree or disagree."
+    waits = gettext("A decision waits for a second opinion: agree or disagree.")
     return waits if opinion_wanted(case.item) is not None else ""
 
 
 def _of_another(case: Case) -> str:
     proposal = opinion_wanted(case.item)
     if proposal is None:
-        return "There is no decision yet that needs a second opinion."
+        return gettext("There is no decision yet that needs a second opinion.")
     if proposal.actor_id == case.actor.pk:
-        return "You made this decision yourself. Somebody else has to look at it."
+        return gettext("You made this decision yourself. Somebody else has to look at it.")
     return ""
 
 
 def _idle(item: ReviewItem) -> str:
-    return BUSY if TurnState(item.turn.state) in WORKING else ""
+    return gettext(BUSY) if TurnState(item.turn.state) in WORKING else ""
 
 
 def _awaited(item: ReviewItem) -> str:
-    return MOOT if is_moot(item) else ""
+    return gettext(MOOT) if is_moot(item) else ""
 
 
 def _answers(item: ReviewItem) -> str:
-    return TRIAGE_ONLY if _of_triage(item) else ""
+    return gettext(TRIAGE_ONLY) if _of_triage(item) else ""
 
 
 def _of_model(item: ReviewItem) -> str:
-    return FOR_A_PERSON if item.stage == PERSON else ""
+    return gettext(FOR_A_PERSON) if item.stage == PERSON else ""
 
 
 def _of_person(item: ReviewItem) -> str:
-    return "" if item.stage == PERSON else "The citizen has not asked for a person here."
+    return "" if item.stage == PERSON else gettext("The citizen has not asked for a person here.")
 
 
 def _asks_again(item: ReviewItem) -> str:
     if _of_triage(item):
-        return f"{TRIAGE_ONLY} The model is not asked for it again; correct it instead."
+        again = gettext("The model is not asked for it again; correct it instead.")
+        return f"{gettext(TRIAGE_ONLY)} {again}"
     if item.stage == REPLY and _held_by_policy(item):
-        return "The model has answered, and its answer passed. Approve the reply or correct it."
+        return gettext(
+            "The model has answered, and its answer passed. Approve the reply or correct it."
+        )
     return ""
 
 
 def _corrects(item: ReviewItem) -> str:
     if item.stage == REPLY and not flow.done(item.turn):
-        return "No stage has an answer yet that could be corrected. Write the reply."
+        return gettext("No stage has an answer yet that could be corrected. Write the reply.")
     return ""
 
 
 def _approves(item: ReviewItem) -> str:
     if item.stage == REPLY:
-        return "" if _held_by_policy(item) else "There is no reply yet that could be approved."
+        return (
+            ""
+            if _held_by_policy(item)
+            else gettext("There is no reply yet that could be approved.")
+        )
     stage = flow.stage_of(item.turn, item.stage)
     if stage is None:
-        return "The model has not answered here, so there is nothing to approve."
+        return gettext("The model has not answered here, so there is nothing to approve.")
     try:
         answers.approving(stage)
     except Refused as refused:
@@ -143,7 +151,7 @@ def _approves(item: ReviewItem) -> str:
 
 def _undoes(case: Case) -> str:
     own = (not undo_problem(d, case.actor, case.now) for d in undoable(case.item))
-    return "" if any(own) else NOT_UNDOABLE
+    return "" if any(own) else gettext(NOT_UNDOABLE)
 
 
 _DECIDER = (_decides, _undecided, _held, _waits_for_no_opinion)
@@ -196,7 +204,7 @@ def _held_by_policy(item: ReviewItem) -> bool:
     return set(item.reasons) <= waivable and flow.follow(item.turn).reply is not None
 
 
-NOT_UNDOABLE = "There is no decision of yours here that can still be undone."
+NOT_UNDOABLE = gettext_noop("There is no decision of yours here that can still be undone.")
 
 
 def undoable(item: ReviewItem) -> list[Decision]:
@@ -211,11 +219,11 @@ def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
     """Return why a decision cannot be undone (by this person), empty when it can."""
     item, action = decision.item, Action(decision.action)
     if not actor.has_perm(locking.DECIDE):
-        return NO_RIGHT
+        return gettext(NO_RIGHT)
     if decision.actor_id != actor.pk and not actor.has_perm(locking.SUPERVISE):
-        return "Only its author or a supervisor can undo a decision."
+        return gettext("Only its author or a supervisor can undo a decision.")
     if locking.held_by_other(item, actor, now):
-        return f"{locking.name(item.claimed_by)} is working on this item."
+        return locking.working(item)
     if second.proposal_of(item) == decision:
         return ""
     newest = item.decisions.order_by("created_at", "id").last()
@@ -225,16 +233,16 @@ def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
             "agency": item.agency,
         }:
             return ""
-        return "The other agency has decided already."
+        return gettext("The other agency has decided already.")
     if item.stage == PERSON:
-        return "What is needed to reach the citizen went with the decision."
+        return gettext("What is needed to reach the citizen went with the decision.")
     if action is Action.DISMISS and item.state == ReviewState.DECIDED.value:
         if decision.output is not None:
-            return "The citizen has been told already."
-        return "" if _waits_again(item) else MOOT
+            return gettext("The citizen has been told already.")
+        return "" if _waits_again(item) else gettext(MOOT)
     if action is Action.RETRY:
-        return "The model was asked again already."
-    return "The decision has taken effect: the citizen has the answer, or is about to."
+        return gettext("The model was asked again already.")
+    return gettext("The decision has taken effect: the citizen has the answer, or is about to.")
 
 
 def _waits_again(item: ReviewItem) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
@@ -55,13 +57,15 @@ def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str,
 
 def _preview(item: ReviewItem, actor: User, action: Action, payload: Mapping[str, Any]) -> Preview:
     if action is Action.UNDO:
-        return Preview(None, "The decision is taken back, and the item is open again.")
+        return Preview(None, gettext("The decision is taken back, and the item is open again."))
     proposal = second.proposal_of(item)
     if action is Action.DISAGREE:
-        return Preview(None, "Nothing is sent. The item is open again, and both records stay.")
+        return Preview(
+            None, gettext("Nothing is sent. The item is open again, and both records stay.")
+        )
     if action is Action.AGREE:
         if proposal is None:
-            raise Refused("There is no decision that waits for a second opinion.")
+            raise Refused(gettext("There is no decision that waits for a second opinion."))
         proposal.item = item
         return _led_to(item, proposal.actor, actions.again(proposal), waits="")
     prepared = actions.prepare(item, action, payload)
@@ -74,7 +78,8 @@ def _led_to(item: ReviewItem, actor: User, prepared: Prepared, *, waits: str) ->
     if prepared.action is Action.WRITE and prepared.said is not None:
         warnings = tuple(texts.warnings(item.turn, prepared.said))
     if waits:
-        happens = f"{waits} After that, {happens[0].lower()}{happens[1:]}"
+        then = f"{happens[0].lower()}{happens[1:]}"
+        happens = gettext("{first} After that, {then}").format(first=waits, then=then)
     return Preview(reply, happens, warnings=warnings)
 
 
@@ -87,10 +92,10 @@ def _waits_for(item: ReviewItem, actor: User, prepared: Prepared) -> str:
     )
     first = ""
     if sends and (others := _others(item, actor)):
-        first = f"Nothing happens before {others} has signed, too."
+        first = gettext("Nothing happens before {others} has signed, too.").format(others=others)
     moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
     needed = second.needed(item) and not moot
-    opinion = "Nothing happens until a second person has agreed." if needed else ""
+    opinion = gettext("Nothing happens until a second person has agreed.") if needed else ""
     return f"{first} {opinion}".strip()
 
 
@@ -106,43 +111,52 @@ def _others(item: ReviewItem, actor: User) -> str:
 def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
     action = prepared.action
     if action is Action.HAND_OVER:
-        return None, "The item goes to the other agency’s queue. The citizen is told nothing yet."
+        return None, gettext(
+            "The item goes to the other agency’s queue. The citizen is told nothing yet."
+        )
     if action is Action.DISMISS:
         return _dismissed(item, prepared)
     if action is Action.ASK:
-        return prepared.said, "The citizen reads this at once; what they write is a new question."
+        return prepared.said, gettext(
+            "The citizen reads this at once; what they write is a new question."
+        )
     if prepared.said is not None:
-        return prepared.said, "The citizen gets this reply at once."
+        return prepared.said, gettext("The citizen gets this reply at once.")
     if action is Action.DONE:
-        return None, "The item is done. The citizen sees that a person has been in touch."
+        return None, gettext("The item is done. The citizen sees that a person has been in touch.")
     if item.stage not in AWAITED:
-        return None, "The item is done. No answer to the citizen changes."
+        return None, gettext("The item is done. No answer to the citizen changes.")
     if action is Action.RETRY:
-        return None, "The model is asked again. If that fails too, a new item comes here."
+        return None, gettext("The model is asked again. If that fails too, a new item comes here.")
     return _resumed(item, actor, prepared)
 
 
 def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
     if not actions.closes(item):
-        return None, "The item is done. No answer to the citizen changes."
+        return None, gettext("The item is done. No answer to the citizen changes.")
     if prepared.said is not None:
-        return prepared.said, "The question is closed, and the citizen reads this."
-    return None, "The question is closed, and the citizen is told that no answer will follow."
+        return prepared.said, gettext("The question is closed, and the citizen reads this.")
+    return None, gettext(
+        "The question is closed, and the citizen is told that no answer will follow."
+    )
 
 
 def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
     answer = prepared.answer
     if answer is None:
-        return flow.follow(item.turn).reply, "The citizen gets this reply at once."
+        return flow.follow(item.turn).reply, gettext("The citizen gets this reply at once.")
     way = flow.follow(item.turn, {answer.contract: (answer.output, answer.state_merge)})
     later = "" if answer.contract == signing.ANSWER else _others(item, actor)
-    signs = f"Before it leaves, {later} has to sign." if later else ""
+    signs = gettext("Before it leaves, {others} has to sign.").format(others=later) if later else ""
     if way.reply is None:
         following = stage_words(way.waiting)
-        goes = f"The question goes on to the next step: {following} Then comes the answer."
+        said = gettext("The question goes on to the next step: {step} Then comes the answer.")
+        goes = said.format(step=following)
         return None, f"{goes} {signs}".strip()
     if flow.holds(item.turn):
-        return way.reply, "This is the reply. The rules hold it: it comes back for approval."
+        return way.reply, gettext(
+            "This is the reply. The rules hold it: it comes back for approval."
+        )
     if signs:
-        return way.reply, f"This is the reply. It comes back for approval. {signs}"
-    return way.reply, "The citizen gets this reply at once."
+        return way.reply, f"{gettext('This is the reply. It comes back for approval.')} {signs}"
+    return way.reply, gettext("The citizen gets this reply at once.")

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from conversations.models import Turn
 from conversations.turns import languages
 from ieim.pipeline.facts import facts, url_value
@@ -35,7 +37,9 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
     cited = _sources(payload.get("sources", []), release) if action is Action.WRITE else []
     said = render_answer(text, cited, release)
     if not any(character.isalnum() for part in said.paragraphs for character in part):
-        raise Refused("There is nothing to read in your text. Write what the citizen should know.")
+        raise Refused(
+            gettext("There is nothing to read in your text. Write what the citizen should know.")
+        )
     said = Reply.from_dict({**said.as_dict(), "kind": KINDS[action]})
     return told_in(said, languages.told(turn), release)
 
@@ -57,20 +61,23 @@ def warnings(turn: Turn, said: Reply) -> list[Finding]:
 
 def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:
     if not isinstance(text, str) or not text.strip():
-        raise Refused("There is no text yet. Write what the citizen should know.")
+        raise Refused(gettext("There is no text yet. Write what the citizen should know."))
     text = text.strip()
     if len(text) > MAX_TEXT:
-        raise Refused(f"The text is {len(text):,} characters long; it may have {MAX_TEXT:,}.")
+        said = gettext("The text is {number} characters long; it may have {most}.")
+        raise Refused(said.format(number=f"{len(text):,}", most=f"{MAX_TEXT:,}"))
     if _UNSTORABLE.search(text):
-        raise Refused("The text has a character that cannot be shown. Type it again.")
+        raise Refused(gettext("The text has a character that cannot be shown. Type it again."))
     token = _TOKEN.search(text)
     if token:
-        raise Refused(f"The text has a gap that is not filled in: {token[0][:80]}")
+        said = gettext("The text has a gap that is not filled in: {gap}")
+        raise Refused(said.format(gap=token[0][:80]))
     ours = {url_value(url) for url in release.urls}.union(*map(_links, lines))
     strange = _links(text) - ours
     if strange:
         shown = ", ".join(sorted(strange)[:3])
-        raise Refused(f"The text links to a page that is not in the service list: {shown}")
+        said = gettext("The text links to a page that is not in the service list: {links}")
+        raise Refused(said.format(links=shown))
     return text
 
 
@@ -82,12 +89,14 @@ def _links(text: str) -> set[str]:
 
 def _sources(sources: object, release: Release) -> list[Service]:
     if not isinstance(sources, list) or len(sources) > MAX_SOURCES:
-        raise Refused(f"The sources must be a list of at most {MAX_SOURCES}.")
+        raise Refused(
+            gettext("The sources must be a list of at most {most}.").format(most=MAX_SOURCES)
+        )
     cited = []
     for source in sources:
         key = _key(source)
         if key not in release.services:
-            raise Refused("A source is not in the service list. Choose it from the list.")
+            raise Refused(gettext("A source is not in the service list. Choose it from the list."))
         cited.append(release.services[key])
     return cited
 
@@ -97,4 +106,4 @@ def _key(source: object) -> tuple[str, str]:
         agency, service = source.get("agency"), source.get("service")
         if isinstance(agency, str) and isinstance(service, str):
             return agency, service
-    raise Refused("A source needs an agency and a service. Choose it from the list.")
+    raise Refused(gettext("A source needs an agency and a service. Choose it from the list."))

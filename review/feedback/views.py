@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -36,11 +37,15 @@ def make_item(request: HttpRequest) -> HttpResponse:
     try:
         turn_id = UUID(request.POST.get("turn", ""))
     except ValueError:
-        messages.error(request, "Say which one: press the button beside what a citizen said.")
+        messages.error(
+            request, gettext("Say which one: press the button beside what a citizen said.")
+        )
         return redirect("review:feedback")
     try:
         item = services.make_item(turn_id=turn_id, by=member(request))
     except Feedback.DoesNotExist as error:
         raise Http404 from error
-    messages.success(request, "It is an item now. The citizen has an answer: nothing waits for it.")
+    messages.success(
+        request, gettext("It is an item now. The citizen has an answer: nothing waits for it.")
+    )
     return redirect("review:item", pk=item.pk)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations.models import Stage
 from conversations.states import DONE_STAGE_STATUSES
@@ -137,17 +138,22 @@ def changed(loaded: Loaded) -> str:
     """Return who changed the item since the page was made, as a sentence."""
     records = list(loaded.item.decisions.all())
     if records:
-        done = wording.DONE.get(records[-1].action, "").lower()
-        return f"{person(records[-1].actor)} was faster ({done}). Your draft is kept below."
+        done = gettext(wording.DONE[records[-1].action]).lower()
+        said = gettext("{name} was faster ({done}). Your draft is kept below.")
+        return said.format(name=person(records[-1].actor), done=done)
     if loaded.item.claimed_by is not None:
-        return f"{person(loaded.item.claimed_by)} has taken this item. Your draft is kept below."
-    return "This item has changed since you opened it. Look at it again; your draft is kept."
+        said = gettext("{name} has taken this item. Your draft is kept below.")
+        return said.format(name=person(loaded.item.claimed_by))
+    return gettext(
+        "This item has changed since you opened it. Look at it again; your draft is kept."
+    )
 
 
 def taken(loaded: Loaded, action: Action) -> str:
     """Return what was done, as a sentence for the next page."""
-    done = wording.DONE[action].lower()
-    return f"Your decision on {loaded.item.turn.session.reference} is stored: {done}."
+    said = gettext("Your decision on {reference} is stored: {done}.")
+    done = gettext(wording.DONE[action]).lower()
+    return said.format(reference=loaded.item.turn.session.reference, done=done)
 
 
 def searched(decision: DecisionForm) -> Choice | None:
@@ -228,7 +234,7 @@ def _draft(decision: DecisionForm) -> list[tuple[str, str]]:
     """Return what was typed, so that nothing is lost where it can no longer be sent."""
     data = decision.data or QueryDict()
     return [
-        (wording.TYPED[part], value)
+        (gettext(wording.TYPED[part]), value)
         for name, values in data.lists()
         if (part := name.rpartition("-")[2]) in wording.TYPED
         for value in values

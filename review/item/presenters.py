@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.utils.translation import gettext, gettext_noop
+
 from conversations.choosing import selectors as choosing
 from conversations.choosing.presenters import OptionView
 from conversations.models import Stage, Turn
@@ -28,7 +30,8 @@ from review.models import Decision, ReviewItem
 from review.states import ReviewState
 from review.talking.selectors import Wish, wish
 
-NOBODY_WAITS = "It is about what the message says: no citizen waits for it."
+WAITS = gettext_noop("The citizen waits for the answer.")
+NOBODY_WAITS = gettext_noop("It is about what the message says: no citizen waits for it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         reasons=tuple((words.reason(code), code) for code in item.reasons),
         stage=stage_words(item.stage),
         lead=_lead(item, len(attempts)),
-        state=words.STATES[item.state],
+        state=gettext(words.STATES[item.state]),
         decided=item.state == ReviewState.DECIDED.value,
         reference=turn.session.reference,
         agencies=words.agencies(item, release),
@@ -194,7 +197,7 @@ def person(user: User | None) -> str:
 
 def _headline(item: ReviewItem, dangers: Danger | None) -> str:
     if dangers is not None:
-        return f"In crisis: {dangers.names}"
+        return gettext("In crisis: {dangers}").format(dangers=dangers.names)
     return words.reason(item.reasons[0]) if item.reasons else words.reasons([])
 
 
@@ -202,19 +205,20 @@ def _lead(item: ReviewItem, attempts: int) -> str:
     """Return where it stopped and who waits, in a sentence or two."""
     if item.state == ReviewState.DECIDED.value:
         if item.stage == PERSON:
-            return "The citizen had asked for a person."
-        return f"It had stopped at “{stage_words(item.stage)}”."
+            return gettext("The citizen had asked for a person.")
+        return gettext("It had stopped at “{stage}”.").format(stage=stage_words(item.stage))
     if item.stage == PERSON:
-        return "The citizen waits for a person."
+        return gettext("The citizen waits for a person.")
     if _answered(item):
-        return "The citizen has an answer, and said something of it. Nothing waits for this item."
+        return gettext(
+            "The citizen has an answer, and said something of it. Nothing waits for this item."
+        )
     if item.stage == REPLY:
-        return "The citizen waits for the answer."
-    where = f"It stopped at “{stage_words(item.stage)}”"
-    times = {0: "before the model was asked", 1: "after one attempt", 2: "after two attempts"}
-    tried = times.get(attempts, f"after {attempts} attempts")
-    waits = "The citizen waits for the answer." if item.stage in ANSWERING else NOBODY_WAITS
-    return f"{where} {tried}. {waits}"
+        return gettext(WAITS)
+    said = gettext(wording.STOPPED.get(attempts, wording.STOPPED_AFTER))
+    where = said.format(stage=stage_words(item.stage), number=attempts)
+    waits = WAITS if item.stage in ANSWERING else NOBODY_WAITS
+    return f"{where} {gettext(waits)}"
 
 
 def _answered(item: ReviewItem) -> bool:
@@ -230,18 +234,18 @@ def _asked_back(turn: Turn, release: Release) -> AskedBack | None:
     choice = choosing.choice_of(turn)
     if choice is None:
         return None
-    return AskedBack(choosing.options(choice, release), wording.ASKED_BACK[choice.outcome])
+    return AskedBack(choosing.options(choice, release), gettext(wording.ASKED_BACK[choice.outcome]))
 
 
 def _asked_again(turn: Turn) -> str:
     if not hasattr(turn, "replaces"):
         return ""
     first = replies.Reply.from_dict(turn.replaces.turn.reply.body)
-    return wording.ASKED_AGAIN.format(name=first.still_about)
+    return gettext(wording.ASKED_AGAIN).format(name=first.still_about)
 
 
 def _turned_away(turn: Turn) -> str:
-    return wording.TURNED_AWAY if hasattr(turn, "replaced") else ""
+    return gettext(wording.TURNED_AWAY) if hasattr(turn, "replaced") else ""
 
 
 def _exchange(turn: Turn) -> Exchange:
@@ -251,26 +255,26 @@ def _exchange(turn: Turn) -> Exchange:
         asked=turn.text,
         asked_at=turn.created_at,
         answer=replies.Reply.from_dict(turn.reply.body).as_text() if answered else "",
-        state=wording.TURNS.get(turn.state, turn.state),
+        state=gettext(wording.TURNS[turn.state]),
         turned_away=_turned_away(turn),
     )
 
 
 def _linked(other: ReviewItem, item: ReviewItem) -> Linked:
     if other.pk == item.parent_id:
-        how = "Before this one"
+        how = gettext("Before this one")
     elif other.parent_id == item.pk:
-        how = "Came of this one"
+        how = gettext("Came of this one")
     elif other.turn_id == item.turn_id:
-        how = "Same message"
+        how = gettext("Same message")
     else:
-        how = "Another message of this conversation"
+        how = gettext("Another message of this conversation")
     return Linked(
         id=other.pk,
         how=how,
         reason=words.reasons(other.reasons),
         stage=stage_words(other.stage),
-        state=words.STATES[other.state],
+        state=gettext(words.STATES[other.state]),
     )
 
 
@@ -279,7 +283,7 @@ def _decisions(item: ReviewItem) -> tuple[Decided, ...]:
     return tuple(
         Decided(
             id=record.pk,
-            what=wording.DONE.get(record.action, record.action),
+            what=gettext(wording.DONE[record.action]),
             who=person(record.actor),
             when=record.created_at,
             reason=record.reason,

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations import selectors as conversations
 from conversations.chat import showing
@@ -80,11 +81,11 @@ def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> Waiting | 
     turn = loaded.item.turn
     if hasattr(turn, "reply"):
         got = showing.reply_view(turn.reply, turn)
-        return Waiting("What the citizen got", got, conversations.turn_view(turn.pk))
+        return Waiting(gettext("What the citizen got"), got, conversations.turn_view(turn.pk))
     if proposal is not None:
-        title, action, by = "The reply that was decided on", Action.AGREE, proposal.action
+        title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
     elif loaded.item.stage == REPLY:
-        title, action, by = "The reply that waits", Action.APPROVE, Action.APPROVE.value
+        title, action, by = gettext("The reply that waits"), Action.APPROVE, Action.APPROVE.value
     else:
         return None
     try:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -202,7 +203,7 @@ def _conflict(request: HttpRequest, pk: UUID, message: str) -> HttpResponse:
         pk,
         request.POST,
         problems=[Problem(message)],
-        title="Your decision was not taken",
+        title=gettext("Your decision was not taken"),
         status=409,
     )
 

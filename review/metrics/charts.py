@@ -13,6 +13,7 @@ from datetime import date
 from typing import Literal
 
 from django.utils.formats import date_format
+from django.utils.translation import gettext
 
 TOP, PLOT, FOOT = 14.0, 170.0, 28.0
 """Pixels above the highest value, for the values, and for the days under them."""
@@ -195,9 +196,11 @@ def number(value: float) -> str:
 
 def _short(value: float) -> str:
     """Return a number of the scale, which has no room for many digits."""
-    for size, unit in ((1_000_000, "million"), (1_000, "k")):
-        if value >= 10 * size or (value >= size and unit == "million"):
-            return f"{value / size:g} {unit}"
+    million, thousand = 1_000_000, 1_000
+    if value >= million:
+        return gettext("{number} million").format(number=f"{value / million:g}")
+    if value >= 10 * thousand:
+        return gettext("{number} k").format(number=f"{value / thousand:g}")
     return number(value)
 
 
@@ -229,7 +232,7 @@ def _column(index: int, count: int, day: Day, series: Mapping[str, str], top: fl
     return Column(
         percent(100 / count * index + gap),
         percent(100 / count - 2 * gap),
-        f"{day_words(at)}: {said or 'none'}",
+        f"{day_words(at)}: {said or gettext('none')}",
         tuple(parts),
     )
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext, gettext_noop
+
 from conversations.rating.models import Reason
 from review.metrics import sections
 from review.metrics.figures import Figures, sums
 from review.metrics.sections import Section
 
-WORDS_ALONE = "In their own words alone"
+WORDS_ALONE = gettext_noop("In their own words alone")
 
 
 def section(figures: Figures) -> Section:
     """Return how often citizens gave each reason, in the order in which they are offered."""
     by = sums(figures.told, lambda row: row.reason, lambda row: row.answers)
-    named = [*((value, str(label)) for value, label in Reason.choices), ("", WORDS_ALONE)]
+    named = [*((value, str(label)) for value, label in Reason.choices), ("", gettext(WORDS_ALONE))]
     return sections.counted(
         "feedback",
-        "What citizens said of answers",
-        "By the day on which they said it. An answer counts once, as it is now.",
-        "Reason",
+        gettext("What citizens said of answers"),
+        gettext("By the day on which they said it. An answer counts once, as it is now."),
+        gettext("Reason"),
         [(label, label, by[value]) for value, label in named],
     )

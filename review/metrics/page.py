@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from ieim.studio.pages.filters import Choice
 from review.metrics import feedback, sections
 from review.metrics.figures import (
@@ -17,8 +19,9 @@ from review.metrics.figures import (
     useful,
     waiting,
 )
-from review.metrics.sections import Section, Table, duration, share
+from review.metrics.sections import Section, Table
 from review.metrics.wanted import CHOICES, Wanted
+from review.metrics.wording import duration, part_of, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,11 @@ def build(
     return MetricsPage(
         wanted=wanted,
         periods=tuple(
-            Choice(wanted.query_of(days), f"Last {days} days", wanted.days == days)
+            Choice(
+                wanted.query_of(days),
+                _("Last {number} days").format(number=days),
+                wanted.days == days,
+            )
             for days in CHOICES
         ),
         agencies=_choices(wanted, names),
@@ -79,66 +86,83 @@ def build(
 def _choices(wanted: Wanted, names: Mapping[str, str]) -> tuple[Choice, ...]:
     found = sorted(names.items(), key=lambda item: item[1].casefold())
     choices = [Choice(key, name, key == wanted.agency) for key, name in found]
-    return (Choice("", "All agencies", not wanted.agency), *choices)
+    return (Choice("", _("All agencies"), not wanted.agency), *choices)
 
 
 def _scope(scope: frozenset[str] | None, names: Mapping[str, str]) -> str:
     if scope is None:
         return ""
     if not scope:
-        return "No agency is assigned to you, so there are no figures. Ask an administrator."
+        return _("No agency is assigned to you, so there are no figures. Ask an administrator.")
     mine = ", ".join(sorted(names.get(agency, agency) for agency in scope))
-    return (
-        f"You see the figures of: {mine}. Questions that belong to no single agency are not"
+    return _(
+        "You see the figures of: {agencies}. Questions that belong to no single agency are not"
         " among them."
-    )
+    ).format(agencies=mine)
 
 
 def _tiles(figures: Figures) -> tuple[Tile, ...]:
     turns = sum(row.turns for row in figures.asked)
-    alone, _ = answered(figures.asked)
+    alone, __ = answered(figures.asked)
     waited, team = waiting(figures.answered), deciding(figures.decided)
     found_useful, rated = useful(figures.rated)
     elsewhere, went_on = turned_away(figures.went_on)
     return (
-        Tile("Questions", f"{turns:,}", "in the period"),
-        Tile("Answered without a person", share(alone, turns), f"{alone:,} of {turns:,}"),
-        Tile("Stopped for a person", f"{sum(r.items for r in figures.stopped):,}", "items"),
-        Tile("A person’s answer", duration(waited.median), "half came within this"),
-        Tile("In time", share(waited.in_time, waited.due), f"{waited.in_time:,} of {waited.due:,}"),
-        Tile("Found useful", share(found_useful, rated), f"{found_useful:,} of {rated:,} rated"),
+        Tile(_("Questions"), f"{turns:,}", _("in the period")),
+        Tile(_("Answered without a person"), share(alone, turns), part_of(alone, turns)),
+        Tile(_("Stopped for a person"), f"{sum(r.items for r in figures.stopped):,}", "items"),
+        Tile(_("A person’s answer"), duration(waited.median), _("half came within this")),
         Tile(
-            "About something else",
-            share(elsewhere, went_on),
-            f"{elsewhere:,} of {went_on:,} that went on with the talk",
+            _("In time"),
+            share(waited.in_time, waited.due),
+            part_of(waited.in_time, waited.due),
         ),
         Tile(
-            "Corrected",
+            _("Found useful"),
+            share(found_useful, rated),
+            _("{part} of {whole} rated").format(part=f"{found_useful:,}", whole=f"{rated:,}"),
+        ),
+        Tile(
+            _("About something else"),
+            share(elsewhere, went_on),
+            _("{part} of {whole} that went on with the talk").format(
+                part=f"{elsewhere:,}", whole=f"{went_on:,}"
+            ),
+        ),
+        Tile(
+            _("Corrected"),
             share(team.overridden, team.decisions),
-            f"{team.overridden:,} of {team.decisions:,} decisions",
+            _("{part} of {whole} decisions").format(
+                part=f"{team.overridden:,}", whole=f"{team.decisions:,}"
+            ),
         ),
     )
 
 
 def _alerts(figures: Figures, people: Mapping[int, str] | None) -> tuple[str, ...]:
     """Say where nearly everything is approved in seconds, without blame."""
-    who = [("The team", deciding(figures.decided))]
+    who = [(_("The team"), deciding(figures.decided))]
     if people is not None:
-        who = [(people.get(key, "Somebody"), d) for key, d in by_person(figures.decided).items()]
+        who = [(people.get(key, _("Somebody")), d) for key, d in by_person(figures.decided).items()]
     return tuple(_alert(name, how) for name, how in sorted(who) if how.too_smooth)
 
 
 def _alert(name: str, how: Deciding) -> str:
-    return (
-        f"{name}: {how.approved:,} of {how.decisions:,} decisions were approvals, half of them made"
-        f" within {duration(how.median)}. Such items may not need a person at all, or the page may"
-        " not show what one needs to decide. Look at some of them together."
+    return _(
+        "{name}: {part} of {whole} decisions were approvals, half of them made within {time}."
+        " Such items may not need a person at all, or the page may not show what one needs to"
+        " decide. Look at some of them together."
+    ).format(
+        name=name,
+        part=f"{how.approved:,}",
+        whole=f"{how.decisions:,}",
+        time=duration(how.median),
     )
 
 
 def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
     parts = figures.split(lambda row: row.agency)
-    known = {"": "No single agency", **names}
+    known = {"": _("No single agency"), **names}
     rows = []
     for agency, part in parts.items():
         turns = sum(row.turns for row in part.asked)
@@ -155,33 +179,39 @@ def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
                 f"{sum(row.items for row in part.stopped):,}",
                 duration(waited.median),
                 share(waited.in_time, waited.due),
-                f"{found_useful:,} of {rated:,}" if rated else "–",
+                part_of(found_useful, rated) if rated else "–",
                 f"{tokens:,}",
             )
         )
     headers = (
-        "Agency",
-        "Questions",
-        "Answered without a person",
-        "With a person",
-        "Stopped",
-        "Half answered by a person within",
-        "In time",
-        "Found useful",
-        "Tokens",
+        _("Agency"),
+        _("Questions"),
+        _("Answered without a person"),
+        _("With a person"),
+        _("Stopped"),
+        _("Half answered by a person within"),
+        _("In time"),
+        _("Found useful"),
+        _("Tokens"),
     )
-    return Table("By agency", headers, tuple(sorted(rows, key=lambda row: row[0].casefold())))
+    return Table(_("By agency"), headers, tuple(sorted(rows, key=lambda row: row[0].casefold())))
 
 
 def _people(figures: Figures, people: Mapping[int, str] | None) -> Table:
-    headers = ("Who", "Decisions", "Approved", "Corrected", "Half decided within")
-    team = ("The team", deciding(figures.decided))
+    headers = (
+        _("Who"),
+        _("Decisions"),
+        _("Approved"),
+        _("Corrected"),
+        _("Half decided within"),
+    )
+    team = (_("The team"), deciding(figures.decided))
     found: Sequence[tuple[str, Deciding]] = ()
     if people is not None:
         decided = by_person(figures.decided).items()
-        found = sorted((people.get(key, "Somebody"), how) for key, how in decided)
+        found = sorted((people.get(key, _("Somebody")), how) for key, how in decided)
     rows = [_person(name, how) for name, how in found]
-    return Table("Decisions", headers, tuple(rows), _person(*team))
+    return Table(_("Decisions"), headers, tuple(rows), _person(*team))
 
 
 def _person(name: str, how: Deciding) -> tuple[str, ...]:

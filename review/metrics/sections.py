@@ -7,35 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from conversations.choosing.models import ChoiceOutcome
-from conversations.models import ReplyOrigin
-from conversations.states import TurnState
+from django.utils.translation import gettext as _
+
 from ieim.pipeline.topology import ORDER
 from ieim.studio.words import stage_words
 from review import words
 from review.metrics import charts
 from review.metrics.charts import Chart, day_words, number
 from review.metrics.figures import Figures, Waiting, sums, waiting
+from review.metrics.wording import CHOICES, OUTCOMES, TOTAL, duration, named, part_of, share
 
-OUTCOMES: Mapping[str, str] = {
-    ReplyOrigin.MODEL.value: "Answered without a person",
-    ReplyOrigin.CITIZEN_CHOICE.value: "Answered after the citizen chose",
-    ReplyOrigin.MODEL_APPROVED.value: "Approved by a person",
-    ReplyOrigin.STAFF_OVERRIDE.value: "Corrected by a person",
-    ReplyOrigin.STAFF.value: "Written by a person",
-    "open": "Not answered yet",
-    TurnState.CLOSED.value: "Closed without an answer",
-}
-"""What comes of a question, in the order of the chart; every other state is ``open``."""
-CHOICES: Mapping[str, str] = {
-    ChoiceOutcome.CHOSEN.value: "Chose one",
-    ChoiceOutcome.NONE.value: "Asked for a person",
-    ChoiceOutcome.EXPIRED.value: "Chose nothing in time",
-    "open": "Not yet",
-}
-"""What comes of asking a citizen back, in the order of the chart."""
 HALF, NINETY = "half", "ninety"
-_TOTAL = "In all"
 Named = tuple[str, str, int]
 """A value with its name in a chart and its name in a table."""
 
@@ -68,44 +50,28 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
         _stopped(figures),
         counted(
             "stages",
-            "Stopped by stage",
-            "The stage at which an item was opened.",
-            "Stage",
+            _("Stopped by stage"),
+            _("The stage at which an item was opened."),
+            _("Stage"),
             _stages(sums(figures.stopped, lambda row: row.stage, lambda row: row.items)),
         ),
         counted(
             "reasons",
-            "Stopped by reason",
-            "Where an item has several reasons, the first one counts.",
-            "Reason",
+            _("Stopped by reason"),
+            _("Where an item has several reasons, the first one counts."),
+            _("Reason"),
             _reasons(sums(figures.stopped, lambda row: row.reason, lambda row: row.items)),
         ),
         _times(figures),
         _tokens(figures),
         counted(
             "tokens-stages",
-            "Tokens by stage",
-            "What calls of the model took in and gave back, as budgets count it.",
-            "Stage",
+            _("Tokens by stage"),
+            _("What calls of the model took in and gave back, as budgets count it."),
+            _("Stage"),
             _stages(sums(figures.spent, lambda row: row.stage, lambda row: row.tokens)),
         ),
     )
-
-
-def duration(seconds: float | None) -> str:
-    """Return a time in the unit that fits it: seconds, minutes, hours or days."""
-    if seconds is None:
-        return "–"
-    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            said = f"{seconds / size:.1f}".removesuffix(".0")
-            return "1 day" if (said, unit) == ("1", "days") else f"{said} {unit}"
-    return f"{seconds:.0f} s"
-
-
-def share(part: int, whole: int) -> str:
-    """Return a part of a whole in per cent; a dash of nothing."""
-    return f"{part / whole:.0%}" if whole else "–"
 
 
 def _outcomes(figures: Figures) -> Section:
@@ -117,10 +83,10 @@ def _outcomes(figures: Figures) -> Section:
     return _by_day(
         figures,
         by,
-        OUTCOMES,
+        named(OUTCOMES),
         id="questions",
-        heading="Questions and what came of them",
-        note="By the day of the question. Questions that citizens erased are not counted.",
+        heading=_("Questions and what came of them"),
+        note=_("By the day of the question. Questions that citizens erased are not counted."),
     )
 
 
@@ -131,11 +97,13 @@ def _chosen(figures: Figures) -> Section:
     return _by_day(
         figures,
         by,
-        CHOICES,
+        named(CHOICES),
         id="choices",
-        heading="Asked back",
-        note="Where the assistant did not know, citizens were offered services to choose from."
-        f" {share(first, chose)} of those who chose took the first one.",
+        heading=_("Asked back"),
+        note=_(
+            "Where the assistant did not know, citizens were offered services to choose from."
+            " {share} of those who chose took the first one."
+        ).format(share=share(first, chose)),
     )
 
 
@@ -144,8 +112,8 @@ def _stopped(figures: Figures) -> Section:
         figures,
         sums(figures.stopped, lambda row: (row.day, row.stage), lambda row: row.items),
         id="stopped",
-        heading="Stopped for a person",
-        note="Items by the day on which they were opened. The table has each stage too.",
+        heading=_("Stopped for a person"),
+        note=_("Items by the day on which they were opened. The table has each stage too."),
     )
 
 
@@ -154,8 +122,10 @@ def _tokens(figures: Figures) -> Section:
         figures,
         sums(figures.spent, lambda row: (row.day, row.stage), lambda row: row.tokens),
         id="tokens",
-        heading="Tokens",
-        note=f"By the day of the call; {figures.cached:,} were cached. The table has each stage.",
+        heading=_("Tokens"),
+        note=_("By the day of the call; {number} were cached. The table has each stage.").format(
+            number=f"{figures.cached:,}"
+        ),
     )
 
 
@@ -169,11 +139,13 @@ def _with_stages(
 ) -> Section:
     """Return a chart of sums by day: ten stages on top of each other could not be told apart."""
     days: Counter[tuple[date, str]] = Counter()
-    for (day, _), value in by.items():
+    for (day, _stage), value in by.items():
         days[day, id] += value
     drawn = _by_day(figures, days, {id: heading}, id=id, heading=heading, note=note)
-    stages = {name: stage_words(name) for name in _in_order(name for _, name in by)}
-    table = _day_table(f"{heading} by day and stage", figures.period.days, by, stages)
+    stages = {name: stage_words(name) for name in _in_order(name for _day, name in by)}
+    table = _day_table(
+        _("{heading} by day and stage").format(heading=heading), figures.period.days, by, stages
+    )
     return Section(drawn.heading, drawn.note, drawn.chart, table)
 
 
@@ -185,22 +157,29 @@ def _times(figures: Figures) -> Section:
     all_in_all = waiting(figures.answered)
     chart = charts.points(
         "times",
-        "Time from the question to a person’s answer, by day of the answer",
-        f"Half came within {duration(all_in_all.median)}, nine in ten within"
-        f" {duration(all_in_all.ninetieth)}.",
+        _("Time from the question to a person’s answer, by day of the answer"),
+        _("Half came within {half}, nine in ten within {most}.").format(
+            half=duration(all_in_all.median), most=duration(all_in_all.ninetieth)
+        ),
         days,
-        {HALF: "Half within", NINETY: "Nine in ten within"},
+        {HALF: _("Half within"), NINETY: _("Nine in ten within")},
         duration,
     )
     rows = [_time_row(day_words(day), w) for day, w in sorted(found.items(), reverse=True)]
     table = Table(
-        "Time to a person’s answer by day",
-        ("Day", "Answers", "Half within", "Nine in ten within", "In time"),
+        _("Time to a person’s answer by day"),
+        (
+            _("Day"),
+            _("Answers"),
+            _("Half within"),
+            _("Nine in ten within"),
+            _("In time"),
+        ),
         tuple(row for row in rows if row[1] != "0"),
-        _time_row(_TOTAL, all_in_all),
+        _time_row(_(TOTAL), all_in_all),
     )
-    note = "By the day of the answer, round the clock. Due times count business hours only."
-    return Section("Time to a person’s answer", note, chart, table)
+    note = _("By the day of the answer, round the clock. Due times count business hours only.")
+    return Section(_("Time to a person’s answer"), note, chart, table)
 
 
 def _points(waited: Waiting | None) -> dict[str, float]:
@@ -210,7 +189,7 @@ def _points(waited: Waiting | None) -> dict[str, float]:
 
 
 def _time_row(name: str, waited: Waiting) -> tuple[str, ...]:
-    in_time = f"{waited.in_time:,} of {waited.due:,} ({share(waited.in_time, waited.due)})"
+    in_time = f"{part_of(waited.in_time, waited.due)} ({share(waited.in_time, waited.due)})"
     return (
         name,
         number(waited.answers),
@@ -233,12 +212,19 @@ def _by_day(
     drawn = [(day, {key: by[day, key] for key in series}) for day in days]
     chart = charts.columns(
         id,
-        f"{heading}, by day",
-        f"{number(by.total())} from {day_words(days[0])} to {day_words(days[-1])}.",
+        _("{heading}, by day").format(heading=heading),
+        _("{number} from {first} to {last}.").format(
+            number=number(by.total()), first=day_words(days[0]), last=day_words(days[-1])
+        ),
         drawn,
         series,
     )
-    return Section(heading, note, chart, _day_table(f"{heading} by day", days, by, series))
+    return Section(
+        heading,
+        note,
+        chart,
+        _day_table(_("{heading} by day").format(heading=heading), days, by, series),
+    )
 
 
 def _day_table(
@@ -255,8 +241,8 @@ def _day_table(
             rows.append(_row(day_words(day), values))
     totals = [sum(by[day, key] for day in days) for key in series]
     names = tuple(series.values())
-    headers = ("Day", *names) if len(names) == 1 else ("Day", _TOTAL, *names)
-    return Table(caption, headers, tuple(rows), _row(_TOTAL, totals))
+    headers = (_("Day"), *names) if len(names) == 1 else (_("Day"), _(TOTAL), *names)
+    return Table(caption, headers, tuple(rows), _row(_(TOTAL), totals))
 
 
 def _row(name: str, values: Sequence[int]) -> tuple[str, ...]:
@@ -271,14 +257,14 @@ def counted(
     what: str,
     values: Sequence[Named],
 ) -> Section:
-    total = sum(value for _, _, value in values)
-    drawn = [(short, value) for short, _, value in values]
-    chart = charts.bars(id, heading, f"{number(total)} in all.", drawn)
+    total = sum(value for *_rest, value in values)
+    drawn = [(short, value) for short, _name, value in values]
+    chart = charts.bars(id, heading, _("{number} in all.").format(number=number(total)), drawn)
     table = Table(
         heading,
-        (what, "Number", "Share"),
-        tuple((name, number(value), share(value, total)) for _, name, value in values),
-        (_TOTAL, number(total), share(total, total)),
+        (what, _("Number"), _("Share")),
+        tuple((name, number(value), share(value, total)) for _short, name, value in values),
+        (_(TOTAL), number(total), share(total, total)),
     )
     return Section(heading, note, chart, table)
 
@@ -294,7 +280,7 @@ def _in_order(stages: Iterable[str]) -> list[str]:
 def _reasons(values: Counter[str]) -> list[Named]:
     """Return reasons by how often they are; a chart has no room for more than the code."""
     said = {
-        code: f"{words.reason(code)} ({code})" if code else "No reason was noted."
+        code: f"{words.reason(code)} ({code})" if code else _("No reason was noted.")
         for code in values
     }
-    return [(code or "none", said[code], count) for code, count in values.most_common()]
+    return [(code or _("none"), said[code], count) for code, count in values.most_common()]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -73,7 +74,7 @@ def metrics_csv(request: HttpRequest) -> HttpResponse:
 
 def _no_agency() -> BadPeriod:
     return BadPeriod(
-        "There are no figures of that agency for you. Choose one of the list.", "agency"
+        gettext("There are no figures of that agency for you. Choose one of the list."), "agency"
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import urlencode
 
+from django.utils.translation import gettext
+
 from review.metrics.queries import Period
 
 CHOICES = (7, 28, 90)
@@ -58,7 +60,7 @@ def parse(params: Mapping[str, str], today: date) -> Wanted:
         return Wanted(_period(_date(first, "from"), _date(last, "to"), today), 0, agency)
     days = params.get("days", str(DEFAULT))
     if days not in map(str, CHOICES):
-        raise BadPeriod("Choose the last 7, 28 or 90 days, or enter two dates.", "from")
+        raise BadPeriod(gettext("Choose the last 7, 28 or 90 days, or enter two dates."), "from")
     return last_days(int(days), today, agency)
 
 
@@ -68,24 +70,35 @@ def last_days(days: int, today: date, agency: str = "") -> Wanted:
 
 
 def _date(text: str, field: str) -> date:
-    which = "first" if field == "from" else "last"
+    first = field == "from"
     if not text:
-        raise BadPeriod(f"Enter the {which} day too.", field)
+        missing = (
+            gettext("Enter the first day too.") if first else gettext("Enter the last day too.")
+        )
+        raise BadPeriod(missing, field)
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        message = f"The {which} day is not a date. Write it as 2026-01-31."
+        message = (
+            gettext("The first day is not a date. Write it as 2026-01-31.")
+            if first
+            else gettext("The last day is not a date. Write it as 2026-01-31.")
+        )
         raise BadPeriod(message, field) from error
 
 
 def _period(first: date, last: date, today: date) -> Period:
     if last > today:
-        raise BadPeriod("The last day has not come yet. Choose today or a day before.", "to")
+        raise BadPeriod(
+            gettext("The last day has not come yet. Choose today or a day before."), "to"
+        )
     if first > last:
-        raise BadPeriod("The first day is after the last day. Swap the two.", "from")
+        raise BadPeriod(gettext("The first day is after the last day. Swap the two."), "from")
     if first < EARLIEST:
-        raise BadPeriod("The first day is before 2000. Choose a later one.", "from")
+        raise BadPeriod(gettext("The first day is before 2000. Choose a later one."), "from")
     if (last - first).days >= LONGEST:
-        message = f"That is more than {LONGEST} days. Choose a shorter period."
+        message = gettext("That is more than {number} days. Choose a shorter period.").format(
+            number=LONGEST
+        )
         raise BadPeriod(message, "from")
     return Period(first, last)

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import QueryDict
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from ieim.people.models import User
 from review import deciding
@@ -21,8 +22,10 @@ from review.queue import selectors
 
 MOST = 100
 """Items at once; a page shows fewer."""
-GONE = "An item is not there any more."
-ALONE = "An item in crisis is not dismissed with others. Open it and answer it by itself."
+GONE = gettext_noop("An item is not there any more.")
+ALONE = gettext_noop(
+    "An item in crisis is not dismissed with others. Open it and answer it by itself."
+)
 
 
 class NotDone(Exception):
@@ -50,27 +53,27 @@ def carry_out(actor: User, form: QueryDict) -> Said:
     items = _items(form.getlist("item"))
     match form.get("do"):
         case "claim":
-            return _each(items, lambda pk: _claim(pk, actor), "claimed")
+            return _each(items, lambda pk: _claim(pk, actor), _claimed)
         case "assign":
             return _assign(items, form.get("to", ""), actor)
         case "dismiss":
             reason = form.get("reason", "").strip()
             if not reason:
-                raise NotDone("Say why you dismiss the items.")
-            return _each(items, lambda pk: _dismiss(pk, actor, reason), "dismissed")
+                raise NotDone(gettext("Say why you dismiss the items."))
+            return _each(items, lambda pk: _dismiss(pk, actor, reason), _dismissed)
         case _:
-            raise NotDone("Choose what to do with the items.")
+            raise NotDone(gettext("Choose what to do with the items."))
 
 
 def _items(values: Sequence[str]) -> list[UUID]:
     if not values:
-        raise NotDone("Choose at least one item.")
+        raise NotDone(gettext("Choose at least one item."))
     if len(values) > MOST:
-        raise NotDone(f"Choose at most {MOST} items at once.")
+        raise NotDone(gettext("Choose at most {number} items at once.").format(number=MOST))
     try:
         return [UUID(value) for value in dict.fromkeys(values)]
     except ValueError as error:
-        raise NotDone(GONE) from error
+        raise NotDone(gettext(GONE)) from error
 
 
 def _claim(pk: UUID, actor: User) -> None:
@@ -82,7 +85,7 @@ def _dismiss(pk: UUID, actor: User, reason: str) -> None:
     """Claim and dismiss at once: what cannot be dismissed is not claimed either."""
     item = claims.claim(item_id=pk, actor=actor)
     if is_crisis(item):
-        raise ClaimRefused(ALONE)
+        raise ClaimRefused(gettext(ALONE))
     deciding.decide(
         item_id=pk,
         actor=actor,
@@ -96,19 +99,36 @@ def _dismiss(pk: UUID, actor: User, reason: str) -> None:
 def _assign(items: list[UUID], username: str, actor: User) -> Said:
     to = User.objects.filter(username=username, is_active=True).first()
     if to is None:
-        raise NotDone("Choose whom to give the items to.")
-    said = _each(
-        items, lambda pk: _require_list(claims.assign(items=[pk], to=to, actor=actor)), "given"
+        raise NotDone(gettext("Choose whom to give the items to."))
+
+    def given(count: int) -> str:
+        said = ngettext("{number} item given to {name}.", "{number} items given to {name}.", count)
+        return said.format(number=count, name=selectors.name_of(to))
+
+    return _each(
+        items, lambda pk: _require_list(claims.assign(items=[pk], to=to, actor=actor)), given
     )
-    done = tuple(f"{sentence[:-1]} to {selectors.name_of(to)}." for sentence in said.done)
-    return Said(done, said.not_done)
+
+
+def _claimed(count: int) -> str:
+    return ngettext("{number} item claimed.", "{number} items claimed.", count).format(number=count)
+
+
+def _dismissed(count: int) -> str:
+    said = ngettext("{number} item dismissed.", "{number} items dismissed.", count)
+    return said.format(number=count)
+
+
+def _several(problem: str, count: int) -> str:
+    said = ngettext("{problem} ({number} item)", "{problem} ({number} items)", count)
+    return said.format(problem=problem, number=count)
 
 
 def _require_list(given: list[ReviewItem]) -> None:
     assert given  # noqa: S101 - one was asked for, and whatever stops it is raised
 
 
-def _each(items: list[UUID], act: Callable[[UUID], None], done: str) -> Said:
+def _each(items: list[UUID], act: Callable[[UUID], None], done: Callable[[int], str]) -> Said:
     count, problems = 0, []
     for pk in items:
         try:
@@ -118,14 +138,13 @@ def _each(items: list[UUID], act: Callable[[UUID], None], done: str) -> Said:
         except (ClaimRefused, deciding.Refused, deciding.Conflict) as refused:
             problems.append(refused.message)
         except ReviewItem.DoesNotExist:
-            problems.append(GONE)
+            problems.append(gettext(GONE))
         except PermissionDenied as error:
-            raise NotDone("You do not have the right to do this.") from error
+            raise NotDone(gettext("You do not have the right to do this.")) from error
         else:
             count += 1
-    said = f"{count} {'item' if count == 1 else 'items'} {done}."
     counted = {problem: problems.count(problem) for problem in problems}
     return Said(
-        (said,) if count else (),
-        tuple(p if n == 1 else f"{p} ({n} items)" for p, n in counted.items()),
+        (done(count),) if count else (),
+        tuple(p if n == 1 else _several(p, n) for p, n in counted.items()),
     )

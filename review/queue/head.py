@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from review.item.sections.wording import TURNS
 from review.queue import selectors
@@ -15,17 +16,19 @@ from review.queue.selectors import Conversation, Count
 from review.states import ReviewState
 
 TABS: Mapping[str, str] = {
-    "open": "Open",
-    "mine": "Mine",
-    "second": "Waiting for a second opinion",
-    "done": "Done",
+    "open": gettext_noop("Open"),
+    "mine": gettext_noop("Mine"),
+    "second": gettext_noop("Waiting for a second opinion"),
+    "done": gettext_noop("Done"),
 }
 NOTHING: Mapping[str, str] = {
-    "open": "Nothing is waiting. New items appear here when the assistant cannot answer safely by"
-    " itself.",
-    "mine": "You have claimed nothing. Choose something from the open items.",
-    "second": "No decision waits for a second opinion.",
-    "done": "Nothing has been decided yet.",
+    "open": gettext_noop(
+        "Nothing is waiting. New items appear here when the assistant cannot answer safely by"
+        " itself."
+    ),
+    "mine": gettext_noop("You have claimed nothing. Choose something from the open items."),
+    "second": gettext_noop("No decision waits for a second opinion."),
+    "done": gettext_noop("Nothing has been decided yet."),
 }
 LISTED: Mapping[str, str] = {
     ReviewState.OPEN: "open",
@@ -42,6 +45,7 @@ class Tab:
 
     words: str
     count: str
+    number: int
     crisis: str
     query: str
     current: bool
@@ -56,8 +60,9 @@ def tabs(
     """
     return tuple(
         Tab(
-            words=name,
+            words=gettext(name),
             count=_capped(counts[tab].items) if tab in counts else "",
+            number=counts[tab].items if tab in counts else 0,
             crisis=in_crisis(len(counts[tab].crises)) if tab in counts else "",
             query=filters.but(tab=tab, q="") if by_reference else filters.but(tab=tab),
             current=tab == filters.tab and not by_reference,
@@ -68,7 +73,7 @@ def tabs(
 
 def in_crisis(number: int) -> str:
     """Return how many items are in crisis, in words; empty for none."""
-    return f"{_capped(number)} in crisis" if number else ""
+    return gettext("{number} in crisis").format(number=_capped(number)) if number else ""
 
 
 def title(filters: Filters, crises: int, reference: str) -> str:
@@ -76,7 +81,7 @@ def title(filters: Filters, crises: int, reference: str) -> str:
 
     ``reference`` is that of the conversation that was searched for, empty otherwise.
     """
-    name = reference or TABS[filters.tab]
+    name = reference or gettext(TABS[filters.tab])
     return f"({in_crisis(crises)}) {name}" if crises else name
 
 
@@ -84,23 +89,34 @@ def nothing(filters: Filters, found: Conversation | None) -> str:
     """Return what an empty list says."""
     if found is not None:
         told = found.elsewhere or not found.state
-        return "" if told else "None of its messages has come to a person."
+        return "" if told else gettext("None of its messages has come to a person.")
     if filters.q or filters.narrows:
-        return "Nothing fits this search and these filters."
-    return NOTHING[filters.tab]
+        return gettext("Nothing fits this search and these filters.")
+    return gettext(NOTHING[filters.tab])
 
 
 def conversation(found: Conversation) -> str:
     """Return where a conversation stands, in a sentence."""
     began = date_format(timezone.localtime(found.started_at), "j F Y")
     if found.elsewhere:
-        return f"The conversation {found.reference} is with another agency."
+        said = gettext("The conversation {reference} is with another agency.")
+        return said.format(reference=found.reference)
     if not found.state:
-        return f"The conversation {found.reference} began on {began} and was erased."
-    number = f"{found.messages} message{'' if found.messages == 1 else 's'}"
-    state = TURNS.get(found.state, found.state).lower()
-    has = f"began on {began} and has {number}"
-    return f"The conversation {found.reference} {has}. Its last one: {state}."
+        said = gettext("The conversation {reference} began on {day} and was erased.")
+        return said.format(reference=found.reference, day=began)
+    said = ngettext(
+        "The conversation {reference} began on {day} and has {number} message."
+        " Its last one: {state}.",
+        "The conversation {reference} began on {day} and has {number} messages."
+        " Its last one: {state}.",
+        found.messages,
+    )
+    return said.format(
+        reference=found.reference,
+        day=began,
+        number=found.messages,
+        state=gettext(TURNS[found.state]).lower(),
+    )
 
 
 def _capped(count: int) -> str:

@@ -9,6 +9,8 @@ from datetime import datetime
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
@@ -87,7 +89,9 @@ def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: dat
     found = selectors.conversation(user, listed.session) if listed.session else None
     rows = tuple(queue_presenters.queue_row(item, user, release, now) for item in page.items)
     if found:
-        rows = tuple(replace(row, listed=queue_head.TABS[LISTED[row.state]]) for row in rows)
+        rows = tuple(
+            replace(row, listed=gettext(queue_head.TABS[LISTED[row.state]])) for row in rows
+        )
     return QueuePage(
         filters=filters,
         groups=_groups(rows, apart=not listed.done and found is None),

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.conf.locale import LANG_INFO
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
+from django.utils.translation import gettext, gettext_noop
 
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
@@ -27,10 +28,10 @@ EXCERPT = 160
 MINUTE = timedelta(minutes=1)
 
 AGES: Mapping[str, str] = {
-    "hour": "Over an hour",
-    "day": "Over a day",
-    "3-days": "Over 3 days",
-    "week": "Over a week",
+    "hour": gettext_noop("Over an hour"),
+    "day": gettext_noop("Over a day"),
+    "3-days": gettext_noop("Over 3 days"),
+    "week": gettext_noop("Over a week"),
 }
 
 
@@ -115,9 +116,11 @@ def queue_row(item: ReviewItem, user: User, release: Release | None, now: dateti
 def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
     """Return what of a row changes; None is an item that was erased or is out of reach now."""
     if item is None:
-        return Live(pk, "Not here any more", False, None, "", False)
+        return Live(pk, gettext("Not here any more"), False, None, "", False)
     if item.decided_at is not None:
-        return Live(pk, "Decided", False, item.decided_at, _ago(item.decided_at, now), False)
+        return Live(
+            pk, gettext("Decided"), False, item.decided_at, _ago(item.decided_at, now), False
+        )
     overdue = item.due_at < now
     free = not selectors.is_held(item, now)
     mine = not free and item.claimed_by_id == user.pk
@@ -128,21 +131,26 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
 def _holder(item: ReviewItem, *, mine: bool, free: bool) -> str:
     if free:
         waits = item.state == ReviewState.SECOND_OPINION.value
-        return "Waits for a second person" if waits else "Free"
+        return gettext("Waits for a second person") if waits else gettext("Free")
     if mine:
-        return "Yours"
-    return f"Claimed by {selectors.name_of(item.claimed_by)}"
+        return gettext("Yours")
+    return gettext("Claimed by {name}").format(name=selectors.name_of(item.claimed_by))
 
 
 def problem(error: Exception) -> str:
     """Return what is wrong with an address as a sentence."""
-    return str(error) if isinstance(error, UnknownFilter) else "There is no such page of the list."
+    return (
+        str(error)
+        if isinstance(error, UnknownFilter)
+        else gettext("There is no such page of the list.")
+    )
 
 
 def language_name(code: str) -> str:
-    """Return a language's English name; a code that has none is shown as it is."""
+    """Return a language's name; a code that has none is shown as it is."""
     info = LANG_INFO.get(code, {})
-    return str(info.get("name", code))
+    # Django's own sentences: it knows what languages are called in the others.
+    return gettext(str(info["name"])) if "name" in info else code
 
 
 def selects(
@@ -155,15 +163,15 @@ def selects(
     others = sorted((c for c in LANG_INFO if len(c) == 2), key=language_name)
     options: dict[str, tuple[str, Mapping[str, str]]] = {
         "agency": (
-            "Agency",
+            gettext("Agency"),
             {a.id: a.name for a in agencies if scope is None or a.id in scope},
         ),
-        "stage": ("Stopped at", STAGES),
-        "reason": ("Reason", _reasons()),
-        "urgency": ("Urgency", _names(labels.get("urgencies"))),
-        "flag": ("Risk flag", _names(labels.get("risk_flags"))),
-        "language": ("Language", {c: language_name(c) for c in [*supported, *others]}),
-        "age": ("Waiting for", AGES),
+        "stage": (gettext("Stopped at"), {each: stage_words(each) for each in STAGES}),
+        "reason": (gettext("Reason"), _reasons()),
+        "urgency": (gettext("Urgency"), _names(labels.get("urgencies"))),
+        "flag": (gettext("Risk flag"), _names(labels.get("risk_flags"))),
+        "language": (gettext("Language"), {c: language_name(c) for c in [*supported, *others]}),
+        "age": (gettext("Waiting for"), {age: gettext(said) for age, said in AGES.items()}),
     }
     return tuple(
         Select(name, label, tuple(_choices(getattr(filters, name), known)))
@@ -177,7 +185,7 @@ def views(saved: Iterable[SavedView], filters: Filters) -> tuple[Choice, ...]:
 
 
 def _choices(chosen: str, known: Mapping[str, str]) -> Iterator[Choice]:
-    yield Choice("", "Any", not chosen)
+    yield Choice("", gettext("Any"), not chosen)
     for value, name in known.items():
         yield Choice(value, name, value == chosen)
     if chosen and chosen not in known:
@@ -186,10 +194,11 @@ def _choices(chosen: str, known: Mapping[str, str]) -> Iterator[Choice]:
 
 def _reasons() -> dict[str, str]:
     """Return the reasons by code; where several codes have one sentence, with the code."""
-    sentences = list(words.REASONS.values())
+    told = {str(code): words.reason(code) for code in words.REASONS}
+    sentences = list(told.values())
     named = {
-        str(code): sentence if sentences.count(sentence) == 1 else f"{sentence} ({code})"
-        for code, sentence in words.REASONS.items()
+        code: sentence if sentences.count(sentence) == 1 else f"{sentence} ({code})"
+        for code, sentence in told.items()
     }
     return dict(sorted(named.items(), key=lambda pair: pair[1]))
 
@@ -205,14 +214,16 @@ def _label(release: Release | None, label_set: str, code: str) -> str:
 
 def _due(moment: datetime, now: datetime) -> str:
     if abs(moment - now) < MINUTE:
-        return "due now"
+        return gettext("due now")
     if moment < now:
-        return f"{timesince(moment, now, depth=1)} overdue"
-    return f"due in {timeuntil(moment, now, depth=1)}"
+        return gettext("{time} overdue").format(time=timesince(moment, now, depth=1))
+    return gettext("due in {time}").format(time=timeuntil(moment, now, depth=1))
 
 
 def _ago(moment: datetime, now: datetime) -> str:
-    return "just now" if now - moment < MINUTE else f"{timesince(moment, now, depth=1)} ago"
+    return (
+        gettext("just now") if now - moment < MINUTE else f"{timesince(moment, now, depth=1)} ago"
+    )
 
 
 def _escalates(release: Release | None, code: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from ieim.people.models import User
 from review.models import SavedView
@@ -32,15 +33,19 @@ def save(*, owner: User, name: str, query: str) -> SavedView:
     """
     name = " ".join(name.split())
     if not name or not name.isprintable():
-        raise NotSaved("Give the view a name.")
+        raise NotSaved(gettext("Give the view a name."))
     if len(name) > LONGEST_NAME:
-        raise NotSaved(f"The name is too long. Use at most {LONGEST_NAME} characters.")
+        raise NotSaved(
+            gettext("The name is too long. Use at most {number} characters.").format(
+                number=LONGEST_NAME
+            )
+        )
     try:
         query = Filters.parse(QueryDict(query).dict()).query
     except UnknownFilter as error:
         raise NotSaved(str(error)) from error
     if len(query) > LONGEST_QUERY:
-        raise NotSaved("These are too many filters to save. Take some away.")
+        raise NotSaved(gettext("These are too many filters to save. Take some away."))
     views = SavedView.objects.select_for_update().filter(owner_id=owner.pk)
     if named := views.filter(name=name).first():
         named.query = query
@@ -51,7 +56,7 @@ def save(*, owner: User, name: str, query: str) -> SavedView:
         same.save(update_fields=["name"])
         return same
     if views.count() >= MOST:
-        raise NotSaved(f"You have {MOST} views. Delete one first.")
+        raise NotSaved(gettext("You have {number} views. Delete one first.").format(number=MOST))
     view, _ = SavedView.objects.update_or_create(
         owner_id=owner.pk, name=name, defaults={"query": query}
     )
@@ -62,4 +67,4 @@ def delete(*, owner: User, name: str) -> None:
     """Delete a view; raises :class:`NotSaved` where there is none of that name."""
     deleted, _ = SavedView.objects.filter(owner_id=owner.pk, name=name).delete()
     if not deleted:
-        raise NotSaved("There is no view of that name.")
+        raise NotSaved(gettext("There is no view of that name."))

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
 
 from conversations.models import Session
 from review.models import ItemFlag, ReviewItem
@@ -59,17 +60,22 @@ class Filters:
         """Read an address; raises :class:`UnknownFilter`."""
         given = {each.name: params.get(each.name, "").strip() for each in fields(cls)}
         if any(len(value) > LONGEST for value in given.values()):
-            raise UnknownFilter("A filter in this address is too long. Choose from the lists.")
+            raise UnknownFilter(
+                gettext("A filter in this address is too long. Choose from the lists.")
+            )
         if any(not value.isprintable() for value in given.values()):
-            raise UnknownFilter("A filter in this address cannot be read. Choose from the lists.")
+            raise UnknownFilter(
+                gettext("A filter in this address cannot be read. Choose from the lists.")
+            )
         if len(given["q"]) > LONGEST_SEARCH:
-            raise UnknownFilter(f"Search for at most {LONGEST_SEARCH} characters.")
+            said = gettext("Search for at most {number} characters.")
+            raise UnknownFilter(said.format(number=LONGEST_SEARCH))
         if given["tab"] not in ("", *TABS):
-            raise UnknownFilter("There is no such list. Choose one of those at the top.")
+            raise UnknownFilter(gettext("There is no such list. Choose one of those at the top."))
         if given["age"] not in ("", *AGES):
-            raise UnknownFilter("There is no such age. Choose one from the list.")
+            raise UnknownFilter(gettext("There is no such age. Choose one from the list."))
         if given["overdue"] not in ("", "1") or given["held"] not in ("", "1"):
-            raise UnknownFilter("A box is ticked or it is not. Tick it or leave it empty.")
+            raise UnknownFilter(gettext("A box is ticked or it is not. Tick it or leave it empty."))
         return cls(**{**given, "tab": given["tab"] or TABS[0]})
 
     @property

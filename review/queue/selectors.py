@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import gettext
 
 from conversations.models import Session
 from conversations.ports import Due
@@ -67,7 +68,7 @@ def is_held(item: ReviewItem, now: datetime) -> bool:
 
 def name_of(user: User | None) -> str:
     """Return a colleague's name for a sentence."""
-    return user.display_name if user else "Somebody"
+    return user.display_name if user else gettext("Somebody")
 
 
 def listing(user: User, filters: Filters, now: datetime) -> Listing:

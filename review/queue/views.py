@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -53,7 +54,9 @@ def changes(request: HttpRequest) -> HttpResponse:
         filters = Filters.parse(params)
         found = news(member(request), filters, params, shown, timezone.now())
     except ValueError:
-        return HttpResponse("This is no page of the queue.", status=400, content_type="text/plain")
+        return HttpResponse(
+            gettext("This is no page of the queue."), status=400, content_type="text/plain"
+        )
     if found.digest == params.get("known"):
         return HttpResponse(status=204)
     return render(request, "review/queue/changes.html", {"news": found})
@@ -84,12 +87,12 @@ def save_view(request: HttpRequest) -> HttpResponse:
     try:
         if "delete" in request.POST:
             saved_views.delete(owner=member(request), name=name)
-            messages.success(request, f"The view “{name}” is deleted.")
+            messages.success(request, gettext("The view “{name}” is deleted.").format(name=name))
         else:
             view = saved_views.save(
                 owner=member(request), name=name, query=request.POST.get("query", "")
             )
-            messages.success(request, f"The view “{view.name}” is saved.")
+            messages.success(request, gettext("The view “{name}” is saved.").format(name=view.name))
     except saved_views.NotSaved as refused:
         messages.error(request, refused.message)
     return back(request)

@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import PersonRequest, Turn
 from conversations.person import selectors as people
@@ -22,11 +23,15 @@ from review.models import ReviewItem
 from review.scope.reach import visible
 
 LEFT = {
-    Ended.HANDED_BACK: "The conversation was handed back to the assistant.",
-    Ended.CLAIM_LOST: "The caseworker has the item no more; the assistant answers again.",
-    Ended.DECIDED: "The item was decided; the assistant answers again.",
-    Ended.SILENCE: "Nobody wrote for a while; the assistant answers again.",
-    Ended.WITHDRAWN: "The citizen took the request back; the assistant answers again.",
+    Ended.HANDED_BACK: gettext_noop("The conversation was handed back to the assistant."),
+    Ended.CLAIM_LOST: gettext_noop(
+        "The caseworker has the item no more; the assistant answers again."
+    ),
+    Ended.DECIDED: gettext_noop("The item was decided; the assistant answers again."),
+    Ended.SILENCE: gettext_noop("Nobody wrote for a while; the assistant answers again."),
+    Ended.WITHDRAWN: gettext_noop(
+        "The citizen took the request back; the assistant answers again."
+    ),
 }
 
 
@@ -123,6 +128,6 @@ def _said(item: ReviewItem) -> Iterator[Said]:
             if line.kind == "said":
                 yield Said("staff", line.text, line.at)
             elif line.kind == "joined":
-                yield Said("note", "A caseworker took the conversation over.", line.at)
+                yield Said("note", gettext("A caseworker took the conversation over."), line.at)
             else:
-                yield Said("note", LEFT.get(Ended(line.how), ""), line.at)
+                yield Said("note", gettext(LEFT[Ended(line.how)]), line.at)

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Line, Session, Takeover
 from conversations.person import talking
@@ -24,9 +25,11 @@ from review.deciding.locking import DECIDE
 from review.models import ReviewItem
 from review.scope import reach
 
-TAKEN = "A colleague is in this conversation already."
-ENDED = "You are not in this conversation any more: the assistant answers again. Take it over anew."
-NOBODY_WAITS = "No citizen waits for this item, so there is nobody to talk to."
+TAKEN = gettext_noop("A colleague is in this conversation already.")
+ENDED = gettext_noop(
+    "You are not in this conversation any more: the assistant answers again. Take it over anew."
+)
+NOBODY_WAITS = gettext_noop("No citizen waits for this item, so there is nobody to talk to.")
 
 
 class CannotTalk(Exception):
@@ -46,11 +49,11 @@ def begin(*, item_id: UUID, actor: User) -> Takeover:
     """
     session, item = _held(item_id, actor)
     if item.stage not in AWAITED:
-        raise CannotTalk(NOBODY_WAITS)
+        raise CannotTalk(gettext(NOBODY_WAITS))
     try:
         return talking.begin(session=session, item=item.pk, by=actor, until=_until(item))
     except talking.AlreadyTaken as error:
-        raise CannotTalk(TAKEN) from error
+        raise CannotTalk(gettext(TAKEN)) from error
 
 
 @transaction.atomic
@@ -65,7 +68,7 @@ def say(*, item_id: UUID, actor: User, text: str) -> Line:
     except Refused as refused:
         raise CannotTalk(refused.message) from refused
     except talking.NotTalking as error:
-        raise CannotTalk(ENDED) from error
+        raise CannotTalk(gettext(ENDED)) from error
 
 
 @transaction.atomic

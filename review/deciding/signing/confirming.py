@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from conversations.turns.services import REPLY
 from ieim.pipeline.topology import ANSWERING
 from review import crisis
@@ -23,10 +25,10 @@ def why(item: ReviewItem, action: Action) -> str:
     if not dangers:
         return ""
     names = ", ".join(label.name for label in dangers)
-    return (
-        f"The message shows a danger ({names}), and what the assistant has is an answer to"
+    return gettext(
+        "The message shows a danger ({names}), and what the assistant has is an answer to"
         " something else. Write the reply yourself, or confirm that this one is right."
-    )
+    ).format(names=names)
 
 
 def require(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from ieim.audit import services as audit
 from ieim.people.models import User
@@ -35,7 +36,7 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
     _require_signable(item, actor, agency)
     proposal = second.proposal_of(item)
     if proposal is None or not signing.waits(item, proposal):
-        raise Refused("There is nothing to sign: somebody has to decide the item first.")
+        raise Refused(gettext("There is nothing to sign: somebody has to decide the item first."))
     signature = SignOff.objects.create(item=item, agency=agency, by_id=actor.pk, reason=reason)
     audit.record(
         chain=item.turn.session_id,
@@ -57,8 +58,8 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
 def _require_signable(item: ReviewItem, actor: User, agency: str) -> None:
     scope = agencies_of(actor)
     if not actor.has_perm(locking.DECIDE) or (scope is not None and agency not in scope):
-        raise Refused("You may sign only for your own agency.")
+        raise Refused(gettext("You may sign only for your own agency."))
     if agency not in signing.agencies(item):
-        raise Refused("This agency has no part in this reply.")
+        raise Refused(gettext("This agency has no part in this reply."))
     if agency not in signing.missing(item):
-        raise Refused("This agency has signed already.")
+        raise Refused(gettext("This agency has signed already."))

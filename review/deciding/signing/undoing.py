@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations.turns import resuming, services
 from conversations.turns.resuming import NotWaiting
@@ -38,7 +39,7 @@ def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
     if decision.actor_id != actor.pk and not reach.sees(actor, locked):
         raise Decision.DoesNotExist(f"no decision {decision_id} in the scope of {actor}")
     if decision not in permitted.undoable(locked):
-        raise Refused("This decision has been answered or undone already.")
+        raise Refused(gettext("This decision has been answered or undone already."))
     problem = permitted.undo_problem(decision, actor, now)
     if problem:
         raise Refused(problem)
@@ -77,4 +78,6 @@ def _reopen(item: ReviewItem, actor: User) -> None:
     try:
         resuming.reopen(turn=item.turn, stage=item.stage, codes=item.reasons, by=by)
     except NotWaiting as error:
-        raise Conflict("The question moved on meanwhile. Look at the item again.") from error
+        raise Conflict(
+            gettext("The question moved on meanwhile. Look at the item again.")
+        ) from error

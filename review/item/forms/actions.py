@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from ieim.pipeline.topology import ANSWERING
 from ieim.studio.words import stage_words
@@ -66,7 +67,7 @@ class WriteForm(Form):
 
     def payload(self) -> Output:
         if not self.written:
-            raise Invalid(Problem("Write the reply.", "write-text"))
+            raise Invalid(Problem(gettext("Write the reply."), "write-text"))
         cited = chosen_services(self.desk, self.data.getlist(self.input_name), "write-words")
         sources = [{"agency": service.agency, "service": service.key} for service in cited]
         return {"text": self.written, "sources": sources}
@@ -87,7 +88,9 @@ class AskForm(Form):
 
     def payload(self) -> Output:
         if not self.written:
-            raise Invalid(Problem("Write what you want to know from the citizen.", "ask-text"))
+            raise Invalid(
+                Problem(gettext("Write what you want to know from the citizen."), "ask-text")
+            )
         return {"text": self.written}
 
     def field_of(self, path: str) -> str:
@@ -112,7 +115,7 @@ class HandOverForm(Form):
 
     def payload(self) -> Output:
         if self.chosen not in self.desk.release.agencies:
-            raise Invalid(Problem("Choose the agency that gets it.", "hand-agency"))
+            raise Invalid(Problem(gettext("Choose the agency that gets it."), "hand-agency"))
         return {"agency": self.chosen}
 
     def field_of(self, path: str) -> str:
@@ -198,7 +201,7 @@ class DecisionForm:
     def refused(self) -> list[tuple[str, str]]:
         """(name, why not) of what cannot be done."""
         return [
-            (wording.CHOICES[action][0], why)
+            (gettext(wording.CHOICES[action][0]), why)
             for action, why in self.allowed.items()
             if why and action in wording.CHOICES
         ]
@@ -230,7 +233,9 @@ class DecisionForm:
         """Return the action and what it is decided with; raises :class:`Invalid`."""
         action = self.action
         if action is None:
-            raise Invalid(Problem("Choose what to do.", self.choices[0].id if self.choices else ""))
+            raise Invalid(
+                Problem(gettext("Choose what to do."), self.choices[0].id if self.choices else "")
+            )
         problems: list[Problem] = []
         payload: Output = {}
         try:
@@ -248,7 +253,7 @@ class DecisionForm:
     def draft(self) -> tuple[Action, Output]:
         """Return the same without asking for the reason: to look at what there is so far."""
         if self.action is None:
-            raise Invalid(Problem("Choose what to do."))
+            raise Invalid(Problem(gettext("Choose what to do.")))
         return self.action, self._filled(self.action)
 
     def _filled(self, action: Action) -> Output:
@@ -262,10 +267,10 @@ class DecisionForm:
         return self.allowed.get(action) == "" and has_form
 
     def _choice(self, action: Action) -> Choice:
-        name, hint = wording.CHOICES[action]
+        name, hint = map(gettext, wording.CHOICES[action])
         if action == Action.OVERRIDE:
             name = f"{name}: {stage_words(self.desk.contract)}"
-            hint = hint if self.desk.contract in ANSWERING else wording.TRIAGE_HINT
+            hint = hint if self.desk.contract in ANSWERING else gettext(wording.TRIAGE_HINT)
         return Choice(
             action=action.value,
             name=name,

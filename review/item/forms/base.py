@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from conversations.chat.showing import HEADINGS
 from conversations.models import Attempt, Stage, Turn
@@ -154,7 +155,9 @@ def score_of(text: str, field_id: str) -> Decimal:
     except InvalidOperation:
         score = Decimal(-1)
     if not (score.is_finite() and MINIMUM_SCORE <= score <= 1):
-        raise Invalid(Problem("Give how sure you are as a number from 0.50 to 1.00.", field_id))
+        raise Invalid(
+            Problem(gettext("Give how sure you are as a number from 0.50 to 1.00."), field_id)
+        )
     return score.quantize(Decimal("0.01"))
 
 
@@ -167,7 +170,7 @@ def service_facts(service: Service) -> tuple[tuple[str, tuple[str, ...]], ...]:
         if any(lines):
             found.append((heading, tuple(filter(None, lines))))
     if service.url:
-        found.append(("Link", (service.url,)))
+        found.append((gettext("Link"), (service.url,)))
     return tuple(found)
 
 

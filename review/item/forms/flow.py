@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext
+
 from ieim.pipeline.reply.cards import SECTIONS
 from review.item.forms.base import (
     SURE,
@@ -35,11 +37,13 @@ class JudgementForm(Form):
 
     def payload(self) -> Output:
         if self.inquiry not in ("yes", "no"):
-            raise Invalid(Problem("Say whether it is a question for a public service.", "inquiry"))
+            raise Invalid(
+                Problem(gettext("Say whether it is a question for a public service."), "inquiry")
+            )
         if self.inquiry == "yes":
             return {"judgements": {"inquiry": True}, "assistantReply": None}
         if not self.guidance:
-            raise Invalid(Problem("Write what the citizen is told instead.", GUIDANCE_ID))
+            raise Invalid(Problem(gettext("Write what the citizen is told instead."), GUIDANCE_ID))
         return {"judgements": {"inquiry": False}, "assistantReply": self.guidance}
 
     def field_of(self, path: str) -> str:
@@ -86,7 +90,9 @@ class AgencyForm(Form):
     def payload(self) -> Output:
         known = [a for a in self.data.getlist("agency") if a in self.desk.release.agencies]
         if not known:
-            raise Invalid(Problem("Choose the agency that the question is for.", "agency-0"))
+            raise Invalid(
+                Problem(gettext("Choose the agency that the question is for."), "agency-0")
+            )
         agencies = [self.desk.release.agencies[agency] for agency in known]
         return {
             "judgements": {
@@ -138,7 +144,9 @@ class ServiceForm(Form):
     def payload(self) -> Output:
         service = picked(self.desk, self.data.get("service", ""))
         if service is None:
-            raise Invalid(Problem("Choose the service that answers the question.", SERVICE_ID))
+            raise Invalid(
+                Problem(gettext("Choose the service that answers the question."), SERVICE_ID)
+            )
         asked = [f"service_{name}" for name in SECTIONS if getattr(service, name)]
         return {
             "serviceSelection": {
@@ -192,9 +200,11 @@ class AnswerForm(Form):
         problems = []
         cited = chosen_services(self.desk, self.data.getlist(self.input_name), "source-words")
         if not self.answer:
-            problems.append(Problem("Write the answer.", ANSWER_ID))
+            problems.append(Problem(gettext("Write the answer."), ANSWER_ID))
         if not cited:
-            problems.append(Problem("Choose the services that the answer uses.", "source-words"))
+            problems.append(
+                Problem(gettext("Choose the services that the answer uses."), "source-words")
+            )
         if problems:
             raise Invalid(*problems)
         sources = [{"agencyId": s.agency, "serviceKey": s.key, "path": s.path} for s in cited]

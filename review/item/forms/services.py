@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.knowledge import Service
 from review.item.forms.base import Desk, Invalid, Option, Problem, parts, service_facts
@@ -54,7 +56,9 @@ def chosen_services(desk: Desk, values: Sequence[str], field: str) -> list[Servi
     """Return the services that were chosen; raises :class:`Invalid` for one that is not there."""
     found = [picked(desk, value) for value in values]
     if None in found:
-        raise Invalid(Problem("Choose the services from the list: one is not in it.", field))
+        raise Invalid(
+            Problem(gettext("Choose the services from the list: one is not in it."), field)
+        )
     return [service for service in found if service is not None]
 
 

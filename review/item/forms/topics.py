@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from review.item.forms.base import (
     Form,
     Invalid,
@@ -59,7 +61,7 @@ class TopicForm(Form):
     def payload(self) -> Output:
         candidates = self.candidates(self.desk.answering) if self.desk.answering else {}
         if not candidates:
-            raise Invalid(Problem("Choose at least one topic.", self._first_id()))
+            raise Invalid(Problem(gettext("Choose at least one topic."), self._first_id()))
         return {"categorySelection": {"candidates": candidates}}
 
     def _first_id(self) -> str:
@@ -97,7 +99,11 @@ class AnalysisForm(TopicForm):
             candidates = self.candidates(agency)
             if not candidates:
                 first = options[0].id if options else ""
-                raise Invalid(Problem(f"Choose at least one topic of {name}.", first))
+                raise Invalid(
+                    Problem(
+                        gettext("Choose at least one topic of {agency}.").format(agency=name), first
+                    )
+                )
             entries.append(
                 {
                     "agencyId": agency,
@@ -106,7 +112,7 @@ class AnalysisForm(TopicForm):
                 }
             )
         if self.primary not in self.desk.detected:
-            raise Invalid(Problem("Choose the agency that answers first.", "primary"))
+            raise Invalid(Problem(gettext("Choose the agency that answers first."), "primary"))
         primary = {"agencyId": self.primary, "reason": "chosen by a caseworker"}
         return {"semanticAnalysis": {"agencies": entries, "primaryAgency": primary}}
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext
+
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.knowledge import Label
 from review.item.forms.base import SURE, Form, Invalid, Output, Problem
@@ -111,7 +113,9 @@ class RowForm(Form):
         if not rows and not group.optional:
             problems.append(
                 Problem(
-                    f"Choose for “{group.title}”, with words of the message.",
+                    gettext("Choose for “{title}”, with words of the message.").format(
+                        title=group.title
+                    ),
                     f"{group.name}-0-label",
                 )
             )
@@ -137,9 +141,11 @@ def _at(values: Sequence[str], index: int) -> str:
 def _half(group: Group, rows: Iterable[Row]) -> Iterator[Problem]:
     for row in rows:
         if not row.label:
-            yield Problem(f"Choose a label for “{row.quote or row.value}”.", f"{row.id}-label")
+            said = gettext("Choose a label for “{words}”.").format(words=row.quote or row.value)
+            yield Problem(said, f"{row.id}-label")
         if not row.quote:
-            yield Problem(f"Say which words show it ({group.title}).", f"{row.id}-quote")
+            said = gettext("Say which words show it ({title}).").format(title=group.title)
+            yield Problem(said, f"{row.id}-quote")
 
 
 def _elements(said: Any, name: str, label: str, value: str = "") -> list[tuple[str, str, str, str]]:
@@ -164,14 +170,20 @@ class ClassifyForm(RowForm):
     def groups(self) -> tuple[Group, ...]:
         said = {name: _elements(self.desk.said, name, "label") for name in self.NAMES}
         return (
-            self._group("intents", "What the citizen wants", "intents", said["intents"]),
+            self._group("intents", gettext("What the citizen wants"), "intents", said["intents"]),
             self._group(
-                "product_line", "What it is about", "product_lines", said["product_line"], most=1
+                "product_line",
+                gettext("What it is about"),
+                "product_lines",
+                said["product_line"],
+                most=1,
             ),
-            self._group("urgency", "How urgent it is", "urgencies", said["urgency"], most=1),
+            self._group(
+                "urgency", gettext("How urgent it is"), "urgencies", said["urgency"], most=1
+            ),
             self._group(
                 "risk_flags",
-                "Risks, if there are any",
+                gettext("Risks, if there are any"),
                 "risk_flags",
                 said["risk_flags"],
                 optional=True,
@@ -198,7 +210,9 @@ class ExtractForm(RowForm):
     def groups(self) -> tuple[Group, ...]:
         said = _elements(self.desk.said, "entities", "entity_type", "value_redacted")
         return (
-            self._group("entities", "Facts", "entity_types", said, by_value=True, optional=True),
+            self._group(
+                "entities", gettext("Facts"), "entity_types", said, by_value=True, optional=True
+            ),
         )
 
     def payload(self) -> Output:
@@ -223,7 +237,12 @@ class IdentityForm(RowForm):
         said = _elements(self.desk.said, "keys", "key_type", "key_value")
         return (
             self._group(
-                "keys", "Numbers and names", "key_types", said, by_value=True, optional=True
+                "keys",
+                gettext("Numbers and names"),
+                "key_types",
+                said,
+                by_value=True,
+                optional=True,
             ),
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from conversations.models import Attempt, Stage, Turn
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.evidence.pairing import placed
@@ -14,7 +16,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.triage import label_elements
 from review.item.sections.hints import Hint, near
 from review.item.sections.marking import Mark, numbered
-from review.item.sections.said import FOUND_BY, LABEL_WORDS, label_name
+from review.item.sections.said import LABEL_WORDS, found_by, label_name
 from review.item.sections.triage import KEY_STATUSES
 
 MOST_HINTS = 6
@@ -86,21 +88,21 @@ def _rules(turn: Turn, release: Release) -> Iterator[Mark]:
     for risk in turn.risks:
         name = label_name(release, "risk_flags", risk["code"])
         span = {"start": risk["start"], "end": risk["end"]}
-        found_by = FOUND_BY.get(risk["source"], "")
-        yield _mark(turn.text, ("risk_flags", name, "", "", [span], found_by), span)
+        named = ("risk_flags", name, "", "", [span], found_by(risk["source"]))
+        yield _mark(turn.text, named, span)
 
 
 def _mark(text: str, named: Named, span: Mapping[str, Any]) -> Mark:
-    label_set, name, value, sure, _, found_by = named
+    label_set, name, value, sure, _, finder = named
     return Mark(
         start=span["start"],
         end=span["end"],
         kind=_KINDS[label_set],
-        what=LABEL_WORDS[label_set],
+        what=gettext(LABEL_WORDS[label_set]),
         name=f"{name}: {value}" if value else name,
         quote=text[span["start"] : span["end"]],
         sure=sure,
-        found_by=found_by,
+        found_by=finder,
         occurrences=span.get("occurrences", 1),
         sha256=span.get("snippet_sha256", ""),
     )
@@ -120,7 +122,7 @@ def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterato
                 "",
                 sure,
                 label["spans"],
-                FOUND_BY.get(label.get("source", ""), ""),
+                found_by(label.get("source", "")),
             )
     elif contract == "extract":
         for entity in result["entities"]:
@@ -130,8 +132,8 @@ def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterato
     elif contract == "identity_assist":
         for key in result["keys"]:
             name = label_name(release, "key_types", key["key_type"])
-            status = KEY_STATUSES.get(key.get("status", ""), "").partition(":")[0]
-            value = f"{key['key_value']} ({status})" if status else key["key_value"]
+            status = KEY_STATUSES.get(key.get("status", ""), "")
+            value = f"{key['key_value']} ({gettext(status)})" if status else key["key_value"]
             yield "key_types", name, value, "", key["spans"], ""
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from conversations.models import Attempt
 from ieim.pipeline.knowledge import Release
 from ieim.search import index_for
@@ -17,9 +19,9 @@ LOOKED_AT = 3
 """How many of the best matches of the whole release are compared with what was offered."""
 
 _SLOTS: Mapping[str, str] = {
-    "agencies": "Agencies",
-    "KnowledgeBase_Dictionary": "Topics",
-    "service_index": "Services",
+    "agencies": gettext_noop("Agencies"),
+    "KnowledgeBase_Dictionary": gettext_noop("Topics"),
+    "service_index": gettext_noop("Services"),
 }
 
 
@@ -59,7 +61,7 @@ def offered(attempts: Sequence[Attempt], release: Release) -> tuple[Offered, ...
     last = payloads[-1] if len(payloads) > 1 else None
     return tuple(
         Offered(
-            title,
+            gettext(title),
             tuple(_offer(slot, each, release) for each in first[slot]),
             len(last.get(slot, [])) if last else None,
         )
@@ -103,8 +105,8 @@ def missed(attempts: Sequence[Attempt], text: str, release: Release) -> tuple[Mi
 
 def _why(same_agency: bool) -> str:
     if same_agency:
-        return "It ranked below what was sent."
-    return "It belongs to an agency that was not chosen."
+        return gettext("It ranked below what was sent.")
+    return gettext("It belongs to an agency that was not chosen.")
 
 
 def _offer(slot: str, each: Mapping[str, Any], release: Release) -> Offer:

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from conversations.models import Attempt, Stage
 from conversations.record import asked
 from conversations.states import StageStatus
@@ -97,7 +99,7 @@ def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str,
     return Step(
         contract=stage.contract,
         words=stage_words(stage.contract),
-        status=words.STATUSES[stage.status],
+        status=gettext(words.STATUSES[stage.status]),
         mark=_MARKS.get(stage.status, "waiting"),
         stopped=stage.contract == stopped_at,
         answering=stage.contract in ANSWERING,
@@ -112,9 +114,13 @@ def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str,
 
 def _try(attempt: Attempt) -> Try:
     paths = [finding["path"] for finding in attempt.findings]
-    name = f"Attempt {attempt.number}"
+    name = (
+        gettext("Attempt {number} of round {round}")
+        if attempt.round > 1
+        else gettext("Attempt {number}")
+    )
     return Try(
-        name=f"{name} of round {attempt.round}" if attempt.round > 1 else name,
+        name=name.format(number=attempt.number, round=attempt.round),
         findings=tuple(_found(i, f) for i, f in enumerate(attempt.findings, 1)),
         answer=answer_view(_readable(attempt.raw_text), paths),
         refusal=_readable(bytes(attempt.refusal).decode("utf-8", "replace")),
@@ -128,10 +134,10 @@ def _try(attempt: Attempt) -> Try:
         cached_tokens=attempt.cached_tokens,
         finish_reason=attempt.finish_reason,
         hashes=(
-            ("Request", attempt.request_sha256),
-            ("Contract", attempt.contract_sha256),
-            ("Prompt", attempt.prompt_sha256),
-            ("Answer", hashlib.sha256(bytes(attempt.raw)).hexdigest()),
+            (gettext("Request"), attempt.request_sha256),
+            (gettext("Contract"), attempt.contract_sha256),
+            (gettext("Prompt"), attempt.prompt_sha256),
+            (gettext("Answer"), hashlib.sha256(bytes(attempt.raw)).hexdigest()),
         ),
     )
 
@@ -149,7 +155,7 @@ def _found(number: int, finding: Mapping[str, object]) -> Found:
 
 
 def _seconds(milliseconds: int) -> str:
-    return f"{milliseconds / 1000:.1f} s"
+    return gettext("{number} s").format(number=f"{milliseconds / 1000:.1f}")
 
 
 def _readable(text: str) -> str:

@@ -6,22 +6,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.knowledge import Agency, Release
 from ieim.pipeline.stages.triage import label_elements
 
 Output = Mapping[str, Any]
 
-FOUND_BY: Mapping[str, str] = {"rule": "found by a rule", "meaning": "found by its meaning"}
+FOUND_BY: Mapping[str, str] = {
+    "rule": gettext_noop("found by a rule"),
+    "meaning": gettext_noop("found by its meaning"),
+}
 """What found a label that no model gave."""
 
 LABEL_WORDS: Mapping[str, str] = {
-    "intents": "Wants to",
-    "product_lines": "About",
-    "urgencies": "Urgency",
-    "risk_flags": "Risk",
-    "entity_types": "Fact",
-    "key_types": "Number",
+    "intents": gettext_noop("Wants to"),
+    "product_lines": gettext_noop("About"),
+    "urgencies": gettext_noop("Urgency"),
+    "risk_flags": gettext_noop("Risk"),
+    "entity_types": gettext_noop("Fact"),
+    "key_types": gettext_noop("Number"),
 }
 
 
@@ -39,6 +44,16 @@ def said(contract: str, output: Any, release: Release) -> tuple[Said, ...]:
     if not isinstance(output, Mapping) or not contracts.load(contract).validator.is_valid(output):
         return ()
     return tuple(_SAYS[contract](output, release))
+
+
+def found_by(source: str) -> str:
+    """Return what found a label, in words; empty for a model."""
+    return gettext(FOUND_BY[source]) if source in FOUND_BY else ""
+
+
+def confidence(sure: object) -> str:
+    """Return how sure a model was, in words."""
+    return gettext("confidence {number}").format(number=sure)
 
 
 def label_name(release: Release, label_set: str, code: str) -> str:
@@ -61,18 +76,18 @@ def service_name(release: Release, agency: str, key: str) -> str:
 
 def _judgement(output: Output, _release: Release) -> Iterator[Said]:
     if output["judgements"]["inquiry"]:
-        yield Said("", "Yes, a question for a public service")
+        yield Said("", gettext("Yes, a question for a public service"))
     else:
-        yield Said("", "No, not a question for a public service")
-        yield Said("It would say", str(output["assistantReply"] or ""))
+        yield Said("", gettext("No, not a question for a public service"))
+        yield Said(gettext("It would say"), str(output["assistantReply"] or ""))
 
 
 def _agencies(output: Output, release: Release) -> Iterator[Said]:
     for agency in output["judgements"]["agencyDetected"]:
-        remark = "" if agency in release.agencies else "not in the service index"
+        remark = "" if agency in release.agencies else gettext("not in the service index")
         yield Said("", agency_name(release, agency), remark)
     if not output["judgements"]["agencyDetected"]:
-        yield Said("", "No agency")
+        yield Said("", gettext("No agency"))
 
 
 def _topics(candidates: Mapping[str, Any]) -> str:
@@ -88,27 +103,33 @@ def _semantic(output: Output, release: Release) -> Iterator[Said]:
     for entry in analysis["agencies"]:
         name = agency_name(release, entry["agencyId"])
         yield Said(name, _topics(entry["categorySelection"]["candidates"]))
-    yield Said("Answers first", agency_name(release, analysis["primaryAgency"]["agencyId"]))
+    yield Said(
+        gettext("Answers first"), agency_name(release, analysis["primaryAgency"]["agencyId"])
+    )
 
 
 def _service(output: Output, _release: Release) -> Iterator[Said]:
     selection = output["serviceSelection"]
-    yield Said("", selection["name"] or selection["serviceKey"], f"score {selection['score']}")
+    yield Said(
+        "",
+        selection["name"] or selection["serviceKey"],
+        gettext("score {number}").format(number=selection["score"]),
+    )
 
 
 def _answer(output: Output, release: Release) -> Iterator[Said]:
-    yield Said("It would say", output["assistantReply"])
+    yield Said(gettext("It would say"), output["assistantReply"])
     for source in output["sourcesUsed"]:
         key, agency = source["serviceKey"], source["agencyId"]
         known = (agency, key) in release.services
-        remark = agency_name(release, agency) if known else "not in the service index"
-        yield Said("Source", service_name(release, agency, key), remark)
+        remark = agency_name(release, agency) if known else gettext("not in the service index")
+        yield Said(gettext("Source"), service_name(release, agency, key), remark)
 
 
 def _classify(output: Output, release: Release) -> Iterator[Said]:
     for _, label_set, element in label_elements(output):
         name = label_name(release, label_set, element["label"])
-        yield Said(LABEL_WORDS[label_set], name, f"confidence {element['confidence']}")
+        yield Said(gettext(LABEL_WORDS[label_set]), name, confidence(element["confidence"]))
 
 
 def _extract(output: Output, release: Release) -> Iterator[Said]:
@@ -116,14 +137,14 @@ def _extract(output: Output, release: Release) -> Iterator[Said]:
         kind = label_name(release, "entity_types", entity["entity_type"])
         yield Said(kind, entity["value_redacted"])
     if not output["entities"]:
-        yield Said("", "No facts")
+        yield Said("", gettext("No facts"))
 
 
 def _identity(output: Output, release: Release) -> Iterator[Said]:
     for key in output["keys"]:
         yield Said(label_name(release, "key_types", key["key_type"]), key["key_value"])
     if not output["keys"]:
-        yield Said("", "No numbers or names")
+        yield Said("", gettext("No numbers or names"))
 
 
 _SAYS = {

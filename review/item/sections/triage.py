@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from conversations.models import Stage
 from ieim.pipeline.knowledge import Release
-from review.item.sections.said import FOUND_BY, LABEL_WORDS, Said, label_name
+from review.item.sections.said import LABEL_WORDS, Said, confidence, found_by, label_name
 
 KEY_STATUSES: Mapping[str, str] = {
-    "valid": "valid",
-    "invalid": "not valid: do not rely on it",
-    "unverified": "not verified: do not rely on it",
+    "valid": gettext_noop("valid"),
+    "invalid": gettext_noop("not valid"),
+    "unverified": gettext_noop("not verified"),
+}
+REMARKS: Mapping[str, str] = {
+    "valid": gettext_noop("valid"),
+    "invalid": gettext_noop("not valid: do not rely on it"),
+    "unverified": gettext_noop("not verified: do not rely on it"),
 }
 
 
@@ -37,26 +44,26 @@ def _classify(result: Mapping[str, Any], release: Release) -> Iterator[Said]:
         for element in elements:
             name = label_name(release, label_set, element["label"])
             primary = label_set == "intents" and element["label"] == result["primary_intent"]
-            remark = FOUND_BY.get(element["source"], "")
+            remark = found_by(element["source"])
             if element["confidence"] is not None and not remark:
-                remark = f"confidence {element['confidence']}"
+                remark = confidence(element["confidence"])
             if primary and len(result["intents"]) > 1:
-                remark = f"the main one, {remark}"
-            yield Said(LABEL_WORDS[label_set], name, remark)
+                remark = gettext("the main one, {remark}").format(remark=remark)
+            yield Said(gettext(LABEL_WORDS[label_set]), name, remark)
 
 
 def _extract(result: Mapping[str, Any], release: Release) -> Iterator[Said]:
     for entity in result["entities"]:
         kind = label_name(release, "entity_types", entity["entity_type"])
-        yield Said(kind, entity["value_redacted"], f"confidence {entity['confidence']}")
+        yield Said(kind, entity["value_redacted"], confidence(entity["confidence"]))
 
 
 def _identity(result: Mapping[str, Any], release: Release) -> Iterator[Said]:
     for key in result["keys"]:
         kind = label_name(release, "key_types", key["key_type"])
-        remark = KEY_STATUSES[key["status"]]
+        remark = gettext(REMARKS[key["status"]])
         if key["check"]:
-            remark = f"{remark}; checked as {key['check']}"
+            remark = gettext("{remark}; checked as {kind}").format(remark=remark, kind=key["check"])
         yield Said(kind, key["key_value"], remark)
 
 

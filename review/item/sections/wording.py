@@ -4,63 +4,99 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext_noop
+
 from conversations.choosing.models import ChoiceOutcome
 from conversations.states import TurnState
 from review.models import Action
 
 ASKED_BACK: Mapping[str, str] = {
-    ChoiceOutcome.OPEN: "The citizen is asked to choose one of these.",
-    ChoiceOutcome.CHOSEN: "The citizen chose one of these.",
-    ChoiceOutcome.NONE: "The citizen was offered these, and said: none of them.",
-    ChoiceOutcome.EXPIRED: "The citizen was offered these, and chose none in time.",
+    ChoiceOutcome.OPEN: gettext_noop("The citizen is asked to choose one of these."),
+    ChoiceOutcome.CHOSEN: gettext_noop("The citizen chose one of these."),
+    ChoiceOutcome.NONE: gettext_noop("The citizen was offered these, and said: none of them."),
+    ChoiceOutcome.EXPIRED: gettext_noop("The citizen was offered these, and chose none in time."),
 }
 
-ASKED_AGAIN = (
+ASKED_AGAIN = gettext_noop(
     "The citizen said that the first answer, “{name}”, was about something else, and asked again."
 )
 """Of a turn that asks again, with the name of the service that the first answer was about."""
 
-TURNED_AWAY = "The citizen said that this answer was about something else, and asked again."
+TURNED_AWAY = gettext_noop(
+    "The citizen said that this answer was about something else, and asked again."
+)
+
+STOPPED: Mapping[int, str] = {
+    0: gettext_noop("It stopped at “{stage}” before the model was asked."),
+    1: gettext_noop("It stopped at “{stage}” after one attempt."),
+    2: gettext_noop("It stopped at “{stage}” after two attempts."),
+}
+STOPPED_AFTER = gettext_noop("It stopped at “{stage}” after {number} attempts.")
+"""Where an item stopped, by the attempts, and after more than those."""
 
 TURNS: Mapping[str, str] = {
-    TurnState.QUEUED: "Waits for the assistant",
-    TurnState.RUNNING: "The assistant is working on it",
-    TurnState.ANSWERED: "Answered",
-    TurnState.ASKING: "The citizen is asked to choose",
-    TurnState.NEEDS_REVIEW: "Waits for a person",
-    TurnState.AWAITING_MODEL: "Waits for the model",
-    TurnState.WITH_PERSON: "Written to a person",
-    TurnState.CLOSED: "Closed",
+    TurnState.QUEUED: gettext_noop("Waits for the assistant"),
+    TurnState.RUNNING: gettext_noop("The assistant is working on it"),
+    TurnState.ANSWERED: gettext_noop("Answered"),
+    TurnState.ASKING: gettext_noop("The citizen is asked to choose"),
+    TurnState.NEEDS_REVIEW: gettext_noop("Waits for a person"),
+    TurnState.AWAITING_MODEL: gettext_noop("Waits for the model"),
+    TurnState.WITH_PERSON: gettext_noop("Written to a person"),
+    TurnState.CLOSED: gettext_noop("Closed"),
 }
 
 DONE: Mapping[str, str] = {
-    Action.APPROVE: "Approved",
-    Action.OVERRIDE: "Corrected",
-    Action.RETRY: "Asked the model again",
-    Action.WRITE: "Wrote the reply",
-    Action.ASK: "Asked the citizen for more",
-    Action.HAND_OVER: "Handed to another agency",
-    Action.DONE: "Reached the citizen",
-    Action.DISMISS: "Dismissed",
-    Action.AGREE: "Agreed",
-    Action.DISAGREE: "Disagreed",
-    Action.UNDO: "Took it back",
+    Action.APPROVE: gettext_noop("Approved"),
+    Action.OVERRIDE: gettext_noop("Corrected"),
+    Action.RETRY: gettext_noop("Asked the model again"),
+    Action.WRITE: gettext_noop("Wrote the reply"),
+    Action.ASK: gettext_noop("Asked the citizen for more"),
+    Action.HAND_OVER: gettext_noop("Handed to another agency"),
+    Action.DONE: gettext_noop("Reached the citizen"),
+    Action.DISMISS: gettext_noop("Dismissed"),
+    Action.AGREE: gettext_noop("Agreed"),
+    Action.DISAGREE: gettext_noop("Disagreed"),
+    Action.UNDO: gettext_noop("Took it back"),
 }
 
 CHOICES: Mapping[str, tuple[str, str]] = {
-    Action.APPROVE: ("Approve it", "What the assistant has goes out as it is."),
-    Action.AGREE: ("Agree", "What the first person decided takes effect."),
-    Action.DISAGREE: ("Disagree", "The item is open again, with your reason."),
-    Action.OVERRIDE: ("Correct the step", "The assistant goes on from your answer."),
-    Action.RETRY: ("Ask the model again", "The same step, two new attempts."),
-    Action.WRITE: ("Write the reply yourself", "The citizen gets your words. The rest is skipped."),
-    Action.ASK: ("Ask the citizen for more", "The citizen sees your question and can write again."),
-    Action.HAND_OVER: ("Hand to another agency", "It moves to the queue of its caseworkers."),
-    Action.DONE: (
-        "I have reached the citizen",
-        "The item is done. The way to reach them is erased.",
+    Action.APPROVE: (
+        gettext_noop("Approve it"),
+        gettext_noop("What the assistant has goes out as it is."),
     ),
-    Action.DISMISS: ("Dismiss", "No answer follows. You can say why."),
+    Action.AGREE: (
+        gettext_noop("Agree"),
+        gettext_noop("What the first person decided takes effect."),
+    ),
+    Action.DISAGREE: (
+        gettext_noop("Disagree"),
+        gettext_noop("The item is open again, with your reason."),
+    ),
+    Action.OVERRIDE: (
+        gettext_noop("Correct the step"),
+        gettext_noop("The assistant goes on from your answer."),
+    ),
+    Action.RETRY: (
+        gettext_noop("Ask the model again"),
+        gettext_noop("The same step, two new attempts."),
+    ),
+    Action.WRITE: (
+        gettext_noop("Write the reply yourself"),
+        gettext_noop("The citizen gets your words. The rest is skipped."),
+    ),
+    Action.ASK: (
+        gettext_noop("Ask the citizen for more"),
+        gettext_noop("The citizen sees your question and can write again."),
+    ),
+    Action.HAND_OVER: (
+        gettext_noop("Hand to another agency"),
+        gettext_noop("It moves to the queue of its caseworkers."),
+    ),
+    Action.DONE: (
+        gettext_noop("I have reached the citizen"),
+        gettext_noop("The item is done. The way to reach them is erased."),
+    ),
+    Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("No answer follows. You can say why.")),
 }
 """By action: its name and what it leads to, in the order in which they are offered."""
 
@@ -71,15 +107,15 @@ IN_CRISIS: tuple[str, ...] = (
 )
 """The order where the message shows a danger: a person's own words first."""
 
-TRIAGE_HINT = "Your answer takes the place of the model’s."
+TRIAGE_HINT = gettext_noop("Your answer takes the place of the model’s.")
 """What a correction leads to where no answer waits for it."""
 
 TYPED: Mapping[str, str] = {
-    "text": "Your words",
-    "guidance": "Your words",
-    "answer": "Your words",
-    "quote": "Words of the message",
-    "value": "Value",
-    "reason": "Your reason",
+    "text": gettext_noop("Your words"),
+    "guidance": gettext_noop("Your words"),
+    "answer": gettext_noop("Your words"),
+    "quote": gettext_noop("Words of the message"),
+    "value": gettext_noop("Value"),
+    "reason": gettext_noop("Your reason"),
 }
 """What people type, by the end of the field's name: kept where it can no longer be sent."""
