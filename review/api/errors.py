@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
 from ieim.pipeline.findings import Finding
@@ -27,17 +26,13 @@ class Taken(APIException):
 class Changed(staff.Changed):
     """412: the item is not what the client has seen."""
 
-    default_detail = gettext_lazy(
-        "The item has changed since you read it. Read it again before you decide."
-    )
+    default_detail = "The item has changed since you read it. Read it again before you decide."
 
 
 class NoVersion(staff.NoVersion):
     """428: the client does not say what it has seen."""
 
-    default_detail = gettext_lazy(
-        "Send the item’s ETag as If-Match: it says which version you have seen."
-    )
+    default_detail = "Send the item’s ETag as If-Match: it says which version you have seen."
 
 
 class NotDecided(APIException):

@@ -110,7 +110,7 @@ def _tiles(figures: Figures) -> tuple[Tile, ...]:
     return (
         Tile(_("Questions"), f"{turns:,}", _("in the period")),
         Tile(_("Answered without a person"), share(alone, turns), part_of(alone, turns)),
-        Tile(_("Stopped for a person"), f"{sum(r.items for r in figures.stopped):,}", "items"),
+        Tile(_("Stopped for a person"), f"{sum(r.items for r in figures.stopped):,}", _("items")),
         Tile(_("A person’s answer"), duration(waited.median), _("half came within this")),
         Tile(
             _("In time"),

@@ -168,7 +168,7 @@ def service_facts(service: Service) -> tuple[tuple[str, tuple[str, ...]], ...]:
         value = getattr(service, name)
         lines = (value,) if isinstance(value, str) else tuple(value)
         if any(lines):
-            found.append((heading, tuple(filter(None, lines))))
+            found.append((gettext(heading), tuple(filter(None, lines))))
     if service.url:
         found.append((gettext("Link"), (service.url,)))
     return tuple(found)

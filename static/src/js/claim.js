@@ -5,28 +5,25 @@ const LOOK_EVERY = 3_000;
 const RENEW_EVERY = 30_000;
 const PATIENCE = 10_000;
 
-const KEPT = "This item stays yours while this page is open.";
-const NO_ANSWER = "The connection is lost. Trying again… What you type is kept in this browser.";
-const LOGGED_OUT =
-  "You are logged out. What you have typed is kept in this browser: log in again in another tab.";
-
 const form = document.querySelector("[data-renew]");
 const claim = document.getElementById("claim");
+// What it says stands in the page, in the page's language.
+const words = claim?.dataset ?? {};
 const title = document.title;
 let said = false; // whether something is wrong that may still pass
 let lost = false;
 let looking = false;
 
-function say(words, { wrong = false } = {}) {
+function say(text, { wrong = false } = {}) {
   said = wrong;
   claim.classList.toggle("claim--lost", wrong);
-  if (claim.textContent !== words) claim.textContent = words;
+  if (claim.textContent !== text) claim.textContent = text;
 }
 
-function lose(words) {
+function lose(why) {
   lost = true;
-  document.title = `Not yours any more: ${title}`;
-  say(`${words} What you have typed is still here: copy what you need.`, { wrong: true });
+  document.title = `${words.lost} ${title}`;
+  say(`${why} ${words.draft}`, { wrong: true });
 }
 
 // The answer, or null where there is none to go by: that is said, and asked again later.
@@ -39,8 +36,8 @@ async function ask(address, options = {}) {
     // No server: like one that fails.
   }
   if (lost) return null;
-  if (answer?.type === "opaqueredirect") say(LOGGED_OUT, { wrong: true });
-  else if (answer === null || answer.status >= 500) say(NO_ANSWER, { wrong: true });
+  if (answer?.type === "opaqueredirect") say(words.out, { wrong: true });
+  else if (answer === null || answer.status >= 500) say(words.away, { wrong: true });
   else return answer;
   return null;
 }
@@ -52,12 +49,12 @@ async function renew() {
   const answer = await ask(form.dataset.renew, { method: "POST", headers });
   if (answer === null) return;
   if (answer.ok) {
-    say(KEPT);
+    say(words.kept);
   } else if (answer.status === 409) {
     const fragment = new DOMParser().parseFromString(await answer.text(), "text/html");
     lose(fragment.body.textContent.replace(/\s+/g, " ").trim());
   } else {
-    lose("You do not have this item any more, or somebody else is logged in here.");
+    lose(words.gone);
   }
 }
 
@@ -69,7 +66,7 @@ async function look() {
   if (answer === null) return;
   // A claim that ran out comes back while nobody has the item; the refusal says who has it.
   if (!answer.ok) await renew();
-  else if (said) say(KEPT);
+  else if (said) say(words.kept);
 }
 
 if (form) {

@@ -52,7 +52,7 @@ for (const field of document.querySelectorAll("[data-quote]")) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "app-button-link row__take";
-  button.textContent = "Take the selected words";
+  button.textContent = page.dataset.take;
   // The selection must survive the press.
   button.addEventListener("mousedown", (event) => event.preventDefault());
   button.addEventListener("click", () => take(field));

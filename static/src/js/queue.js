@@ -77,8 +77,8 @@ opener.addEventListener("click", show);
 function count() {
   const number = ticks.filter((tick) => tick.checked).length;
   document.getElementById("queue").classList.toggle("queue--choosing", number > 0);
-  chosen.textContent = number ? `${number} chosen` : "";
-  all.textContent = number === ticks.length ? "Choose none" : "Choose all on this page";
+  chosen.textContent = number ? chosen.dataset.words.replace("{number}", number) : "";
+  all.textContent = number === ticks.length ? all.dataset.none : all.dataset.all;
 }
 
 if (all) {
