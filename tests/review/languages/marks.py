@@ -1,8 +1,9 @@
-"""A language that nobody speaks: each translated sentence comes in marks, so the others stand out."""
+"""A language that nobody speaks: what is translated comes in marks, so that the rest stands out."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html.parser import HTMLParser
 
 import pytest
@@ -60,7 +61,7 @@ class Reader(HTMLParser):
             told = name in TOLD or (name.startswith("data-") and " " in value)
             button = tag == "input" and name == "value" and said.get("type") in ("submit", "button")
             if read and (told or button):
-                self._add(_outside(value))
+                self._add(_without_marks(value))
         if tag not in _VOID:
             skipped = tag in _SKIPPED or _ANSWER in said.get("class", "").split()
             self._open.append((tag, read and not skipped))
@@ -86,21 +87,26 @@ class Reader(HTMLParser):
             self.found.append(text)
 
 
-def _outside(text: str) -> str:
+def _without_marks(text: str) -> str:
     while _INNERMOST.search(text):
         text = _INNERMOST.sub(" ", text)
     return text
 
 
-def unmarked(html: str, data: set[str], written: set[str]) -> set[str]:
-    """Return what a page tells without marks.
+def outside(html: str) -> set[str]:
+    """Return what a page tells in its main part and its title without marks."""
+    return set(Reader(html).found)
 
-    But for ``data``, which are names and codes, and for parts of what people have ``written``.
+
+def unmarked(told: Iterable[str], data: set[str], written: set[str]) -> set[str]:
+    """Return which of ``told`` is a sentence of ours.
+
+    ``data`` are names and codes, and what people have ``written`` may be there in parts.
     """
     known = sorted(data, key=len, reverse=True)
     return {
         text
-        for text in Reader(html).found
+        for text in told
         if not _of_people(text, written) and not _of_people(_without(text, known), written)
     }
 
