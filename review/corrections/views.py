@@ -25,7 +25,8 @@ def golden(request: HttpRequest, pk: UUID) -> HttpResponse:
     try:
         question, new = questions.keep(case=feedback.case_of(item), by=user)
     except NoCase as error:
-        messages.error(request, f"{gettext('It makes no golden question.')} {error}")
+        said = gettext("It makes no golden question. {why}")
+        messages.error(request, said.format(why=error))
     else:
         said = (
             gettext("Kept as golden question {name}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 from uuid import UUID
 
@@ -105,7 +106,9 @@ def _others(item: ReviewItem, actor: User) -> str:
     # Who decides signs for their own agencies at once.
     others = [a for a in signing.agencies(item) if scope is not None and a not in scope]
     known = knowledge.release(item.turn.release_number).agencies
-    return " and ".join(known[a].name if a in known else a for a in others)
+    names = [known[a].name if a in known else a for a in others]
+    both = gettext("{first} and {second}")
+    return reduce(lambda first, second: both.format(first=first, second=second), names or [""])
 
 
 def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
@@ -158,5 +161,6 @@ def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
             "This is the reply. The rules hold it: it comes back for approval."
         )
     if signs:
-        return way.reply, f"{gettext('This is the reply. It comes back for approval.')} {signs}"
+        said = gettext("This is the reply. It comes back for approval. {then}")
+        return way.reply, said.format(then=signs)
     return way.reply, gettext("The citizen gets this reply at once.")

@@ -228,11 +228,12 @@ def _column(index: int, count: int, day: Day, series: Mapping[str, str], top: fl
         for key, name in series.items()
         if values.get(key)
     )
+    said = said or gettext("none")
     gap = 100 / count * 0.15
     return Column(
         percent(100 / count * index + gap),
         percent(100 / count - 2 * gap),
-        f"{day_words(at)}: {said or gettext('none')}",
+        f"{day_words(at)}: {said}",
         tuple(parts),
     )
 

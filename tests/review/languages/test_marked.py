@@ -5,6 +5,7 @@ The pages are English for everybody so far, whatever a browser asks for.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -12,11 +13,13 @@ from functools import cache
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
 from conversations.models import Attempt, Session, Turn
 from ieim.audit.models import AuditEvent
+from ieim.config.catalogues import gathering
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.roles import Role
@@ -103,6 +106,22 @@ def test_it_would_find_what_is_not_marked(monkeypatch: pytest.MonkeyPatch) -> No
         "three",
         "Five",
     }
+
+
+def test_no_sentence_stands_where_nothing_gathers_it() -> None:
+    """Babel reads no calls within an f-string: its sentence would be in no catalogue."""
+    hidden = [
+        f"{path}:{call.lineno}"
+        for folder in gathering.CODE
+        for path in sorted((settings.BASE_DIR / folder).rglob("*.py"))
+        for text in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(text, ast.JoinedStr)
+        for call in ast.walk(text)
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "id", "") in gathering.KEYWORDS
+        and isinstance(call.args[0], ast.Constant)
+    ]
+    assert hidden == []
 
 
 def test_staff_read_english_whatever_their_browser_asks_for(ask: Ask) -> None:
