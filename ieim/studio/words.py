@@ -23,6 +23,20 @@ STAGES: Mapping[str, str] = {
 }
 
 
+_ORIGINS: Mapping[str, str] = {
+    "model": gettext_noop("Answered by the pipeline"),
+    "model_approved": gettext_noop("Answered by the pipeline, approved by a person"),
+    "citizen_choice": gettext_noop("Chosen by the citizen"),
+    "staff_override": gettext_noop("Answered by the pipeline, corrected by a person"),
+    "staff": gettext_noop("Written by a person"),
+}
+
+
+def origin_words(origin: str) -> str:
+    """Return whose words a reply is."""
+    return gettext(_ORIGINS[origin])
+
+
 def stage_words(stage: str) -> str:
     """Return what a stage is about; a stage that has no words is shown by its id."""
     words = STAGES.get(stage)

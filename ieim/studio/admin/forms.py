@@ -33,8 +33,9 @@ class DraftForm(Base):
     """One entry. ``problems`` are what editing said to the same form, by prefix and column."""
 
     problems: ClassVar[Mapping[str, Mapping[str, list[str]]]] = {}
-    seen = Seen(required=False)
+    seen = Seen(required=False, label=gettext_lazy("Seen"))
     position = forms.IntegerField(
+        label=gettext_lazy("Position"),
         required=False,
         min_value=0,
         max_value=1_000_000,
@@ -106,7 +107,9 @@ class CategoryForm(DraftForm):
     """A dictionary entry."""
 
     keywords = Lines(
-        rows=3, help_text=gettext_lazy("Other words that citizens use for it, one a line.")
+        label=gettext_lazy("Keywords"),
+        rows=3,
+        help_text=gettext_lazy("Other words that citizens use for it, one a line."),
     )
 
     class Meta:
@@ -142,13 +145,15 @@ class ServiceForm(DraftForm):
             what = gettext("From the agency's dictionary.")
         else:
             what = gettext("The agency's dictionary is empty: add entries to it first.")
-        self.fields["categories"] = Categories(dictionary, service.categories, help_text=what)
+        self.fields["categories"] = Categories(
+            dictionary, service.categories, label=gettext("Categories"), help_text=what
+        )
 
 
 class TranslationForm(DraftForm):
     """A translation."""
 
-    keywords = Lines(rows=3, help_text=gettext_lazy("One a line."))
+    keywords = Lines(label=gettext_lazy("Keywords"), rows=3, help_text=gettext_lazy("One a line."))
     requirements = Lines(help_text=gettext_lazy("One a line."))
     how_to_apply = Lines(help_text=gettext_lazy("One a line."))
 

@@ -22,6 +22,7 @@ from ieim.knowledge.bundles.columns import (
 )
 from ieim.knowledge.bundles.rows import Table
 from ieim.pipeline.knowledge import LABEL_SETS
+from ieim.studio.models.words import choices
 
 
 class DraftEntry(models.Model):
@@ -153,9 +154,7 @@ class Label(DraftEntry):
 
     table = "labels"
 
-    set = models.CharField(
-        max_length=ID_LIMIT, choices=[(name, name.replace("_", " ")) for name in LABEL_SETS]
-    )
+    set = models.CharField(max_length=ID_LIMIT, choices=choices(LABEL_SETS))
     code = models.CharField(
         max_length=ID_LIMIT,
         help_text=_("What the model answers and reports count; it should last."),
@@ -271,7 +270,7 @@ class RiskExample(DraftEntry):
     flag = models.CharField(max_length=ID_LIMIT, help_text=_("The code of a risk flag's label."))
     kind = models.CharField(
         max_length=ID_LIMIT,
-        choices=[(name, name.replace("_", " ")) for name in KINDS],
+        choices=choices(KINDS),
         help_text=_("Danger: this shall be flagged. Near miss: it only sounds like it."),
     )
 

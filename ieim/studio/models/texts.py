@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from ieim.knowledge.bundles.columns import GUIDANCE_LIMIT, ID_LIMIT
 from ieim.pipeline.knowledge import CASES
 from ieim.studio.models.draft import DraftEntry
+from ieim.studio.models.words import choices
 
 
 class CaseText(DraftEntry):
@@ -17,7 +18,7 @@ class CaseText(DraftEntry):
 
     case = models.CharField(
         max_length=ID_LIMIT,
-        choices=[(name, name.replace("_", " ")) for name in CASES],
+        choices=choices(CASES),
         help_text=_("What the message is. Unclear is also what nothing else fits."),
     )
     language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))

@@ -20,6 +20,7 @@ from conversations.turns.languages import written_in
 from ieim.people.access import member
 from ieim.studio.recall import files, selectors, sending
 from ieim.studio.recall.forms import Asked, asked
+from ieim.studio.words import origin_words
 
 PAGE_SIZE = 50
 LONGEST_SEARCH = 100
@@ -149,6 +150,7 @@ def _row(each: Citation) -> dict[str, Any]:
     return {
         "turn": turn,
         "reply": reply,
+        "how": origin_words(reply.origin),
         "language": _language(turn.language),
         "corrected": getattr(each, "corrected", False),
     }

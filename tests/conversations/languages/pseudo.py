@@ -57,8 +57,13 @@ class _Reader(HTMLParser):
         of_content = said.get("dir") == "auto" or said.get("lang", "en-gb") != "en-gb"
         silent = (bool(self._open) and self._open[-1][1]) or tag in _SILENT or of_content
         for name, value in said.items():
-            pressed = name == "value" and said.get("type") in ("submit", "button", "reset")
-            sentence = name.startswith("data-") and " " in value.strip()
+            pressed = (
+                tag == "input"
+                and name == "value"
+                and said.get("type") in ("submit", "button", "reset")
+            )
+            # What is for scripts is JSON or one word; else it is a sentence.
+            sentence = name.startswith("data-") and " " in value and not value.startswith("{")
             if (name in _TOLD or pressed or sentence) and not silent:
                 self._note(_outside(value, 0)[0])
         if tag not in _VOID:
@@ -97,8 +102,8 @@ def unmarked(html: str, data: Collection[str] = ()) -> set[str]:
     """Return what a page says in no marks: text and what its attributes tell, without ``data``."""
     left = set()
     for text in _Reader(html).left:
-        for each in sorted(data, key=len, reverse=True):
-            text = text.replace(each, " ")
+        for each in sorted((word for word in data if word in text), key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(each)}(?!\w)", " ", text)
         if re.search(r"[^\W\d_]{2}", text):
             left.add(text.strip())
     return left
