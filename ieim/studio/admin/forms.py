@@ -97,7 +97,7 @@ class DraftForm(Base):
 
 def _headed(field: forms.Field, name: str) -> None:
     """Call a field what citizens read above it; files call it by its column."""
-    field.label = gettext(_HEADINGS[name])
+    field.label = gettext_lazy(_HEADINGS[name])  # lazy: the admin logs it in English
     told = "" if field.help_text == f"{field.label}." else field.help_text
     in_files = gettext("In files: {column}.").format(column=name)
     field.help_text = f"{told} {in_files}".strip()
@@ -146,7 +146,7 @@ class ServiceForm(DraftForm):
         else:
             what = gettext("The agency's dictionary is empty: add entries to it first.")
         self.fields["categories"] = Categories(
-            dictionary, service.categories, label=gettext("Categories"), help_text=what
+            dictionary, service.categories, label=gettext_lazy("Categories"), help_text=what
         )
 
 

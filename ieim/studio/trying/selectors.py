@@ -154,7 +154,7 @@ def _pages() -> dict[str, str]:
     for table, model in drafts.DRAFT_MODELS.items():
         meta = model._meta
         for values in model._default_manager.values("pk", *COLUMNS[table]):
-            entry = f"{meta.verbose_name} {drafts.entry_name(table, values)}"
+            entry = f"{meta.verbose_name_raw} {drafts.entry_name(table, values)}"
             try:
                 name = f"admin:{meta.app_label}_{meta.model_name}_change"
                 pages[entry] = reverse(name, args=[values["pk"]])
