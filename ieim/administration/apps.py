@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class AdministrationConfig(AppConfig):
@@ -10,7 +11,7 @@ class AdministrationConfig(AppConfig):
 
     name = "ieim.administration"
     label = "administration"
-    verbose_name = "Settings"
+    verbose_name = gettext_lazy("Settings")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

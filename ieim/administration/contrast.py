@@ -6,23 +6,25 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 NEEDED: Final = 4.5
 """Level AA, for text of any size."""
 
 LIGHT: Final[Mapping[str, str]] = {
-    "white text on it": "#ffffff",
-    "it on the white page": "#ffffff",
-    "it on the grey foot of the page": "#eef3f4",
-    "it on a quiet box": "#eef4f5",
-    "it beside an answer": "#f3f6f6",
+    gettext_noop("white text on it"): "#ffffff",
+    gettext_noop("it on the white page"): "#ffffff",
+    gettext_noop("it on the grey foot of the page"): "#eef3f4",
+    gettext_noop("it on a quiet box"): "#eef4f5",
+    gettext_noop("it beside an answer"): "#f3f6f6",
 }
 """What a brand colour stands with in the light scheme (``static/src/scss/base/_theme.scss``)."""
 DARK: Final[Mapping[str, str]] = {
-    "dark text on it": "#0f171c",
-    "it on the dark page": "#10181d",
-    "it on the foot of the dark page": "#0a1014",
-    "it on a dark card": "#17222a",
-    "it on a quiet dark box": "#18232a",
+    gettext_noop("dark text on it"): "#0f171c",
+    gettext_noop("it on the dark page"): "#10181d",
+    gettext_noop("it on the foot of the dark page"): "#0a1014",
+    gettext_noop("it on a dark card"): "#17222a",
+    gettext_noop("it on a quiet dark box"): "#18232a",
 }
 """And its counterpart in the dark one."""
 

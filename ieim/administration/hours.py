@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from datetime import time as clock_time
 from functools import lru_cache
 
+from django.utils.translation import gettext
 from holidays import HolidayBase, country_holidays
 
 Span = tuple[int, int]
@@ -104,13 +105,15 @@ def read_spans(text: str) -> tuple[Span, ...]:
     for part in filter(None, (part.strip() for part in re.split(r"[,;]", text))):
         found = _SPAN.fullmatch(part)
         if found is None:
-            raise BadHours("Write hours as 09:00-17:00, or 08:00-12:00, 13:00-16:00.")
+            raise BadHours(gettext("Write hours as 09:00-17:00, or 08:00-12:00, 13:00-16:00."))
         hours = [int(number) for number in found.groups()]
         opens, closes = hours[0] * 60 + hours[1], hours[2] * 60 + hours[3]
         if not opens < closes <= 24 * 60:
-            raise BadHours(f"“{part}” ends before it begins. Write hours as 09:00-17:00.")
+            told = gettext("“{hours}” ends before it begins. Write hours as 09:00-17:00.")
+            raise BadHours(told.format(hours=part))
         if spans and opens < spans[-1][1]:
-            raise BadHours(f"“{part}” begins before the hours in front of it have ended.")
+            told = gettext("“{hours}” begins before the hours in front of it have ended.")
+            raise BadHours(told.format(hours=part))
         spans.append((opens, closes))
     return tuple(spans)
 
@@ -141,10 +144,11 @@ def read_closed(line: str) -> Closed:
     except ValueError:
         first = last = None
     if first is None or last is None or last < first:
-        raise BadHours(
-            f"“{line[:60]}” is no day. Write one a line: 2026-12-24, or "
-            "2026-12-24 to 2027-01-01: winter break."
+        told = gettext(
+            "“{day}” is no day. Write one a line: 2026-12-24, or 2026-12-24 to 2027-01-01: "
+            "winter break."
         )
+        raise BadHours(told.format(day=line[:60]))
     return Closed(first, last, why.strip())
 
 

@@ -14,6 +14,8 @@ import zlib
 from typing import Final
 from xml.parsers import expat
 
+from django.utils.translation import gettext
+
 MAX_BYTES: Final = 100 * 1024
 MAX_SIDE: Final = 2_000
 """Pixels of a PNG: a browser holds four bytes of each."""
@@ -44,16 +46,17 @@ class NoLogo(ValueError):
 def checked(data: bytes) -> tuple[str, bytes]:
     """Return the media type and what is to be stored. Raises :class:`NoLogo`."""
     if len(data) > MAX_BYTES:
-        raise NoLogo(
-            f"The logo has {len(data) / 1024:,.0f} KB. Choose a picture of at most "
-            f"{MAX_BYTES // 1024} KB: 400 pixels of width are enough."
+        told = gettext(
+            "The logo has {size} KB. Choose a picture of at most {limit} KB: 400 pixels of width "
+            "are enough."
         )
+        raise NoLogo(told.format(size=f"{len(data) / 1024:,.0f}", limit=MAX_BYTES // 1024))
     if data.startswith(_SIGNATURE):
         return PNG, _redrawn(data)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         _read_svg(data)
         return SVG, data
-    raise NoLogo("The logo is neither PNG nor SVG. Save it as one of them.")
+    raise NoLogo(gettext("The logo is neither PNG nor SVG. Save it as one of them."))
 
 
 def _redrawn(data: bytes) -> bytes:
@@ -70,13 +73,14 @@ def _redrawn(data: bytes) -> bytes:
             names.append(name)
         place = end
     if names[:1] != [b"IHDR"] or b"IDAT" not in names or names[-1:] != [b"IEND"]:
-        raise NoLogo("The PNG is damaged. Save the logo anew.")
+        raise NoLogo(gettext("The PNG is damaged. Save the logo anew."))
     width, height = struct.unpack(">II", kept[1][8:16])
     if not 0 < width <= MAX_SIDE or not 0 < height <= MAX_SIDE:
-        raise NoLogo(
-            f"The logo is {width:,} by {height:,} pixels. Choose one of at most "
-            f"{MAX_SIDE:,} pixels a side."
+        told = gettext(
+            "The logo is {width} by {height} pixels. Choose one of at most {limit} pixels a side."
         )
+        sizes = {"width": f"{width:,}", "height": f"{height:,}", "limit": f"{MAX_SIDE:,}"}
+        raise NoLogo(told.format(**sizes))
     return b"".join(kept)
 
 
@@ -84,19 +88,22 @@ def _read_svg(data: bytes) -> None:
     depth = 0
 
     def doctype(*_declared: object) -> None:
-        raise NoLogo("The SVG has a DOCTYPE. Save it as plain SVG, or as PNG.")
+        raise NoLogo(gettext("The SVG has a DOCTYPE. Save it as plain SVG, or as PNG."))
 
     def instruction(*_said: object) -> None:
-        raise NoLogo("The SVG has a processing instruction. Save it as plain SVG, or as PNG.")
+        raise NoLogo(
+            gettext("The SVG has a processing instruction. Save it as plain SVG, or as PNG.")
+        )
 
     def start(element: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         space, _, name = element.rpartition(" ")
         if space != _SPACE or name not in _ELEMENTS or (name == "svg") is not (depth == 0):
-            raise NoLogo(
-                f"The SVG holds more than a drawing: <{name}>. Turn texts into paths, take out "
+            told = gettext(
+                "The SVG holds more than a drawing: {element}. Turn texts into paths, take out "
                 "scripts, styles and pictures, and save it as plain SVG, or as PNG."
             )
+            raise NoLogo(told.format(element=f"<{name}>"))
         for attribute, value in attributes.items():
             _check_attribute(attribute, value)
         depth += 1
@@ -115,7 +122,7 @@ def _read_svg(data: bytes) -> None:
     except (expat.ExpatError, ValueError, LookupError) as error:
         if isinstance(error, NoLogo):
             raise
-        raise NoLogo("The SVG is damaged. Save the logo anew.") from error
+        raise NoLogo(gettext("The SVG is damaged. Save the logo anew.")) from error
 
 
 def _check_attribute(attribute: str, value: str) -> None:
@@ -123,10 +130,12 @@ def _check_attribute(attribute: str, value: str) -> None:
     known = space in ("", "http://www.w3.org/1999/xlink", "http://www.w3.org/XML/1998/namespace")
     inside = not _OUTSIDE.search(value) and (name != "href" or value.startswith("#"))
     if not known or not _ATTRIBUTES.fullmatch(name):
-        raise NoLogo(
-            f"The SVG holds more than a drawing: “{name}”. Save it as plain SVG, or as PNG."
+        told = gettext(
+            "The SVG holds more than a drawing: “{name}”. Save it as plain SVG, or as PNG."
         )
+        raise NoLogo(told.format(name=name))
     if not inside:
-        raise NoLogo(
-            f"The SVG points outside of itself: “{name}”. Save it as plain SVG, or as PNG."
+        told = gettext(
+            "The SVG points outside of itself: “{name}”. Save it as plain SVG, or as PNG."
         )
+        raise NoLogo(told.format(name=name))

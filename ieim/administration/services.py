@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from ieim.administration import logos
 from ieim.administration.models import Logo, Section
@@ -111,7 +112,8 @@ def _store(
         logo.save(force_insert=True)
         rows.append(LOGO.row(logo))
     elif "logo" in content and not known:
-        raise Refused({"logo": "This logo is not there any more. Choose the file again."})
+        told = gettext("This logo is not there any more. Choose the file again.")
+        raise Refused({"logo": told})
     stored.content, stored.sha256 = content, digest(content)
     stored.version, stored.changed_at, stored.changed_by = version + 1, now, by
     stored.save()

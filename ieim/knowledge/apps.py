@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class KnowledgeConfig(AppConfig):
@@ -10,7 +11,7 @@ class KnowledgeConfig(AppConfig):
 
     name = "ieim.knowledge"
     label = "knowledge"
-    verbose_name = "Releases"
+    verbose_name = gettext_lazy("Releases")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

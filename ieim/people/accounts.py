@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import Group, Permission
+from django.utils.translation import gettext
 
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS, Role
@@ -96,14 +97,15 @@ def why_not(by: User, before: Account | None, after: Account | None) -> str:
     sides = [side for side in (before, after) if side is not None]
     if any(side.pk == by.pk for side in sides):
         if before is None or after is None or before.powers != after.powers:
-            return "Nobody changes what they themselves may do. Ask a superuser."
+            return gettext("Nobody changes what they themselves may do. Ask a superuser.")
         return ""
     if any(side.superuser for side in sides):
-        return "Only a superuser makes or changes a superuser."
+        return gettext("Only a superuser makes or changes a superuser.")
     if any(side.permissions for side in sides):
-        return "Only a superuser changes an account with permissions beside its roles."
+        return gettext("Only a superuser changes an account with permissions beside its roles.")
     handed = {group.name for group in handed_out()}
     more = sorted({role for side in sides for role in side.roles} - handed)
     if more:
-        return f"Only a superuser changes an account with the role {' or '.join(more)}."
+        told = gettext("Only a superuser changes an account with the role {roles}.")
+        return told.format(roles=gettext(" or ").join(more))
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class PeopleConfig(AppConfig):
@@ -10,7 +11,7 @@ class PeopleConfig(AppConfig):
 
     name = "ieim.people"
     label = "people"
-    verbose_name = "People"
+    verbose_name = gettext_lazy("People")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

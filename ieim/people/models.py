@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class User(AbstractUser):
@@ -21,7 +22,7 @@ class User(AbstractUser):
         return self.get_full_name() or self.get_username()
 
     class Meta(AbstractUser.Meta):
-        verbose_name = "account"
+        verbose_name = _("account")  # type: ignore[assignment]  # lazy: the stubs take the stock model's
         swappable = "AUTH_USER_MODEL"
 
 

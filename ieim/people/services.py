@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.utils.translation import gettext
 
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
@@ -59,7 +60,7 @@ def changing_role(*groups: int, by: User | None) -> Iterator[list[int]]:
     Raises :class:`NotAllowed` for anybody below a superuser: what a role may do is not theirs.
     """
     if by is not None and not by.is_superuser:
-        raise NotAllowed("Only a superuser changes what a role may do.")
+        raise NotAllowed(gettext("Only a superuser changes what a role may do."))
     with transaction.atomic():
         lock_head(PEOPLE_CHAIN)
         before = {pk: _role(pk) for pk in groups}

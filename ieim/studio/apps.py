@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class StudioConfig(AppConfig):
@@ -10,5 +11,5 @@ class StudioConfig(AppConfig):
 
     name = "ieim.studio"
     label = "studio"
-    verbose_name = "Knowledge"
+    verbose_name = gettext_lazy("Knowledge")
     default_auto_field = "django.db.models.BigAutoField"

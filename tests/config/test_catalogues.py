@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import dateformat, translation
 
 from ieim.config.catalogues import files
-from ieim.config.catalogues.gathering import gathered
+from ieim.config.catalogues.gathering import gathered, gathered_for_staff
 
 LOCALES = list(files.paths())
 
@@ -103,7 +103,20 @@ def test_a_template_and_code_are_gathered_alike() -> None:
     assert "Reading your question" in found  # the words around an answer
     assert "What it costs" in found  # a heading
     assert any("{length} characters long" in str(text) for text in found)  # the core
-    assert not any("schema" in str(text) for text in found)  # nothing that is only for staff
+    assert not any("schema" in str(text) for text in found)  # nothing that nobody reads
+
+
+def test_what_only_staff_read_is_apart() -> None:
+    assert files.staffs_path().read_bytes() == files.staffs(), (
+        "run: python manage.py catalogues refresh"
+    )
+    citizens = {(message.id, message.context) for message in gathered() if message.id}
+    staffs = {(message.id, message.context) for message in gathered_for_staff() if message.id}
+    assert ("Log out", None) in staffs  # a template of theirs
+    assert ("Cookies", None) in citizens
+    assert not staffs & citizens
+    template = files.staffs_path().read_text(encoding="utf-8")
+    assert "conversations/" not in template  # citizens' files: their sentences are all translated
 
 
 def test_a_new_sentence_is_one_to_translate(tmp_path: Path) -> None:

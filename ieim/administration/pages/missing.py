@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from ieim.administration.own import Administration
 from ieim.administration.sections.table import LEGAL
 
@@ -22,25 +24,35 @@ def missing(own: Administration) -> list[Missing]:
     first = own.languages[0]
     legal = own.legal(first)
     todo = [
-        (own.is_named, "The name of the administration", "name", "name"),
+        (own.is_named, gettext("The name of the administration"), "name", "name"),
         (
             own.has_contact,
-            "A way to reach people: telephone, e-mail or address",
+            gettext("A way to reach people: telephone, e-mail or address"),
             "contacts",
             "telephone",
         ),
-        (bool(own.hours), "Opening hours", "hours", "monday"),
+        (bool(own.hours), gettext("Opening hours"), "hours", "monday"),
         (
             "controller" in legal,
-            "Who is responsible for personal data",
+            gettext("Who is responsible for personal data"),
             LEGAL + first,
             "controller",
         ),
-        ("purposes" in legal, "What personal data are used for", LEGAL + first, "purposes"),
-        ("rights" in legal, "Which rights citizens have", LEGAL + first, "rights"),
-        ("authority" in legal, "Where citizens may complain", LEGAL + first, "authority"),
-        ("imprint" in legal, "The imprint", LEGAL + first, "imprint"),
-        ("barriers" in legal, "Whom to tell of a barrier", LEGAL + first, "barriers"),
-        ("enforcement" in legal, "Who enforces accessibility", LEGAL + first, "enforcement"),
+        (
+            "purposes" in legal,
+            gettext("What personal data are used for"),
+            LEGAL + first,
+            "purposes",
+        ),
+        ("rights" in legal, gettext("Which rights citizens have"), LEGAL + first, "rights"),
+        ("authority" in legal, gettext("Where citizens may complain"), LEGAL + first, "authority"),
+        ("imprint" in legal, gettext("The imprint"), LEGAL + first, "imprint"),
+        ("barriers" in legal, gettext("Whom to tell of a barrier"), LEGAL + first, "barriers"),
+        (
+            "enforcement" in legal,
+            gettext("Who enforces accessibility"),
+            LEGAL + first,
+            "enforcement",
+        ),
     ]
     return [Missing(what, section, field) for there, what, section, field in todo if not there]

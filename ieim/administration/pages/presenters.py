@@ -13,7 +13,8 @@ from ieim.administration.sections.table import LEGAL, NAMES
 
 @dataclass(frozen=True, slots=True)
 class FieldView:
-    """A field with what stands in it; ``stored`` is shown where it is another than was typed."""
+    """A field with what stands in it; ``stored`` is shown where it is another than was typed, ""
+    where nothing is stored."""
 
     field: Field
     id: str
@@ -24,10 +25,12 @@ class FieldView:
     @property
     def described(self) -> str:
         """The ids of what describes the field."""
-        parts = (("hint", self.field.hint), ("error", self.error), ("stored", self.stored))
-        return " ".join(
-            f"{self.id}-{name}" for name, there in parts if there is not None and there != ""
-        )
+        there = {
+            "hint": bool(self.field.hint),
+            "error": bool(self.error),
+            "stored": self.stored is not None,
+        }
+        return " ".join(f"{self.id}-{name}" for name, is_there in there.items() if is_there)
 
     @property
     def direction(self) -> str:
@@ -91,7 +94,7 @@ def shown(
                 f"{of.name}-{field.name}",
                 value,
                 (problems or {}).get(field.name, ""),
-                (content.get(field.name, "") or "nothing") if other else None,
+                content.get(field.name, "") if other else None,
             )
         )
     return SectionView(

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -52,7 +53,8 @@ def save(request: HttpRequest, section_name: str) -> HttpResponse:
         return _again(request, asked, typed, problems=refused.problems, version=version)
     except Conflict as conflict:
         return _again(request, asked, typed, version=conflict.stored.version, conflict=True)
-    messages.success(request, f"{asked.title}: saved. Every page shows it from now on.")
+    told = gettext("{section}: saved. Every page shows it from now on.")
+    messages.success(request, told.format(section=asked.title))
     query = f"?{urlencode({'language': asked.language})}" if asked.language else ""
     response = redirect(f"{reverse('administration:settings')}{query}#{asked.name}")
     response.status_code = 303

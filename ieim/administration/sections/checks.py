@@ -8,6 +8,7 @@ from collections.abc import Callable
 import phonenumbers
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator, validate_email
+from django.utils.translation import gettext, ngettext
 from holidays import list_supported_countries
 
 from ieim.administration import contrast, hours, languages
@@ -46,11 +47,9 @@ def _plain(typed: str, limit: int, *, lines: bool = False) -> str:
     if not typed.strip():
         return ""
     try:
-        return plain_text(typed, limit=limit, lines=lines)
+        return plain_text(typed, limit=limit, lines=lines, wordless=gettext("Write words."))
     except BadText as bad:
-        raise Wrong(
-            str(bad.args[0]).replace("Write what citizens should know", "Write words")
-        ) from bad
+        raise Wrong(*bad.args) from bad
 
 
 def each_line(check: Check, most: int = MOST_LINES) -> Check:
@@ -59,7 +58,12 @@ def each_line(check: Check, most: int = MOST_LINES) -> Check:
     def checked(typed: str) -> str:
         found = [check(each.strip()) for each in typed.splitlines() if each.strip()]
         if len(found) > most:
-            raise Wrong(f"There are {len(found)} lines; there may be {most}.")
+            told = ngettext(
+                "There is {count} line; there may be {limit}.",
+                "There are {count} lines; there may be {limit}.",
+                len(found),
+            )
+            raise Wrong(told.format(count=len(found), limit=most))
         return "\n".join(dict.fromkeys(found))
 
     return checked
@@ -69,7 +73,8 @@ def emergency(typed: str) -> str:
     """A number to call when a life is in danger."""
     number = " ".join(typed.split())
     if number and not _NUMBER.fullmatch(number):
-        raise Wrong(f"“{number[:40]}” is no telephone number. Write one, such as 112.")
+        told = gettext("“{typed}” is no telephone number. Write one, such as 112.")
+        raise Wrong(told.format(typed=number[:40]))
     return number
 
 
@@ -77,9 +82,10 @@ def help_number(typed: str) -> str:
     """Who helps, and the number: ``Poison control: 0800 123 456``."""
     who, _, number = typed.rpartition(":")
     if not who.strip() or not _NUMBER.fullmatch(number.strip()):
-        raise Wrong(
-            f"“{typed[:60]}” is no name with a number. Write one a line: Crisis line: 116 123."
+        told = gettext(
+            "“{typed}” is no name with a number. Write one a line: Crisis line: 116 123."
         )
+        raise Wrong(told.format(typed=typed[:60]))
     return f"{_plain(who, 80)}: {number.strip()}"
 
 
@@ -90,9 +96,12 @@ def telephone(typed: str) -> str:
     try:
         number = phonenumbers.parse(typed, None)
     except phonenumbers.NumberParseException as error:
-        raise Wrong("Write the number with its country’s code, such as +49 30 901820.") from error
+        told = gettext("Write the number with its country’s code, such as +49 30 901820.")
+        raise Wrong(told) from error
     if not phonenumbers.is_possible_number(number) or number.extension:
-        raise Wrong("There is no such number: count its digits. Write one such as +49 30 901820.")
+        raise Wrong(
+            gettext("There is no such number: count its digits. Write one such as +49 30 901820.")
+        )
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
 
 
@@ -102,7 +111,8 @@ def email(typed: str) -> str:
         if typed.strip():
             validate_email(typed.strip())
     except ValidationError as error:
-        raise Wrong("This is no e-mail address. Write one such as office@example.org.") from error
+        told = gettext("This is no e-mail address. Write one such as office@example.org.")
+        raise Wrong(told) from error
     return typed.strip()
 
 
@@ -112,9 +122,8 @@ def website(typed: str) -> str:
         if typed.strip():
             _web(typed.strip())
     except ValidationError as error:
-        raise Wrong(
-            "This is no web address. Write one such as https://www.example.org/."
-        ) from error
+        told = gettext("This is no web address. Write one such as https://www.example.org/.")
+        raise Wrong(told) from error
     return typed.strip()
 
 
@@ -136,15 +145,32 @@ def _readable(typed: str, *, dark: bool) -> str:
     if not colour:
         return ""
     if not contrast.is_colour(colour):
-        raise Wrong("This is no colour. Write # and six digits from 0 to f, such as #0d5a6c.")
+        raise Wrong(
+            gettext("This is no colour. Write # and six digits from 0 to f, such as #0d5a6c.")
+        )
     where, measured = contrast.weakest(colour, contrast.DARK if dark else contrast.LIGHT)
     if measured < contrast.NEEDED:
         # Never rounded up to what is needed.
         shown = int(measured * 100) / 100
+        told = (
+            gettext(
+                "The contrast of {colour} is {measured}:1 ({where}); it has to be {needed}:1 at "
+                "least. Take a lighter one: {other} is close to it."
+            )
+            if dark
+            else gettext(
+                "The contrast of {colour} is {measured}:1 ({where}); it has to be {needed}:1 at "
+                "least. Take a darker one: {other} is close to it."
+            )
+        )
         raise Wrong(
-            f"The contrast of {colour} is {shown:.2f}:1 ({where}); it has to be "
-            f"{contrast.NEEDED}:1 at least. Take a {'lighter' if dark else 'darker'} one: "
-            f"{contrast.readable(colour, dark=dark)} is close to it."
+            told.format(
+                colour=colour,
+                measured=f"{shown:.2f}",
+                where=gettext(where),
+                needed=contrast.NEEDED,
+                other=contrast.readable(colour, dark=dark),
+            )
         )
     return colour
 
@@ -172,9 +198,12 @@ def country(typed: str) -> str:
     code, _, part = value.partition("-")
     parts = list_supported_countries().get(code, [])
     if value and code not in list_supported_countries():
-        raise Wrong("No holidays are known for it. Write a country’s code of two letters: DE.")
+        raise Wrong(
+            gettext("No holidays are known for it. Write a country’s code of two letters: DE.")
+        )
     if part and part not in parts:
-        raise Wrong(f"{code} has no such part. Write {code} alone, or one of: {', '.join(parts)}.")
+        told = gettext("{country} has no such part. Write {country} alone, or one of: {parts}.")
+        raise Wrong(told.format(country=code, parts=", ".join(parts)))
     return value
 
 
@@ -182,7 +211,8 @@ def offered(typed: str) -> str:
     """Codes of languages, in the order of the table."""
     chosen = typed.split()
     if not chosen:
-        raise Wrong("Choose one language at least.")
+        raise Wrong(gettext("Choose one language at least."))
     if unknown := set(chosen) - set(languages.NAMES):
-        raise Wrong(f"There are no pages in “{min(unknown)[:20]}”. Choose from the list.")
+        told = gettext("There are no pages in “{language}”. Choose from the list.")
+        raise Wrong(told.format(language=min(unknown)[:20]))
     return " ".join(code for code in languages.NAMES if code in chosen)

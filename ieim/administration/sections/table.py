@@ -6,6 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from django.utils.dates import WEEKDAYS
+from django.utils.functional import Promise
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
 from ieim.administration import languages
 from ieim.administration.sections import checks, origins
 from ieim.administration.sections.checks import Check
@@ -21,9 +26,9 @@ class Field:
     """What is asked for: ``check`` says what may be written."""
 
     name: str
-    label: str
+    label: str | Promise
     check: Check
-    hint: str = ""
+    hint: str | Promise = ""
     widget: Widget = "line"
     language: str = ""
 
@@ -33,135 +38,170 @@ class SectionOf:
     """A section, saved as a whole; ``language`` where its texts are in one."""
 
     name: str
-    title: str
-    note: str
+    title: str | Promise
+    note: str | Promise
     fields: Sequence[Field]
     language: str = ""
 
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-DAY_FIELDS: Final = tuple(day.lower() for day in _DAYS)
+DAY_FIELDS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 LEGAL_LIMIT: Final = 3_000
 
 _SECTIONS: Final[Sequence[SectionOf]] = (
     SectionOf(
         "name",
-        "Name and logo",
-        "They stand at the top of every page, in its title, and in what is sent.",
+        _("Name and logo"),
+        _("They stand at the top of every page, in its title, and in what is sent."),
         (
-            Field("name", "Name", checks.line(80), "In full: City of Northport."),
+            Field(
+                "name",
+                _("Name"),
+                checks.line(80),
+                _("In full: City of Northport."),
+            ),
             Field(
                 "short_name",
-                "Short name",
+                _("Short name"),
                 checks.line(24),
-                "For the top of the page, on phones too. Without one the name stands there.",
+                _("For the top of the page, on phones too. Without one the name stands there."),
             ),
             Field(
                 "logo",
-                "Logo",
+                _("Logo"),
                 checks.line(64),
-                "PNG or SVG, 100 KB at most; shown 40 pixels high. Metadata in it is removed.",
+                _("PNG or SVG, 100 KB at most; shown 40 pixels high. Metadata in it is removed."),
                 "logo",
             ),
         ),
     ),
     SectionOf(
         "colours",
-        "Colours",
-        "The colour of links, buttons and the line at the top. Text in it has to be read by "
-        "everybody, so its contrast is checked.",
+        _("Colours"),
+        _(
+            "The colour of links, buttons and the line at the top. Text in it has to be read by "
+            "everybody, so its contrast is checked."
+        ),
         (
-            Field("brand", "Colour", checks.brand, "# and six digits, such as #0d5a6c.", "colour"),
+            Field(
+                "brand",
+                _("Colour"),
+                checks.brand,
+                _("# and six digits, such as #0d5a6c."),
+                "colour",
+            ),
             Field(
                 "brand_dark",
-                "Colour for dark screens",
+                _("Colour for dark screens"),
                 checks.brand_dark,
-                "Without one it is made from the other colour.",
+                _("Without one it is made from the other colour."),
                 "colour",
             ),
         ),
     ),
     SectionOf(
         "numbers",
-        "Emergency and help numbers",
-        "Shown on every page, and on “Talk to a person”. What somebody in danger is told by name "
-        "stays with the help lines of the knowledge.",
+        _("Emergency and help numbers"),
+        _(
+            "Shown on every page, and on “Talk to a person”. What somebody in danger is told by "
+            "name stays with the help lines of the knowledge."
+        ),
         (
             Field(
                 "emergency",
-                "Emergency number",
+                _("Emergency number"),
                 checks.emergency,
-                "To call when a life is in danger. Without one it is that of the installation.",
+                _("To call when a life is in danger. Without one it is that of the installation."),
                 "short",
             ),
             Field(
                 "help",
-                "Help numbers",
+                _("Help numbers"),
                 checks.each_line(checks.help_number),
-                "One a line, who and the number: Crisis line: 116 123.",
+                _("One a line, who and the number: Crisis line: 116 123."),
                 "lines",
             ),
         ),
     ),
     SectionOf(
         "contacts",
-        "Contacts",
-        "How citizens reach people without the assistant.",
+        _("Contacts"),
+        _("How citizens reach people without the assistant."),
         (
-            Field("telephone", "Telephone", checks.telephone, "Such as +49 30 901820.", "short"),
-            Field("email", "E-mail", checks.email),
-            Field("address", "Address", checks.paragraphs(300), "As on an envelope.", "lines"),
-            Field("website", "Web page", checks.website, "Such as https://www.example.org/."),
+            Field(
+                "telephone",
+                _("Telephone"),
+                checks.telephone,
+                _("Such as +49 30 901820."),
+                "short",
+            ),
+            Field("email", _("E-mail"), checks.email),
+            Field(
+                "address",
+                _("Address"),
+                checks.paragraphs(300),
+                _("As on an envelope."),
+                "lines",
+            ),
+            Field(
+                "website",
+                _("Web page"),
+                checks.website,
+                _("Such as https://www.example.org/."),
+            ),
         ),
     ),
     SectionOf(
         "hours",
-        "Opening hours",
-        "When somebody answers the telephone and the door. Leave a day empty when it is closed.",
+        _("Opening hours"),
+        _("When somebody answers the telephone and the door. Leave a day empty when it is closed."),
         (
             *(
                 Field(
-                    day.lower(),
+                    name,
                     day,
                     checks.opening,
-                    "Such as 09:00-17:00, or 08:00-12:00, 13:00-16:00." if day == "Monday" else "",
+                    _("Such as 09:00-17:00, or 08:00-12:00, 13:00-16:00.")
+                    if name == "monday"
+                    else "",
                     "short",
                 )
-                for day in _DAYS
+                for name, day in zip(DAY_FIELDS, WEEKDAYS.values(), strict=True)
             ),
             Field(
                 "country",
-                "Closed on the public holidays of",
+                _("Closed on the public holidays of"),
                 checks.country,
-                "A country by its code, or a part of one: DE, or DE-BY. Empty for none.",
+                _("A country by its code, or a part of one: DE, or DE-BY. Empty for none."),
                 "short",
             ),
             Field(
                 "closed",
-                "Other days on which it is closed",
+                _("Other days on which it is closed"),
                 checks.each_line(checks.closed_day, 40),
-                "One a line: 2026-12-24, or 2026-12-24 to 2027-01-01: winter break.",
+                _("One a line: 2026-12-24, or 2026-12-24 to 2027-01-01: winter break."),
                 "lines",
             ),
         ),
     ),
     SectionOf(
         "languages",
-        "Languages",
-        "In which the citizen’s pages are offered.",
-        (Field("offered", "Languages", checks.offered, "", "languages"),),
+        _("Languages"),
+        _("In which the citizen’s pages are offered."),
+        (Field("offered", _("Languages"), checks.offered, "", "languages"),),
     ),
     SectionOf(
         "examples",
-        "Examples",
-        "Questions on the first page, which citizens send with one press. Without any in a "
-        "language there are none in it, but for those of the demo. Ask each yourself first.",
+        _("Examples"),
+        _(
+            "Questions on the first page, which citizens send with one press. Without any in a "
+            "language there are none in it, but for those of the demo. Ask each yourself first."
+        ),
         tuple(
             Field(
                 code,
                 name,
                 checks.each_line(checks.line(120), 6),
-                "One a line, six at most." if code == "en" else "",
+                _("One a line, six at most.") if code == "en" else "",
                 "lines",
                 code,
             )
@@ -170,44 +210,70 @@ _SECTIONS: Final[Sequence[SectionOf]] = (
     ),
     SectionOf(
         "other_sites",
-        "Other sites",
-        "Sites whose pages may show the assistant in a frame, and whose scripts may use the "
-        "citizens’ API. No other site may.",
+        _("Other sites"),
+        _(
+            "Sites whose pages may show the assistant in a frame, and whose scripts may use the "
+            "citizens’ API. No other site may."
+        ),
         (
             Field(
                 "origins",
-                "Sites",
+                _("Sites"),
                 checks.each_line(origins.origin, 20),
-                "One a line, 20 at most, each as it begins in the browser: https://www.example.org.",
+                _(
+                    "One a line, 20 at most, each as it begins in the browser: https://www.example.org."
+                ),
                 "lines",
             ),
         ),
     ),
 )
 
-_LEGAL: Final[Sequence[tuple[str, str, str]]] = (
-    ("controller", "Who is responsible", "Name and address of the controller of personal data."),
-    ("officer", "Data protection officer", "How to reach them."),
-    ("purposes", "Purposes and legal basis", "What the data are for, and the law behind it."),
-    ("rights", "Rights", "What citizens may ask for: access, correction, erasure, objection."),
-    ("authority", "Supervisory authority", "Where citizens may complain."),
-    ("imprint", "Imprint", "Who publishes this site."),
+_LEGAL: Final[Sequence[tuple[str, Promise, Promise]]] = (
+    (
+        "controller",
+        _("Who is responsible"),
+        _("Name and address of the controller of personal data."),
+    ),
+    ("officer", _("Data protection officer"), _("How to reach them.")),
+    (
+        "purposes",
+        _("Purposes and legal basis"),
+        _("What the data are for, and the law behind it."),
+    ),
+    (
+        "rights",
+        _("Rights"),
+        _("What citizens may ask for: access, correction, erasure, objection."),
+    ),
+    (
+        "authority",
+        _("Supervisory authority"),
+        _("Where citizens may complain."),
+    ),
+    ("imprint", _("Imprint"), _("Who publishes this site.")),
     (
         "barriers",
-        "Contact for accessibility",
-        "Whom to tell of a barrier, and how soon they answer.",
+        _("Contact for accessibility"),
+        _("Whom to tell of a barrier, and how soon they answer."),
     ),
-    ("enforcement", "Enforcement of accessibility", "Who helps when that answer does not."),
+    (
+        "enforcement",
+        _("Enforcement of accessibility"),
+        _("Who helps when that answer does not."),
+    ),
 )
-LEGAL_FIELDS: Final = tuple(name for name, _, _ in _LEGAL)
+LEGAL_FIELDS: Final = tuple(each[0] for each in _LEGAL)
 
 
 def _legal(code: str) -> SectionOf:
     return SectionOf(
         LEGAL + code,
-        f"Legal texts: {languages.NAMES[code]}",
-        "Plain text; an empty line begins a paragraph. Addresses of pages and mail become links. "
-        "They stand on the pages “Privacy” and “Accessibility statement”.",
+        format_lazy(_("Legal texts: {language}"), language=languages.NAMES[code]),
+        _(
+            "Plain text; an empty line begins a paragraph. Addresses of pages and mail become "
+            "links. They stand on the pages “Privacy” and “Accessibility statement”."
+        ),
         tuple(
             Field(name, label, checks.paragraphs(LEGAL_LIMIT), hint, "text", code)
             for name, label, hint in _LEGAL

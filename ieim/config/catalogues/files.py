@@ -1,7 +1,8 @@
 """The catalogues as files: one ``.po`` a language, which people edit, and what is compiled of it.
 
 ``locale/<language>/LC_MESSAGES/django.po`` is in the repository; the ``.mo`` beside it, which
-Django reads, is made by ``make setup`` and in the image.
+Django reads, is made by ``make setup`` and in the image. What only staff read is in
+``locale/staff.pot``, for whoever begins to translate it: nobody has.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from django.conf import settings
 from django.utils import dates, translation
 from django.utils.translation import to_locale
 
-from ieim.config.catalogues.gathering import gathered
+from ieim.config.catalogues.gathering import gathered, gathered_for_staff
 
 PLURALS = {
     "fr": "nplurals=2; plural=(n > 1);",
@@ -61,15 +62,24 @@ def refreshed(path: Path, locale: str, template: Catalog) -> bytes:
     catalog = read(path, locale)
     catalog.update(template, no_fuzzy_matching=True)
     catalog.obsolete.clear()
-    output = BytesIO()
-    output.write(f'msgid ""\nmsgstr ""\n{_header(locale, path)}\n\n'.encode())
-    write_po(output, catalog, width=100, omit_header=True, include_lineno=False)
-    return output.getvalue()
+    return _written(catalog, _header(locale, path))
+
+
+def staffs_path() -> Path:
+    """Return where the sentences stand that only staff read."""
+    (folder,) = settings.LOCALE_PATHS
+    return Path(folder) / "staff.pot"
+
+
+def staffs() -> bytes:
+    """Return these sentences, none of them translated."""
+    return _written(gathered_for_staff(), _lines("Content-Type: text/plain; charset=utf-8"))
 
 
 def refresh() -> dict[str, int]:
     """Bring every catalogue up to date; returns how many messages each lacks."""
     template = gathered()
+    staffs_path().write_bytes(staffs())
     lacks = {}
     for locale, path in paths().items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,11 +142,21 @@ def _header(locale: str, path: Path) -> str:
     if path.exists():
         told = dict(read(path, locale).mime_headers)
         plural = told.get("Plural-Forms", plural)
-    lines = [
+    return _lines(
         f"Language: {locale}",
         "MIME-Version: 1.0",
         "Content-Type: text/plain; charset=utf-8",
         "Content-Transfer-Encoding: 8bit",
         f"Plural-Forms: {plural}",
-    ]
+    )
+
+
+def _lines(*lines: str) -> str:
     return "\n".join(f'"{line}\\n"' for line in lines)
+
+
+def _written(catalog: Catalog, header: str) -> bytes:
+    output = BytesIO()
+    output.write(f'msgid ""\nmsgstr ""\n{header}\n\n'.encode())
+    write_po(output, catalog, width=100, omit_header=True, include_lineno=False)
+    return output.getvalue()

@@ -18,6 +18,16 @@ CODE = ("conversations", "ieim", "review")
 TEMPLATES = ("templates",)
 WORDS = ("conversations/chat/wording.yaml", "ieim/knowledge/headings.yaml")
 
+STAFF = (
+    *("review/", "ieim/studio/", "ieim/people/", "ieim/knowledge/", "ieim/administration/"),
+    *("templates/review/", "templates/studio/", "templates/knowledge/", "templates/admin/"),
+    *("templates/registration/", "templates/base_staff.html", "templates/_pages.html"),
+    *("templates/administration/settings.html", "templates/administration/preview.html"),
+    "templates/administration/_field.html",
+    "ieim/config/admin_site.py",
+)
+"""What only staff read, as paths begin. Every other file is the citizens': theirs in doubt."""
+
 KEYWORDS: dict[str, Any] = {
     **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
     **dict.fromkeys(("ngettext", "ngettext_lazy"), (1, 2)),
@@ -34,10 +44,27 @@ Found = tuple[int, Any, list[str], str | None]
 
 
 def gathered() -> Catalog:
-    """Return every message, with the files that it stands in, in the order of those files."""
+    """Return what citizens read, with the files that it stands in, in the order of those files."""
+    return _catalog(staff=False)
+
+
+def gathered_for_staff() -> Catalog:
+    """Return what only staff read: what they share with citizens is in the citizens' catalogues."""
+    catalog = _catalog(staff=True)
+    for message in gathered():
+        own = catalog.get(message.id, message.context) if message.id else None
+        if own and own.id == message.id:
+            catalog.delete(message.id, message.context)
+    return catalog
+
+
+def _catalog(*, staff: bool) -> Catalog:
     root: Path = settings.BASE_DIR
     catalog = Catalog(project="IEIM", charset="utf-8", fuzzy=False)
     for path in _files(root):
+        of_staff = path.suffix != ".yaml" and path.relative_to(root).as_posix().startswith(STAFF)
+        if of_staff != staff:
+            continue
         for _, message, comments, context in _messages(path):
             catalog.add(
                 message,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices.services import MAX_TEXT
@@ -14,7 +15,7 @@ from ieim.people.scope import agencies_of
 EVERY = " every"
 """Every agency in the form, where blank is no choice yet; no id begins with a space."""
 WHEN = "%Y-%m-%dT%H:%M"
-_NO_DATE = "Write a day and a time, such as 2026-12-24 12:00."
+_NO_DATE = gettext_lazy("Write a day and a time, such as 2026-12-24 12:00.")
 
 
 def _moment(*, required: bool) -> forms.DateTimeField:
@@ -22,7 +23,7 @@ def _moment(*, required: bool) -> forms.DateTimeField:
         required=required,
         input_formats=[WHEN, "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
         widget=forms.DateTimeInput(format=WHEN),
-        error_messages={"invalid": _NO_DATE, "required": "Say when the notice ends."},
+        error_messages={"invalid": _NO_DATE, "required": gettext_lazy("Say when the notice ends.")},
     )
 
 
@@ -31,15 +32,15 @@ class NoticeForm(forms.Form):
 
     agency = forms.ChoiceField(
         error_messages={
-            "required": "Choose an agency.",
-            "invalid_choice": "Choose one of your agencies.",
+            "required": gettext_lazy("Choose an agency."),
+            "invalid_choice": gettext_lazy("Choose one of your agencies."),
         }
     )
     # Its length is the service's to judge, without spare white space.
     text = forms.CharField(
         max_length=4 * MAX_TEXT,
         strip=False,
-        error_messages={"required": "Write what citizens should know."},
+        error_messages={"required": gettext_lazy("Write what citizens should know.")},
     )
     starts_at = _moment(required=False)
     ends_at = _moment(required=True)
@@ -62,5 +63,5 @@ def choices(user: User) -> list[tuple[str, str]]:
     release = knowledge.current_release()
     agencies = release.agencies.values() if release else ()
     own = [(each.id, each.name) for each in agencies if scope is None or each.id in scope]
-    found = [(EVERY, "Every agency"), *own] if scope is None else own
-    return found if len(found) == 1 else [("", "Choose an agency"), *found]
+    found = [(EVERY, gettext("Every agency")), *own] if scope is None else own
+    return found if len(found) == 1 else [("", gettext("Choose an agency")), *found]

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from ieim.audit.services import record_system
 from ieim.audit.types import JSONValue
@@ -17,10 +18,10 @@ from ieim.people.models import User
 
 MAX_TEXT = 500
 
-NO_AGENCY = "Choose one of your agencies."
-END_BEFORE_START = "The end must be after the start."
-END_IS_PAST = "The end is over already. Choose a later one."
-IS_OVER = "This notice is over already."
+NO_AGENCY = gettext_noop("Choose one of your agencies.")
+END_BEFORE_START = gettext_noop("The end must be after the start.")
+END_IS_PAST = gettext_noop("The end is over already. Choose a later one.")
+IS_OVER = gettext_noop("This notice is over already.")
 
 
 class Refused(Exception):
@@ -49,11 +50,11 @@ def add(
     release = knowledge.current_release()
     known = agency == "" or (release is not None and agency in release.agencies)
     if not known or not may_change(by, agency):
-        problems["agency"] = NO_AGENCY
+        problems["agency"] = gettext(NO_AGENCY)
     if ends_at <= starts_at:
-        problems["ends_at"] = END_BEFORE_START
+        problems["ends_at"] = gettext(END_BEFORE_START)
     elif ends_at <= now:
-        problems["ends_at"] = END_IS_PAST
+        problems["ends_at"] = gettext(END_IS_PAST)
     if problems:
         raise Refused(**problems)
     notice = Directive.objects.create(
@@ -75,7 +76,7 @@ def end(*, directive_id: int, by: User) -> Directive:
         raise Directive.DoesNotExist
     now = timezone.now()
     if notice.ends_at <= now:
-        raise Refused(notice=IS_OVER)
+        raise Refused(notice=gettext(IS_OVER))
     notice.ends_at = max(now, notice.starts_at)
     notice.version += 1
     notice.save(update_fields=["ends_at", "version"])

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -29,8 +30,16 @@ def notices(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     found = selectors.visible(member(request))
     groups = (
-        ("Now", "What citizens are told at this moment.", found.filter(starts_at__lte=now)),
-        ("Coming", "What they will be told.", found.filter(starts_at__gt=now)),
+        (
+            gettext("Now"),
+            gettext("What citizens are told at this moment."),
+            found.filter(starts_at__lte=now),
+        ),
+        (
+            gettext("Coming"),
+            gettext("What they will be told."),
+            found.filter(starts_at__gt=now),
+        ),
     )
     context = {
         "groups": [
@@ -55,7 +64,7 @@ def add(request: HttpRequest) -> HttpResponse:
             for field, problem in refused.problems.items():
                 form.add_error(field, problem)
         else:
-            messages.success(request, "The notice is in place.")
+            messages.success(request, gettext("The notice is in place."))
             return _see_list()
     context = {"form": form, "limit": services.MAX_TEXT, "zone": settings.TIME_ZONE}
     status = 422 if request.method == "POST" else 200
@@ -73,7 +82,8 @@ def end(request: HttpRequest, notice: int) -> HttpResponse:
     except services.Refused as refused:
         messages.error(request, str(refused))
     else:
-        messages.success(request, "The notice has ended. New answers do not show it any more.")
+        told = gettext("The notice has ended. New answers do not show it any more.")
+        messages.success(request, told)
     return _see_list()
 
 
@@ -85,7 +95,7 @@ def _rows(request: HttpRequest, found: object) -> list[dict[str, object]]:
             "notice": notice,
             "agency": agencies[notice.agency].name
             if notice.agency in agencies
-            else notice.agency or "Every agency",
+            else notice.agency or gettext("Every agency"),
             "mine": selectors.may_change(member(request), notice.agency),
         }
         for notice in cast("list[Directive]", found)

@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.studio.admin.conflicts import conflict_of, gone, identity_fields, saved_over
@@ -32,7 +33,9 @@ from ieim.studio.models import Change, DraftEntry
 
 _REFUSALS = (editing.Stale, editing.OutOfScope, editing.Invalid)
 _CHANGES_PER_PAGE = 50
-_TAKE_OVER = "Open the entry again in another tab, and take over from here what you still want."
+_TAKE_OVER = gettext_noop(
+    "Open the entry again in another tab, and take over from here what you still want."
+)
 _DELETE_LIMIT = 200
 """Two fields each on the page that asks: a form may have a thousand."""
 
@@ -167,18 +170,20 @@ class DraftAdmin(Scoped):
         """Remove through editing."""
         _remove(request, obj, _number(request.POST.get("seen")))
 
-    @admin.action(permissions=["delete"], description="Delete selected entries")
+    @admin.action(permissions=["delete"], description=gettext_lazy("Delete selected entries"))
     def delete_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         """Ask, then remove all of them or none."""
         if queryset.count() > _DELETE_LIMIT:
-            messages.error(request, f"Delete at most {_DELETE_LIMIT} entries at a time.")
+            told = gettext("Delete at most {limit} entries at a time.")
+            messages.error(request, told.format(limit=_DELETE_LIMIT))
             return None
         try:
             with transaction.atomic():
                 page: HttpResponse | None = delete_selected_(self, request, queryset)
                 return page
         except _REFUSALS as error:
-            messages.error(request, f"Nothing was deleted. {_sentence(error)}")
+            told = gettext("Nothing was deleted. {reason}")
+            messages.error(request, told.format(reason=_sentence(error)))
             return None
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -251,9 +256,9 @@ def _collected(
     except (editing.Stale, editing.OutOfScope) as error:
         text = _sentence(error)
         if isinstance(error, editing.Stale):
-            text = f"{text} Nothing was saved."
+            text = f"{text} {gettext('Nothing was saved.')}"
             if form.prefix or about:
-                text = f"{text} {_TAKE_OVER}"
+                text = f"{text} {gettext(_TAKE_OVER)}"
         found.setdefault("", []).append(f"{about}: {text}" if about else text)
     if not found:
         del problems[form.prefix or ""]

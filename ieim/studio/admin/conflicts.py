@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.studio.drafts.editing import permits
-from ieim.studio.drafts.history import agency_of, who_and_when
+from ieim.studio.drafts.history import after_you_opened, agency_of
 from ieim.studio.drafts.selectors import entry_name
 
 OVER = "_over"
@@ -88,9 +89,11 @@ def gone(
             del data[name]
     for name, value in identity.items():
         data[name] = value
-    said = who_and_when(table, entry_name(table, identity))
-    hint = "Nothing was saved. What you typed is still here: save it to add the entry again."
-    return data, f"{said}, after you opened it. {hint}"
+    said = after_you_opened(table, entry_name(table, identity))
+    hint = gettext(
+        "Nothing was saved. What you typed is still here: save it to add the entry again."
+    )
+    return data, f"{said} {hint}"
 
 
 def _lines(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.studio.admin.base import refused
@@ -83,12 +84,12 @@ class CategoryAdmin(FilesAdmin):
 class HasOverview(admin.SimpleListFilter):
     """Services without an overview: the answer cannot say what they are."""
 
-    title = "overview"
+    title = gettext_lazy("overview")
     parameter_name = "overview"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Return the two."""
-        return [("yes", "With an overview"), ("no", "Without an overview")]
+        return [("yes", gettext("With an overview")), ("no", gettext("Without an overview"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Return the services of that kind."""
@@ -111,14 +112,14 @@ class ServiceAdmin(FilesAdmin):
     fieldsets = [
         (None, {"fields": ["agency", "key", "name", "categories", "position", "seen"]}),
         (
-            "What the citizen reads",
+            gettext_lazy("What the citizen reads"),
             {"fields": ["overview", "applicability_summary", "requirements", "how_to_apply"]},
         ),
-        ("Facts", {"fields": ["fees", "processing_time", "contact"]}),
-        ("Links", {"fields": ["path", "url"]}),
+        (gettext_lazy("Facts"), {"fields": ["fees", "processing_time", "contact"]}),
+        (gettext_lazy("Links"), {"fields": ["path", "url"]}),
     ]
 
-    @admin.display(boolean=True, description="overview")
+    @admin.display(boolean=True, description=gettext_lazy("overview"))
     def has_overview(self, service: Service) -> bool:
         """Whether there is an overview to answer with."""
         return bool(service.overview.strip())

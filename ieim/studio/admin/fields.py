@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 
 
 class Lines(forms.CharField):
@@ -43,7 +44,8 @@ class Categories(forms.MultipleChoiceField):
         choices = [(key, f"{value} ({key})" if value else key) for key, value in dictionary]
         # What was chosen and is no more must be seen, to be taken out.
         gone = [key for key in chosen if key not in known]
-        choices += [(key, f"{key} (no longer in the dictionary)") for key in gone]
+        over = gettext("{key} (no longer in the dictionary)")
+        choices += [(key, over.format(key=key)) for key in gone]
         self._chosen = list(chosen)
         super().__init__(
             choices=choices,

@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 from import_export.admin import ImportExportMixin
 from import_export.forms import ConfirmImportForm, ExportForm
 from import_export.tmp_storages import CacheStorage
@@ -127,7 +128,8 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         try:
             page: HttpResponse = super().export_action(request)
         except IncorrectLookupParameters:
-            messages.error(request, "There are no such filters. Choose what to export here.")
+            told = gettext("There are no such filters. Choose what to export here.")
+            messages.error(request, told)
             name = f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"
             return HttpResponseRedirect(reverse(name))
         return page
@@ -137,7 +139,8 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         try:
             page: HttpResponse = super().process_import(request, **kwargs)
         except Expired:
-            messages.error(request, "The file is no longer kept here. Choose it again.")
+            told = gettext("The file is no longer kept here. Choose it again.")
+            messages.error(request, told)
             name = f"admin:{self.opts.app_label}_{self.opts.model_name}_import"
             return HttpResponseRedirect(reverse(name))
         return page
@@ -149,7 +152,7 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
             return page
         context = {
             **self.admin_site.each_context(request),
-            "title": "Import",
+            "title": gettext("Import"),
             "opts": self.opts,
             "form": self.create_import_form(request),
             "result": result,
@@ -160,9 +163,10 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         """Say what the import did."""
         new = sum(planned.new for planned in result.planned)
         same = result.total_rows - len(result.planned)
+        told = gettext("Imported: {new} new, {changed} changed, {same} as before.")
+        changed = len(result.planned) - new
         messages.success(
-            request,
-            f"Imported: {new:,} new, {len(result.planned) - new:,} changed, {same:,} as before.",
+            request, told.format(new=f"{new:,}", changed=f"{changed:,}", same=f"{same:,}")
         )
         for warning in result.warnings:
             messages.warning(request, warning)

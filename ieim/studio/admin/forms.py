@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
+from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY
@@ -32,12 +33,15 @@ class DraftForm(Base):
     """One entry. ``problems`` are what editing said to the same form, by prefix and column."""
 
     problems: ClassVar[Mapping[str, Mapping[str, list[str]]]] = {}
-    seen = Seen(required=False)
+    seen = Seen(required=False, label=gettext_lazy("Seen"))
     position = forms.IntegerField(
+        label=gettext_lazy("Position"),
         required=False,
         min_value=0,
         max_value=1_000_000,
-        help_text="Entries are listed in this order, lowest first. Blank: at the end.",
+        help_text=gettext_lazy(
+            "Entries are listed in this order, lowest first. Blank: at the end."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -93,15 +97,20 @@ class DraftForm(Base):
 
 def _headed(field: forms.Field, name: str) -> None:
     """Call a field what citizens read above it; files call it by its column."""
-    field.label = _HEADINGS[name]
+    field.label = gettext_lazy(_HEADINGS[name])  # lazy: the admin logs it in English
     told = "" if field.help_text == f"{field.label}." else field.help_text
-    field.help_text = f"{told} In files: {name}.".strip()
+    in_files = gettext("In files: {column}.").format(column=name)
+    field.help_text = f"{told} {in_files}".strip()
 
 
 class CategoryForm(DraftForm):
     """A dictionary entry."""
 
-    keywords = Lines(rows=3, help_text="Other words that citizens use for it, one a line.")
+    keywords = Lines(
+        label=gettext_lazy("Keywords"),
+        rows=3,
+        help_text=gettext_lazy("Other words that citizens use for it, one a line."),
+    )
 
     class Meta:
         model = Category
@@ -111,8 +120,8 @@ class CategoryForm(DraftForm):
 class ServiceForm(DraftForm):
     """A service; its categories are ticked in its agency's dictionary."""
 
-    requirements = Lines(help_text="What the citizen needs, one a line.")
-    how_to_apply = Lines(help_text="The steps in their order, one a line.")
+    requirements = Lines(help_text=gettext_lazy("What the citizen needs, one a line."))
+    how_to_apply = Lines(help_text=gettext_lazy("The steps in their order, one a line."))
 
     class Meta:
         model = Service
@@ -130,18 +139,23 @@ class ServiceForm(DraftForm):
         agency = service.agency_id or self.data.get("agency") or self.initial.get("agency")
         rows = Category.objects.filter(agency=agency) if agency else Category.objects.none()
         dictionary = list(rows.values_list("key", "value"))
-        what = "From the agency's dictionary." if agency else "Save first, then choose them."
-        if agency and not dictionary:
-            what = "The agency's dictionary is empty: add entries to it first."
-        self.fields["categories"] = Categories(dictionary, service.categories, help_text=what)
+        if not agency:
+            what = gettext("Save first, then choose them.")
+        elif dictionary:
+            what = gettext("From the agency's dictionary.")
+        else:
+            what = gettext("The agency's dictionary is empty: add entries to it first.")
+        self.fields["categories"] = Categories(
+            dictionary, service.categories, label=gettext_lazy("Categories"), help_text=what
+        )
 
 
 class TranslationForm(DraftForm):
     """A translation."""
 
-    keywords = Lines(rows=3, help_text="One a line.")
-    requirements = Lines(help_text="One a line.")
-    how_to_apply = Lines(help_text="One a line.")
+    keywords = Lines(label=gettext_lazy("Keywords"), rows=3, help_text=gettext_lazy("One a line."))
+    requirements = Lines(help_text=gettext_lazy("One a line."))
+    how_to_apply = Lines(help_text=gettext_lazy("One a line."))
 
     class Meta:
         model = Translation

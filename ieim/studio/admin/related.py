@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from ieim.studio.models import Agency, Category, DraftEntry, Service
 
@@ -14,19 +15,19 @@ def related(entry: DraftEntry) -> list[tuple[str, str]]:
     if isinstance(entry, Agency):
         of_agency = {"agency__id__exact": entry.pk}
         return [
-            ("Services", _address("service", "changelist", of_agency)),
-            ("Dictionary", _address("category", "changelist", of_agency)),
-            ("Translations", _address("translation", "changelist", of_agency)),
-            ("Add a service", _address("service", "add", {"agency": entry.pk})),
-            ("Add a translation", _address("translation", "add", {"agency": entry.pk})),
+            (gettext("Services"), _address("service", "changelist", of_agency)),
+            (gettext("Dictionary"), _address("category", "changelist", of_agency)),
+            (gettext("Translations"), _address("translation", "changelist", of_agency)),
+            (gettext("Add a service"), _address("service", "add", {"agency": entry.pk})),
+            (gettext("Add a translation"), _address("translation", "add", {"agency": entry.pk})),
         ]
     if isinstance(entry, Category | Service):
         key = {"service" if isinstance(entry, Service) else "category": entry.key}
         of_agency = {"agency__id__exact": entry.agency_id}
         return [
-            ("Translations", _address("translation", "changelist", of_agency | key)),
+            (gettext("Translations"), _address("translation", "changelist", of_agency | key)),
             (
-                "Add a translation",
+                gettext("Add a translation"),
                 _address("translation", "add", {"agency": entry.agency_id} | key),
             ),
         ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
 
 from ieim.audit.admin import ReadOnly
 from ieim.knowledge.models import Publication, Release
@@ -31,7 +32,7 @@ class ReleaseAdmin(ReadOnly, OfRelease):
     date_hierarchy = "created_at"
     exclude = ["content"]
 
-    @admin.display(boolean=True, description="current")
+    @admin.display(boolean=True, description=gettext_lazy("current"))
     def is_current(self, release: Release) -> bool:
         """Whether new turns are pinned to it."""
         return release.number == current_number()
@@ -55,7 +56,7 @@ class GoldenQuestionAdmin(OfGolden):
     fields = ["name", "case_as_text", "created_at", "created_by"]
     readonly_fields = ["name", "case_as_text", "created_at", "created_by"]
 
-    @admin.display(description="case")
+    @admin.display(description=gettext_lazy("case"))
     def case_as_text(self, question: GoldenQuestion) -> str:
         """Return the case as JSON; what would turn the direction of its words is spelled out."""
         return spelled(json.dumps(question.case, ensure_ascii=False, indent=2))

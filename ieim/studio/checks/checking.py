@@ -17,6 +17,7 @@ from threading import Lock
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Release
@@ -92,9 +93,14 @@ def checked(bundle: Bundle, release: Release) -> Checked:
 def missing(run: CheckRun) -> str:
     """Return why the checks are not complete, and what to do, for who wants to propose."""
     if run.state == CheckRun.State.FAILED:
-        return "The checks have failed: start them again on the page of the checks."
-    how = f" {run.done:,} of {run.total:,} searches are made." if run.total else ""
-    return f"The checks of the draft are not done yet.{how} Propose it again when they are."
+        return gettext("The checks have failed: start them again on the page of the checks.")
+    if not run.total:
+        return gettext("The checks of the draft are not done yet. Propose it again when they are.")
+    told = gettext(
+        "The checks of the draft are not done yet. {done} of {total} searches are made. Propose "
+        "it again when they are."
+    )
+    return told.format(done=f"{run.done:,}", total=f"{run.total:,}")
 
 
 @transaction.atomic

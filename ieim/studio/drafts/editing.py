@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
+from django.utils.translation import gettext
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
@@ -20,7 +21,7 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
 from ieim.studio.drafts.entries import Entries, Problems, Values, not_removable, with_it
-from ieim.studio.drafts.history import agency_of, change, difference, keep, who_and_when
+from ieim.studio.drafts.history import after_you_opened, agency_of, change, difference, keep
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
 
@@ -131,10 +132,10 @@ def save_all(
         before = entries.stored.get(identity)
         owner = agency_of(table, dict(zip(IDENTITY[table], identity, strict=True)))
         if not permits(scope, table, owner, new=before is None):
-            raise OutOfScope("You do not work for that agency.")
+            raise OutOfScope(gettext("You do not work for that agency."))
         if edit.seen is not None and (before is None or before.version != edit.seen):
             name = " ".join(filter(None, identity))
-            raise Stale(f"{who_and_when(table, name)}, after you opened it.")
+            raise Stale(after_you_opened(table, name))
     wrong, merged = entries.check(new={i for i, e in enumerate(edits) if e.seen is None})
     if wrong:
         raise ManyInvalid(wrong)
@@ -160,11 +161,11 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     lock_head(SYSTEM_CHAIN)
     owner = "" if table == "agencies" else agency_of(table, identity)
     if not may_edit(by, owner):
-        raise OutOfScope("You do not work for that agency.")
+        raise OutOfScope(gettext("You do not work for that agency."))
     entries = Entries(table, [identity])
     entry = entries.stored.get(entries.identities[0])
     if entry is None or entry.version != seen:
-        raise Stale(f"{who_and_when(table, entry_name(table, identity))}, after you opened it.")
+        raise Stale(after_you_opened(table, entry_name(table, identity)))
     if problem := not_removable(table, identity):
         raise Invalid({IDENTITY[table][-1]: [problem]})
     log = _Log("translations", by, source)

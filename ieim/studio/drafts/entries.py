@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from django.db.models import Max, Q, QuerySet
+from django.utils.translation import gettext
 
 from ieim.knowledge.bundles.checks import check_row
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT
@@ -83,9 +84,13 @@ class Entries:
             name = " ".join(filter(None, identity))
             whole = all(values[c] for c in IDENTITY[self.table] if COLUMNS[self.table][c].required)
             if whole and first.setdefault(identity, index) != index:
-                problems.setdefault(column, []).append(f"{name!r} stands here twice: keep one")
+                problems.setdefault(column, []).append(
+                    gettext("{name} stands here twice: keep one").format(name=repr(name))
+                )
             elif before is not None and index in new:
-                what = f"there is {name!r} already: {who_and_when(self.table, name)}"
+                what = gettext("there is {name} already: {what}").format(
+                    name=repr(name), what=who_and_when(self.table, name)
+                )
                 problems.setdefault(column, []).append(what)
             if problems:
                 wrong[index] = problems
@@ -99,8 +104,9 @@ class Entries:
         new = [index for identity, index in wanted.items() if identity not in self.stored]
         room = max(0, EXAMPLES_LIMIT - RiskExample.objects.count())
         for index in new[room:]:
-            what = f"there are {EXAMPLES_LIMIT} examples, which is the limit: remove one first"
-            wrong.setdefault(index, {}).setdefault("text", []).append(what)
+            what = gettext("there are {limit} examples, which is the limit: remove one first")
+            said = what.format(limit=EXAMPLES_LIMIT)
+            wrong.setdefault(index, {}).setdefault("text", []).append(said)
 
     def put(self, index: int, values: Values) -> None:
         """Note that the entry of ``index`` becomes ``values``, one version on."""
@@ -158,20 +164,26 @@ class References:
         """Yield ``(column, sentence)`` for every reference to what is not there."""
         if flag := values.get("flag"):
             if flag not in self._flags:
-                yield "flag", f"flag {flag[:200]!r} is not among the labels of risk_flags"
+                told = gettext("flag {flag} is not among the labels of risk_flags")
+                yield "flag", told.format(flag=repr(flag[:200]))
             return
         agency = values.get("agency")
         if not agency:
             return
         if agency not in self._agencies:
-            yield "agency", f"agency {agency[:200]!r} is not among the agencies"
+            told = gettext("agency {agency} is not among the agencies")
+            yield "agency", told.format(agency=repr(agency[:200]))
             return
         wanted = [("categories", "category", key) for key in values.get("categories", ())]
         wanted += [(what, what, values.get(what, "")) for what in ("category", "service")]
         for column, what, key in wanted:
             if key and (agency, key) not in self._known[what]:
-                place = "in the dictionary" if what == "category" else "among the services"
-                yield column, f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
+                told = (
+                    gettext("category {key} is not in the dictionary of {agency}")
+                    if what == "category"
+                    else gettext("service {key} is not among the services of {agency}")
+                )
+                yield column, told.format(key=repr(key[:200]), agency=repr(agency[:200]))
 
 
 def attribute(column: str) -> str:
@@ -185,25 +197,28 @@ def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
         services = Service.objects.filter(agency=identity["id"]).count()
         categories = Category.objects.filter(agency=identity["id"]).count()
         if services or categories:
-            return (
-                f"the agency still has {services:,} services and {categories:,} dictionary "
-                "entries: remove them first"
+            told = gettext(
+                "the agency still has {services} services and {categories} dictionary entries: "
+                "remove them first"
             )
+            return told.format(services=f"{services:,}", categories=f"{categories:,}")
     if table == "labels" and identity["set"] == "risk_flags":
         lines = HelpLine.objects.filter(flag=identity["code"]).count()
         examples = RiskExample.objects.filter(flag=identity["code"]).count()
         if lines or examples:
-            return (
-                f"the risk flag still has {lines:,} help lines and {examples:,} examples: remove "
-                "them first"
+            told = gettext(
+                "the risk flag still has {lines} help lines and {examples} examples: remove them "
+                "first"
             )
+            return told.format(lines=f"{lines:,}", examples=f"{examples:,}")
     if table == "dictionary":
         # Not every database can look into a list, so that is done here.
         rows = Service.objects.filter(agency=identity["agency"]).values_list("key", "categories")
         users = [key for key, categories in rows if identity["key"] in categories]
         if users:
             few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
-            return f"services still have this category: take it out of {few} first"
+            told = gettext("services still have this category: take it out of {keys} first")
+            return told.format(keys=few)
     return None
 
 
@@ -244,6 +259,7 @@ def _checked(table: Table, given: Values) -> tuple[Values, Problems]:
     for problem in found:
         problems.setdefault(names[problem.line or 0], []).append(problem.message)
     if type(position) is not int or not 0 <= position <= _POSITION_LIMIT:
-        problems["position"] = [f"position must be a whole number from 0 to {_POSITION_LIMIT:,}"]
+        told = gettext("position must be a whole number from 0 to {limit}")
+        problems["position"] = [told.format(limit=f"{_POSITION_LIMIT:,}")]
     values = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
     return {**values, "position": position}, problems

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from django.utils import timezone
+from django.utils import dateformat, timezone
+from django.utils.translation import gettext
 
 from ieim.knowledge.bundles.rows import Table
 from ieim.people.models import User
@@ -74,10 +75,24 @@ def who_and_when(table: Table, entry: str) -> str:
     """Return who touched ``entry`` last, and when: "Edith Ek removed it on 3 May 2026 at 9:05"."""
     newest = Change.objects.select_related("by").filter(table=table, entry=entry).first()
     if newest is None:
-        return "Somebody else changed it"
-    name = newest.by.display_name if newest.by else "Whoever runs the system"
+        return gettext("Somebody else changed it")
+    told = {
+        Change.Kind.ADDED: gettext("{name} added it on {day} at {time}"),
+        Change.Kind.CHANGED: gettext("{name} changed it on {day} at {time}"),
+        Change.Kind.REMOVED: gettext("{name} removed it on {day} at {time}"),
+    }[Change.Kind(newest.kind)]
     at = timezone.localtime(newest.at)
-    return f"{name} {newest.kind} it on {at.day} {at:%B %Y} at {at.hour}:{at:%M}"
+    return told.format(
+        name=newest.by.display_name if newest.by else gettext("Whoever runs the system"),
+        day=dateformat.format(at, "j F Y"),
+        time=dateformat.format(at, "G:i"),
+    )
+
+
+def after_you_opened(table: Table, entry: str) -> str:
+    """Return the same as a sentence, for who had the entry open meanwhile."""
+    told = gettext("{what}, after you opened it.")
+    return told.format(what=who_and_when(table, entry))
 
 
 def _shown(value: object) -> str:

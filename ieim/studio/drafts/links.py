@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from django.utils.translation import gettext, ngettext
+
 from ieim.knowledge.bundles.columns import opens
 
 _SHOWN = 5
@@ -24,15 +26,21 @@ def link_warnings(
             users[url].append(service)
     closed = [service for service, url in links if not opens(url)]
     if closed:
-        yield f"{_listed(closed)}: the link does not open. Write the whole address."
+        told = gettext("{services}: the link does not open. Write the whole address.")
+        yield told.format(services=_listed(closed))
     plain = [service for service, url in links if url.lower().startswith("http://")]
     if plain:
-        yield f"{_listed(plain)}: the link is not encrypted. Use https:// if the site has it."
+        told = gettext("{services}: the link is not encrypted. Use https:// if the site has it.")
+        yield told.format(services=_listed(plain))
     for url, services in users.items():
         if len(services) > 1:
-            yield f"{_listed(services)} have the same link, {url[:200]}. Is that right?"
+            told = gettext("{services} have the same link, {url}. Is that right?")
+            yield told.format(services=_listed(services), url=url[:200])
 
 
 def _listed(services: list[str]) -> str:
-    more = f" and {len(services) - _SHOWN:,} more" if len(services) > _SHOWN else ""
-    return ", ".join(services[:_SHOWN]) + more
+    few, rest = ", ".join(services[:_SHOWN]), len(services) - _SHOWN
+    if rest <= 0:
+        return few
+    told = ngettext("{services} and {count} more", "{services} and {count} more", rest)
+    return told.format(services=few, count=f"{rest:,}")

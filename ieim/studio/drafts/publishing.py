@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
@@ -30,7 +31,8 @@ class NothingToPublishError(PublishError):
     """The draft is the current release, ``number``, to the byte."""
 
     def __init__(self, number: int) -> None:
-        super().__init__([f"The draft is the same as the current release, {number}."])
+        told = gettext("The draft is the same as the current release, {current}.")
+        super().__init__([told.format(current=number)])
         self.number = number
 
 

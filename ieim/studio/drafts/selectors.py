@@ -46,7 +46,7 @@ def draft() -> Bundle:
 def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:
     # "agency" gives the natural id: a foreign key's value is its target's primary key.
     stored = model._default_manager.values(*COLUMNS[table])
-    name = model._meta.verbose_name
+    name = model._meta.verbose_name_raw  # a key for programs as well: in no language
     return [Row(f"{name} {entry_name(table, values)}", None, values) for values in stored]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from ieim.knowledge.bundles.columns import (
     EXAMPLE_LIMIT,
@@ -21,6 +22,7 @@ from ieim.knowledge.bundles.columns import (
 )
 from ieim.knowledge.bundles.rows import Table
 from ieim.pipeline.knowledge import LABEL_SETS
+from ieim.studio.models.words import choices
 
 
 class DraftEntry(models.Model):
@@ -28,7 +30,7 @@ class DraftEntry(models.Model):
 
     table: ClassVar[Table]
     position = models.PositiveIntegerField(
-        default=0, help_text="Entries are listed in this order, lowest first."
+        default=0, help_text=_("Entries are listed in this order, lowest first.")
     )
     version = models.PositiveIntegerField(default=1, editable=False)
 
@@ -44,23 +46,27 @@ class Agency(DraftEntry):
     id = models.CharField(
         primary_key=True,
         max_length=ID_LIMIT,
-        help_text="Short and lasting, such as the usual abbreviation. It cannot be changed later.",
+        help_text=_(
+            "Short and lasting, such as the usual abbreviation. It cannot be changed later."
+        ),
     )
     name = models.CharField(max_length=NAME_LIMIT)
     path = models.CharField(
         max_length=LINK_LIMIT,
         blank=True,
-        help_text="The agency's page (http:// or https://), or where it is to be found, in words.",
+        help_text=_(
+            "The agency's page (http:// or https://), or where it is to be found, in words."
+        ),
     )
     description = models.TextField(
         max_length=TEXT_LIMIT,
         blank=True,
-        help_text="What it is for, in words that citizens use: the search reads it.",
+        help_text=_("What it is for, in words that citizens use: the search reads it."),
     )
 
     class Meta:
         ordering = ["position", "id"]
-        verbose_name_plural = "agencies"
+        verbose_name_plural = _("agencies")
 
     def __str__(self) -> str:
         return self.name
@@ -72,20 +78,20 @@ class Category(DraftEntry):
     table = "dictionary"
 
     agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="categories")
-    key = models.CharField(max_length=ID_LIMIT, help_text="Unique within the agency.")
+    key = models.CharField(max_length=ID_LIMIT, help_text=_("Unique within the agency."))
     value = models.CharField(
-        max_length=VALUE_LIMIT, blank=True, help_text="The category as citizens would say it."
+        max_length=VALUE_LIMIT, blank=True, help_text=_("The category as citizens would say it.")
     )
     keywords = models.JSONField(
         default=list,
         blank=True,
-        help_text="Other words that citizens use for it.",
+        help_text=_("Other words that citizens use for it."),
     )
 
     class Meta:
         ordering = ["position", "id"]
-        verbose_name = "dictionary entry"
-        verbose_name_plural = "dictionary entries"
+        verbose_name = _("dictionary entry")
+        verbose_name_plural = _("dictionary entries")
         constraints = [
             models.UniqueConstraint(fields=["agency", "key"], name="knowledge_category_once")
         ]
@@ -100,33 +106,37 @@ class Service(DraftEntry):
     table = "services"
 
     agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="services")
-    key = models.CharField(max_length=ID_LIMIT, help_text="Unique within the agency.")
-    name = models.CharField(max_length=NAME_LIMIT, help_text="What the citizen gets or does.")
+    key = models.CharField(max_length=ID_LIMIT, help_text=_("Unique within the agency."))
+    name = models.CharField(max_length=NAME_LIMIT, help_text=_("What the citizen gets or does."))
     path = models.CharField(
         max_length=LINK_LIMIT,
         blank=True,
-        help_text="The service's page (http:// or https://), or where it is to be found, in words.",
+        help_text=_(
+            "The service's page (http:// or https://), or where it is to be found, in words."
+        ),
     )
     overview = models.TextField(
-        max_length=TEXT_LIMIT, blank=True, help_text="What it is, in a few short sentences."
+        max_length=TEXT_LIMIT, blank=True, help_text=_("What it is, in a few short sentences.")
     )
     applicability_summary = models.TextField(
-        max_length=TEXT_LIMIT, blank=True, help_text="Who it is for."
+        max_length=TEXT_LIMIT, blank=True, help_text=_("Who it is for.")
     )
     categories = models.JSONField(
         default=list,
         blank=True,
-        help_text="Keys of entries in the same agency's dictionary.",
+        help_text=_("Keys of entries in the same agency's dictionary."),
     )
-    requirements = models.JSONField(default=list, blank=True, help_text="What the citizen needs.")
+    requirements = models.JSONField(
+        default=list, blank=True, help_text=_("What the citizen needs.")
+    )
     fees = models.TextField(max_length=TEXT_LIMIT, blank=True)
     processing_time = models.TextField(max_length=TEXT_LIMIT, blank=True)
-    how_to_apply = models.JSONField(default=list, blank=True, help_text="The steps, in order.")
+    how_to_apply = models.JSONField(default=list, blank=True, help_text=_("The steps, in order."))
     contact = models.TextField(max_length=TEXT_LIMIT, blank=True)
     url = models.CharField(
         max_length=LINK_LIMIT,
         blank=True,
-        help_text="Where to apply; must begin with http:// or https://.",
+        help_text=_("Where to apply; must begin with http:// or https://."),
     )
 
     class Meta:
@@ -144,17 +154,16 @@ class Label(DraftEntry):
 
     table = "labels"
 
-    set = models.CharField(
-        max_length=ID_LIMIT, choices=[(name, name.replace("_", " ")) for name in LABEL_SETS]
-    )
+    set = models.CharField(max_length=ID_LIMIT, choices=choices(LABEL_SETS))
     code = models.CharField(
-        max_length=ID_LIMIT, help_text="What the model answers and reports count; it should last."
+        max_length=ID_LIMIT,
+        help_text=_("What the model answers and reports count; it should last."),
     )
     name = models.CharField(max_length=NAME_LIMIT)
     description = models.TextField(
         max_length=TEXT_LIMIT,
         blank=True,
-        help_text=(
+        help_text=_(
             "When the label applies: the model reads it. Of a risk flag that escalates, what "
             "citizens are shown at once: whom to call."
         ),
@@ -164,12 +173,14 @@ class Label(DraftEntry):
         decimal_places=2,
         null=True,
         blank=True,
-        help_text="A person looks when the model is less sure than this (0.00 to 1.00).",
+        help_text=_("A person looks when the model is less sure than this (0.00 to 1.00)."),
     )
     effect = models.CharField(
         max_length=ID_LIMIT,
         blank=True,
-        help_text="Risk flags: none, hold or escalate. Urgencies: target minutes. Others: blank.",
+        help_text=_(
+            "Risk flags: none, hold or escalate. Urgencies: target minutes. Others: blank."
+        ),
     )
 
     class Meta:
@@ -189,17 +200,17 @@ class Translation(DraftEntry):
 
     table = "translations"
 
-    language = models.CharField(max_length=8, help_text="ISO 639-1, such as fr.")
+    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
     agency = models.ForeignKey(Agency, on_delete=models.CASCADE, related_name="translations")
     category = models.CharField(max_length=ID_LIMIT, blank=True)
     service = models.CharField(max_length=ID_LIMIT, blank=True)
     name = models.CharField(
-        max_length=VALUE_LIMIT, blank=True, help_text="A name, or a category as citizens say it."
+        max_length=VALUE_LIMIT, blank=True, help_text=_("A name, or a category as citizens say it.")
     )
     description = models.TextField(
-        max_length=TEXT_LIMIT, blank=True, help_text="An agency's description."
+        max_length=TEXT_LIMIT, blank=True, help_text=_("An agency's description.")
     )
-    keywords = models.JSONField(default=list, blank=True, help_text="A category's.")
+    keywords = models.JSONField(default=list, blank=True, help_text=_("A category's."))
     overview = models.TextField(max_length=TEXT_LIMIT, blank=True)
     applicability_summary = models.TextField(max_length=TEXT_LIMIT, blank=True)
     requirements = models.JSONField(default=list, blank=True)
@@ -229,11 +240,11 @@ class HelpLine(DraftEntry):
 
     table = "help_lines"
 
-    language = models.CharField(max_length=8, help_text="ISO 639-1, such as fr.")
-    flag = models.CharField(max_length=ID_LIMIT, help_text="The code of a risk flag's label.")
+    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
+    flag = models.CharField(max_length=ID_LIMIT, help_text=_("The code of a risk flag's label."))
     text = models.TextField(
         max_length=TEXT_LIMIT,
-        help_text="Whom to call, with the same numbers as in the label's description.",
+        help_text=_("Whom to call, with the same numbers as in the label's description."),
     )
 
     class Meta:
@@ -251,16 +262,16 @@ class RiskExample(DraftEntry):
 
     table = "risk_examples"
 
-    language = models.CharField(max_length=8, help_text="ISO 639-1, such as fr.")
+    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
     text = models.CharField(
         max_length=EXAMPLE_LIMIT,
-        help_text="As people write it, in a sentence or two; nobody's own words or data.",
+        help_text=_("As people write it, in a sentence or two; nobody's own words or data."),
     )
-    flag = models.CharField(max_length=ID_LIMIT, help_text="The code of a risk flag's label.")
+    flag = models.CharField(max_length=ID_LIMIT, help_text=_("The code of a risk flag's label."))
     kind = models.CharField(
         max_length=ID_LIMIT,
-        choices=[(name, name.replace("_", " ")) for name in KINDS],
-        help_text="Danger: this shall be flagged. Near miss: it only sounds like it.",
+        choices=choices(KINDS),
+        help_text=_("Danger: this shall be flagged. Near miss: it only sounds like it."),
     )
 
     class Meta:

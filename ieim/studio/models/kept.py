@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from ieim.audit.models import AppendOnlyModel
 from ieim.knowledge.bundles.columns import ID_LIMIT
@@ -41,17 +42,17 @@ class Change(AppendOnlyModel):
     class Kind(models.TextChoices):
         """What happened."""
 
-        ADDED = "added", "added"
-        CHANGED = "changed", "changed"
-        REMOVED = "removed", "removed"
+        ADDED = "added", _("added")
+        CHANGED = "changed", _("changed")
+        REMOVED = "removed", _("removed")
 
     class Source(models.TextChoices):
         """How it came."""
 
-        ADMIN = "admin", "by hand"
-        FILE = "file", "from a file"
-        API = "api", "over the API"
-        BUNDLE = "bundle", "from a bundle"
+        ADMIN = "admin", _("by hand")
+        FILE = "file", _("from a file")
+        API = "api", _("over the API")
+        BUNDLE = "bundle", _("from a bundle")
 
     table = models.CharField(max_length=16)
     entry = models.CharField(max_length=3 * ID_LIMIT + 20)

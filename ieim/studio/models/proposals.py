@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from ieim.knowledge.models import Release
 
@@ -20,18 +21,18 @@ class Proposal(models.Model):
     class State(models.TextChoices):
         """Where a proposal stands; it leaves OPEN once."""
 
-        OPEN = "open", "waits for a second person"
-        PUBLISHED = "published", "published"
-        REFUSED = "refused", "turned down"
-        WITHDRAWN = "withdrawn", "withdrawn by its author"
+        OPEN = "open", _("waits for a second person")
+        PUBLISHED = "published", _("published")
+        REFUSED = "refused", _("turned down")
+        WITHDRAWN = "withdrawn", _("withdrawn by its author")
 
     state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
     content = models.JSONField()
     sha256 = models.CharField("SHA-256", max_length=64)
-    note = models.TextField(help_text="What changes, for other editors.")
+    note = models.TextField(help_text=_("What changes, for other editors."))
     checks = models.JSONField(default=list)
     base = models.ForeignKey(
-        Release, null=True, on_delete=models.PROTECT, related_name="+", help_text="Current then."
+        Release, null=True, on_delete=models.PROTECT, related_name="+", help_text=_("Current then.")
     )
     again = models.ForeignKey(Release, null=True, on_delete=models.PROTECT, related_name="+")
     release = models.ForeignKey(
@@ -46,7 +47,7 @@ class Proposal(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
     reason = models.TextField(
-        blank=True, help_text="Why it was turned down, or published although answers get worse."
+        blank=True, help_text=_("Why it was turned down, or published although answers get worse.")
     )
 
     class Meta:
@@ -71,10 +72,10 @@ class Run(models.Model):
     class State(models.TextChoices):
         """Where a run stands."""
 
-        QUEUED = "queued", "waits for a worker"
-        RUNNING = "running", "running"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
+        QUEUED = "queued", _("waits for a worker")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        FAILED = "failed", _("failed")
 
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
     done = models.PositiveIntegerField(default=0)

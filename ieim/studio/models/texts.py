@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from ieim.knowledge.bundles.columns import GUIDANCE_LIMIT, ID_LIMIT
 from ieim.pipeline.knowledge import CASES
 from ieim.studio.models.draft import DraftEntry
+from ieim.studio.models.words import choices
 
 
 class CaseText(DraftEntry):
@@ -16,13 +18,13 @@ class CaseText(DraftEntry):
 
     case = models.CharField(
         max_length=ID_LIMIT,
-        choices=[(name, name.replace("_", " ")) for name in CASES],
-        help_text="What the message is. Unclear is also what nothing else fits.",
+        choices=choices(CASES),
+        help_text=_("What the message is. Unclear is also what nothing else fits."),
     )
-    language = models.CharField(max_length=8, help_text="ISO 639-1, such as fr.")
+    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
     text = models.TextField(
         max_length=GUIDANCE_LIMIT,
-        help_text="Two or three short sentences: what people can ask here, and that they may.",
+        help_text=_("Two or three short sentences: what people can ask here, and that they may."),
     )
 
     class Meta:

@@ -6,6 +6,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -42,7 +43,7 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
     row = get_object_or_404(Release.objects.defer("content"), number=number)
     value = stored_release(number)
     names = presenters.agency_names(value)
-    agencies = [("", "All agencies"), *names.items()]
+    agencies = [("", gettext("All agencies")), *names.items()]
     agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
     text = request.GET.get("q", "")[:200]
     found = selectors.release_services(value, text, agency)
@@ -67,7 +68,7 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
 def services(request: HttpRequest) -> HttpResponse:
     """The services of the draft, to read, search and go on to edit."""
     names = dict(Agency.objects.values_list("pk", "name"))
-    agencies = [("", "All agencies"), *names.items()]
+    agencies = [("", gettext("All agencies")), *names.items()]
     agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
     text = request.GET.get("q", "")[:200]
     found = selectors.draft_services(text, agency)
@@ -108,7 +109,11 @@ def service(request: HttpRequest, number: int | None = None) -> HttpResponse:
 def differences(request: HttpRequest) -> HttpResponse:
     """What makes one side of another: releases by number, or the draft."""
     numbers = [str(number) for number in Release.objects.values_list("number", flat=True)]
-    sides = [(DRAFT, "The draft"), *((number, f"Release {number}") for number in numbers)]
+    of_number = gettext("Release {number}")
+    sides = [
+        (DRAFT, gettext("The draft")),
+        *((number, of_number.format(number=number)) for number in numbers),
+    ]
     known = [value for value, _ in sides]
     after = chosen(request.GET, "to", known) or DRAFT
     before = chosen(request.GET, "from", known) or str(current_number() or DRAFT)
@@ -124,11 +129,18 @@ def differences(request: HttpRequest) -> HttpResponse:
         "differences": view,
         "from": choices(sides, before),
         "to": choices(sides, after),
-        "before": dict(sides)[before],
-        "after": dict(sides)[after],
+        "before": _within(before),
+        "after": _within(after),
         "clear": f"{reverse('knowledge:differences')}?from={before}&to={after}",
     }
     return render(request, "studio/pages/differences.html", context)
+
+
+def _within(side: str) -> str:
+    """Return what a side is called within a sentence."""
+    if side == DRAFT:
+        return gettext("the draft")
+    return gettext("release {number}").format(number=side)
 
 
 def _release(side: str) -> knowledge.Release:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 Item = TypeVar("Item")
 
@@ -67,8 +68,8 @@ def agency_choices(
 ) -> list[tuple[str, str]]:
     """Return the entries of a select of agencies: those of ``ids``, by name, one's own first."""
     there = sorted(((names.get(id_) or id_, id_) for id_ in set(ids) if id_), key=_by_name)
-    mine = [(MINE, "My agencies")] if scope else []
-    return [("", "All agencies"), *mine, *((id_, name) for name, id_ in there)]
+    mine = [(MINE, gettext("My agencies"))] if scope else []
+    return [("", gettext("All agencies")), *mine, *((id_, name) for name, id_ in there)]
 
 
 def of_agency(agency: str, wanted: str, scope: frozenset[str] | None) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.rows import TABLES, Table
 from ieim.pipeline.knowledge import Agency as AgencyValue
@@ -30,7 +31,12 @@ from ieim.studio.pages.filters import (
 )
 from ieim.studio.proposals.differences import Difference, Kind, Piece, marked
 
-_KINDS = {"": "All changes", Kind.ADDED: "Added", Kind.CHANGED: "Changed", Kind.REMOVED: "Removed"}
+_KINDS = {
+    "": gettext_noop("All changes"),
+    Kind.ADDED: gettext_noop("Added"),
+    Kind.CHANGED: gettext_noop("Changed"),
+    Kind.REMOVED: gettext_noop("Removed"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +50,11 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceView:
-    """An entry that differs."""
+    """An entry that differs; ``agency`` is "" for an agency itself."""
 
     id: str
     kind: Kind
+    happened: str
     what: str
     name: str
     entry: str
@@ -69,7 +76,8 @@ class DifferencesView:
 
 @dataclass(frozen=True, slots=True)
 class RemarkView:
-    """A remark; ``url`` is where its entry is edited, "" for who may not."""
+    """A remark; ``url`` is where its entry is edited, "" for who may not, ``agency`` is "" for an
+    agency itself."""
 
     remark: Remark
     what: str
@@ -108,8 +116,8 @@ def difference_list(
     agencies = agency_choices((each.agency for each in found), names, scope)
     agency = chosen(query, "agency", (value for value, _ in agencies))
     kind = chosen(query, "kind", _KINDS)
-    tables: dict[str, str] = {"": "All kinds of entry"}
-    tables.update((table, words.TABLES[table]) for table in TABLES)
+    tables: dict[str, str] = {"": gettext("All kinds of entry")}
+    tables.update((table, words.table(table)) for table in TABLES)
     wanted = chosen(query, "table", tables)
     shown = [
         each
@@ -125,7 +133,7 @@ def difference_list(
         rows=[_difference(each, names) for each in page.page.object_list],
         counts=counted(shown),
         agencies=choices(agencies, agency),
-        kinds=choices(_KINDS.items(), kind),
+        kinds=choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),
         tables=choices(tables.items(), wanted),
     )
 
@@ -149,8 +157,8 @@ def remark_list(
     agency = chosen(query, "agency", (value for value, _ in agencies))
     mine = [each for each in found if of_agency(each.agency, agency, scope)]
     counts = Counter(each.code for each in mine)
-    codes = [("", "All checks")]
-    codes += [(code, f"{text} ({counts[code]})") for code, text in words.CHECKS.items()]
+    codes = [("", gettext("All checks"))]
+    codes += [(code, f"{text} ({counts[code]})") for code, text in words.checks().items()]
     codes = [(code, text) for code, text in codes if not code or counts[code]]
     code = chosen(query, "code", (value for value, _ in codes))
     shown = [each for each in mine if each.code == (code or each.code)]
@@ -163,9 +171,9 @@ def remark_list(
         rows=[
             RemarkView(
                 each,
-                words.TABLES[each.table],
+                words.table(each.table),
                 _called(each, release),
-                names.get(each.agency) or each.agency,
+                "" if each.table == "agencies" else names.get(each.agency) or each.agency,
                 where.get((each.table, each.entry), ""),
             )
             for each in remarks
@@ -179,7 +187,7 @@ def remark_list(
 
 def remark_groups(remarks: Sequence[Remark]) -> list[tuple[str, list[Remark]]]:
     """Return the remarks by check, each with its words, in the order of the checks."""
-    groups = [(text, [e for e in remarks if e.code == code]) for code, text in words.CHECKS.items()]
+    groups = ((text, [e for e in remarks if e.code == c]) for c, text in words.checks().items())
     return [(text, found) for text, found in groups if found]
 
 
@@ -231,7 +239,7 @@ def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
         "lead": reply.lead,
         "facts": [
             {
-                "heading": words.HEADINGS[section.field],
+                "heading": words.heading(section.field),
                 "items": section.items,
                 "ordered": section.field == "how_to_apply",
             }
@@ -271,9 +279,12 @@ def _difference(difference: Difference, names: Mapping[str, str]) -> DifferenceV
     return DifferenceView(
         id=f"{difference.table}-{difference.entry}",
         kind=difference.kind,
-        what=words.TABLES[difference.table],
+        happened=gettext(_KINDS[difference.kind]),
+        what=words.table(difference.table),
         name=difference.name,
         entry=difference.entry,
-        agency=names.get(difference.agency) or difference.agency,
+        agency=""
+        if difference.table == "agencies"
+        else names.get(difference.agency) or difference.agency,
         fields=fields,
     )

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -41,7 +42,7 @@ def propose(request: HttpRequest) -> HttpResponse:
         except ProposalError as error:
             problems = error.reasons
         else:
-            messages.success(request, f"Proposal {proposal.pk} waits for a second person.")
+            messages.success(request, _waits(proposal))
             return redirect("knowledge:proposal", proposal.pk)
     now, draft = selectors.now(), drafts.draft()
     found = checking.checked_draft(draft)
@@ -76,7 +77,7 @@ def again(request: HttpRequest, number: int) -> HttpResponse:
         except ProposalError as error:
             problems = error.reasons
         else:
-            messages.success(request, f"Proposal {proposal.pk} waits for a second person.")
+            messages.success(request, _waits(proposal))
             return redirect("knowledge:proposal", proposal.pk)
     context = {
         "release": release,
@@ -101,7 +102,8 @@ def publish(request: HttpRequest, proposal: int) -> HttpResponse:
 
     def act(text: str) -> str:
         release = proposals.publish_proposal(proposal_id=proposal, by=member(request), reason=text)
-        return f"Release {release.number} is current: new questions are answered from it."
+        told = gettext("Release {number} is current: new questions are answered from it.")
+        return told.format(number=release.number)
 
     return _decided(request, proposal, "publish", act)
 
@@ -113,7 +115,8 @@ def refuse(request: HttpRequest, proposal: int) -> HttpResponse:
 
     def act(text: str) -> str:
         proposals.refuse(proposal_id=proposal, by=member(request), reason=text)
-        return f"Proposal {proposal} is turned down; its author can read why here."
+        told = gettext("Proposal {number} is turned down; its author can read why here.")
+        return told.format(number=proposal)
 
     return _decided(request, proposal, "refuse", act)
 
@@ -125,7 +128,8 @@ def withdraw(request: HttpRequest, proposal: int) -> HttpResponse:
 
     def act(_: str) -> str:
         proposals.withdraw(proposal_id=proposal, by=member(request))
-        return f"Proposal {proposal} is withdrawn. The draft is as it was."
+        told = gettext("Proposal {number} is withdrawn. The draft is as it was.")
+        return told.format(number=proposal)
 
     return _decided(request, proposal, "withdraw", act)
 
@@ -181,6 +185,10 @@ def _page(
         "text": _text(request) if problems else "",
     }
     return render(request, "studio/pages/proposal.html", context, status=status)
+
+
+def _waits(proposal: Proposal) -> str:
+    return gettext("Proposal {number} waits for a second person.").format(number=proposal.pk)
 
 
 def _text(request: HttpRequest) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
@@ -24,6 +25,7 @@ from ieim.studio.checks import Remark, Severity, examine
 from ieim.studio.checks.checking import budget, checked, languages, missing
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
+from ieim.studio.proposals import words
 from ieim.studio.proposals.touching import beyond
 
 MAY_PROPOSE = "studio.add_proposal"
@@ -51,7 +53,7 @@ def propose(*, note: str, by: User) -> Proposal:
     for a draft with errors or whose checks a worker has not done yet, and for one that is the
     current release already.
     """
-    note = _may_propose(note, by, "Write a note: what changes, and why.")
+    note = _may_propose(note, by, gettext("Write a note: what changes, and why."))
     try:
         # One transaction, so that the tables belong together.
         with transaction.atomic():
@@ -59,7 +61,7 @@ def propose(*, note: str, by: User) -> Proposal:
     except BundleError as error:
         raise ProposalError([str(problem) for problem in error.errors]) from error
     if not bundle.services:
-        raise ProposalError(["The draft has no services: add some first."])
+        raise ProposalError([gettext("The draft has no services: add some first.")])
     release = bundle.release()
     found = checked(bundle, release)
     errors = [remark for remark in found.remarks if remark.severity is Severity.ERROR]
@@ -76,7 +78,8 @@ def propose_again(*, release: Release, note: str, by: User) -> Proposal:
 
     Raises :class:`ProposalError` as :func:`propose` does.
     """
-    note = _may_propose(note, by, "Write a note: why this release shall be current again.")
+    otherwise = gettext("Write a note: why this release shall be current again.")
+    note = _may_propose(note, by, otherwise)
     before = Proposal.objects.filter(release=release, again=None).only("checks").first()
     if before is not None:
         remarks = [Remark.from_dict(values) for values in before.checks]
@@ -102,20 +105,14 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
     (:class:`BeyondScope`), when somebody else was faster, when another release became current
     meanwhile, and when the golden questions were not asked or get worse without a reason.
     """
-    proposal = _decidable(proposal_id, by, "publish it")
+    proposal = _decidable(proposal_id, by, publish=True)
     reason = _clean(reason)
     current = selectors.current_number()
     if current != proposal.base_id:
-        raise ProposalError(
-            [
-                f"Release {current} became current after this was proposed: turn it down, and "
-                "propose anew what shall still change."
-            ]
-        )
+        raise ProposalError([words.overtaken(current)])
     losses = _losses(proposal)
     if losses and not reason:
-        many = "1 golden question gets" if losses == 1 else f"{losses} golden questions get"
-        raise ProposalError([f"{many} worse: write why it shall be published all the same."])
+        raise ProposalError([words.worse(losses)])
     release = proposal.again or _release(proposal)
     publication = Publication.objects.create(release=release, published_by=by)
     proposal.release = release
@@ -144,8 +141,8 @@ def refuse(*, proposal_id: int, by: User, reason: str) -> None:
 
     Raises :class:`ProposalError` without a reason, and as :func:`publish_proposal` does.
     """
-    proposal = _decidable(proposal_id, by, "turn it down")
-    reason = _written(reason, "Write a reason: its author wants to know what to change.")
+    proposal = _decidable(proposal_id, by, publish=False)
+    reason = _written(reason, gettext("Write a reason: its author wants to know what to change."))
     _close(proposal, Proposal.State.REFUSED, by, reason)
     record_system(
         kind="knowledge.proposal_refused", payload={"proposal": proposal.pk}, actor=by.actor
@@ -157,7 +154,8 @@ def withdraw(*, proposal_id: int, by: User) -> None:
     """Take one's own open proposal back. Raises :class:`ProposalError` for somebody else's."""
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id != by.pk:
-        raise ProposalError(["Only its author can withdraw a proposal: you can turn it down."])
+        told = gettext("Only its author can withdraw a proposal: you can turn it down.")
+        raise ProposalError([told])
     _close(proposal, Proposal.State.WITHDRAWN, by, "")
     record_system(
         kind="knowledge.proposal_withdrawn", payload={"proposal": proposal.pk}, actor=by.actor
@@ -176,8 +174,7 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
     number = selectors.current_number()
     proposal.base = None if number is None else Release.objects.get(number=number)
     if proposal.base is not None and proposal.base.sha256 == proposal.sha256:
-        what = "The draft" if proposal.again_id is None else f"Release {proposal.again_id}"
-        raise ProposalError([f"{what} is the same as the current release, {proposal.base_id}."])
+        raise ProposalError([words.the_same(proposal)])
     proposal.checks = [remark.as_dict() for remark in remarks]
     proposal.save()
     record_system(
@@ -196,7 +193,8 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
 
 def _may_propose(note: str, by: User, otherwise: str) -> str:
     if not by.has_perm(MAY_PROPOSE):
-        raise ProposalError(["You may not propose: ask an administrator to make you an editor."])
+        told = gettext("You may not propose: ask an administrator to make you an editor.")
+        raise ProposalError([told])
     note = _written(note, otherwise)
     _none_open()
     return note
@@ -205,8 +203,7 @@ def _may_propose(note: str, by: User, otherwise: str) -> str:
 def _none_open() -> None:
     found = Proposal.objects.defer("content").filter(state=Proposal.State.OPEN).first()
     if found is not None:
-        told = f"Proposal {found.pk} by {found.proposed_by.display_name} is still open: "
-        raise ProposalError([told + "it must be published, turned down or withdrawn first."])
+        raise ProposalError([words.still_open(found)])
 
 
 def _locked(proposal_id: int) -> Proposal:
@@ -214,28 +211,21 @@ def _locked(proposal_id: int) -> Proposal:
     lock_head(SYSTEM_CHAIN)
     proposal = Proposal.objects.filter(pk=proposal_id).first()
     if proposal is None:
-        raise ProposalError([f"There is no proposal {proposal_id}."])
+        raise ProposalError([gettext("There is no proposal {number}.").format(number=proposal_id)])
     if proposal.state != Proposal.State.OPEN:
-        who = "somebody" if proposal.decided_by is None else proposal.decided_by.display_name
-        what = {
-            Proposal.State.PUBLISHED: f"{who} has published it as release {proposal.release_id}",
-            Proposal.State.REFUSED: f"{who} has turned it down",
-            Proposal.State.WITHDRAWN: f"{who} has withdrawn it",
-        }[Proposal.State(proposal.state)]
-        raise ProposalError([f"Proposal {proposal.pk} is not open any more: {what}."])
+        raise ProposalError([words.not_open(proposal)])
     return proposal
 
 
-def _decidable(proposal_id: int, by: User, action: str) -> Proposal:
+def _decidable(proposal_id: int, by: User, *, publish: bool) -> Proposal:
+    """Return the open proposal that somebody may publish, or else turn down."""
     if not by.has_perm(MAY_PUBLISH):
-        raise ProposalError([f"You may not {action}: ask somebody who may."])
+        raise ProposalError([gettext(words.MAY_NOT[publish])])
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id == by.pk:
-        told = f"You proposed it, so somebody else must {action}; you can withdraw it."
-        raise ProposalError([told])
+        raise ProposalError([gettext(words.OWN[publish])])
     if others := beyond(proposal, by):
-        told = f"It also touches {others}: somebody who works for all of it must {action}."
-        raise BeyondScope([told])
+        raise BeyondScope([words.touches(others, publish=publish)])
     return proposal
 
 
@@ -244,13 +234,17 @@ def _losses(proposal: Proposal) -> int:
     if not asked:
         return 0
     if run is None:
-        raise ProposalError(["Run the golden questions first: nobody has seen what changes."])
+        told = gettext("Run the golden questions first: nobody has seen what changes.")
+        raise ProposalError([told])
+    if run.state == GoldenRun.State.FAILED:
+        told = gettext("The run of the golden questions has failed: start it again.")
+        raise ProposalError([told])
     if run.state != GoldenRun.State.DONE:
-        failed = run.state == GoldenRun.State.FAILED
-        what = "has failed: start it again" if failed else "is not done yet: wait for it"
-        raise ProposalError([f"The run of the golden questions {what}."])
+        told = gettext("The run of the golden questions is not done yet: wait for it.")
+        raise ProposalError([told])
     if GoldenQuestion.objects.filter(created_at__gt=run.created_at).exists():
-        raise ProposalError(["There is a newer golden question: run the golden questions again."])
+        told = gettext("There is a newer golden question: run the golden questions again.")
+        raise ProposalError([told])
     return run.losses
 
 
@@ -264,7 +258,8 @@ def _release(proposal: Proposal) -> Release:
         created_by=proposal.proposed_by,
     )
     if digest(release.content) != release.sha256:
-        raise ProposalError(["The proposal is not what was proposed: withdraw it, propose anew."])
+        told = gettext("The proposal is not what was proposed: withdraw it, propose anew.")
+        raise ProposalError([told])
     release.save()
     return release
 
@@ -285,7 +280,8 @@ def _written(text: str, otherwise: str) -> str:
 
 def _clean(text: str) -> str:
     if "\x00" in text:
-        raise ProposalError(["The text contains the character NUL: remove it."])
+        raise ProposalError([gettext("The text contains the character NUL: remove it.")])
     if len(text.strip()) > NOTE_LIMIT:
-        raise ProposalError([f"The text has more than {NOTE_LIMIT:,} characters: shorten it."])
+        told = gettext("The text has more than {limit} characters: shorten it.")
+        raise ProposalError([told.format(limit=f"{NOTE_LIMIT:,}")])
     return text.strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.utils.translation import gettext
 
 from ieim.knowledge import selectors
 from ieim.people.scope import agencies_of
@@ -24,4 +25,4 @@ def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
     if scope is None:
         return ""
     others = sorted(touched(proposal) - scope)
-    return ", ".join(each or "what all agencies share" for each in others)
+    return ", ".join(each or gettext("what all agencies share") for each in others)

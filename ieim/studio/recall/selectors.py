@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.corrections import citing
 from conversations.corrections.versions import content_in
@@ -17,6 +18,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import Release
 from ieim.people.scope import agencies_of
 from ieim.search import index_for
+from ieim.studio.pages.words import column
 
 User = AbstractBaseUser | AnonymousUser
 
@@ -220,22 +222,33 @@ def _differences(
         return None
     old, new = _flat(before), _flat(after)
     return tuple(
-        Difference(name, old.get(name, ""), new.get(name, ""))
-        for name in dict.fromkeys((*old, *new))
-        if old.get(name) != new.get(name)
+        Difference(_called(*each), old.get(each, ""), new.get(each, ""))
+        for each in dict.fromkeys((*old, *new))
+        if old.get(each) != new.get(each)
     )
 
 
-def _flat(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return a service's content as texts by the name of the field, in words."""
-    found: dict[str, str] = {}
+_COLUMNS = {
+    "applicability_summary": gettext_noop("Applicability summary"),
+    "path": gettext_noop("Path"),
+    "url": gettext_noop("Url"),
+    "value": gettext_noop("Value"),
+}
+"""What is called by its column here, and by other words where it is edited."""
+
+
+def _called(name: str, language: str) -> str:
+    words = gettext(_COLUMNS[name]) if name in _COLUMNS else column(name)
+    return f"{words} ({language})" if language else words
+
+
+def _flat(content: Mapping[str, Any], language: str = "") -> dict[tuple[str, str], str]:
+    """Return a service's content as texts by the column, and the language of a translation."""
+    found: dict[tuple[str, str], str] = {}
     for name, value in content.items():
         if name == "translations":
-            for language, words in value.items():
-                for field, text in _flat(words).items():
-                    if field not in ("Agency", "Service", "Language"):
-                        found[f"{field} ({language})"] = text
-        else:
-            words_of_name = name.replace("_", " ").capitalize()
-            found[words_of_name] = "\n".join(value) if isinstance(value, list) else str(value)
+            for code, texts in value.items():
+                found |= _flat(texts, code)
+        elif not language or name not in ("agency", "service", "language"):
+            found[name, language] = "\n".join(value) if isinstance(value, list) else str(value)
     return found

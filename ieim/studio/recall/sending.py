@@ -14,6 +14,7 @@ from celery import current_app
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Citation, Correction, CorrectionNotice, Session
 from conversations.record.vouched import CORRECTION, NOTICE
@@ -29,7 +30,7 @@ MAX_TEXT = 1_000
 BATCH = 100
 """Answers a transaction: others wait for it, on SQLite all of them."""
 
-NOBODY = "There is no answer to correct any more."
+NOBODY = gettext_noop("There is no answer to correct any more.")
 
 
 class Refused(Exception):
@@ -80,7 +81,7 @@ def confirm(
     )
     notice.total = _meant(notice).count()
     if notice.total == 0:
-        raise Refused(NOBODY)
+        raise Refused(gettext(NOBODY))
     notice.save(update_fields=["total"])
     audit.record_system(
         kind="correction.confirmed",

@@ -9,7 +9,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language_info, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -20,6 +20,7 @@ from conversations.turns.languages import written_in
 from ieim.people.access import member
 from ieim.studio.recall import files, selectors, sending
 from ieim.studio.recall.forms import Asked, asked
+from ieim.studio.words import origin_words
 
 PAGE_SIZE = 50
 LONGEST_SEARCH = 100
@@ -128,8 +129,8 @@ def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
 
 def _nobody(wanted: Asked) -> str:
     if wanted.turns == ():
-        return "Tick the answers to correct, or choose all of them."
-    return "" if wanted.count else sending.NOBODY
+        return gettext("Tick the answers to correct, or choose all of them.")
+    return "" if wanted.count else gettext(sending.NOBODY)
 
 
 def _form(request: HttpRequest, wanted: Asked, problem: str) -> HttpResponse:
@@ -149,6 +150,7 @@ def _row(each: Citation) -> dict[str, Any]:
     return {
         "turn": turn,
         "reply": reply,
+        "how": origin_words(reply.origin),
         "language": _language(turn.language),
         "corrected": getattr(each, "corrected", False),
     }
@@ -156,9 +158,9 @@ def _row(each: Citation) -> dict[str, Any]:
 
 def _language(code: str) -> str:
     if not code:
-        return "not known"
+        return gettext("not known")
     try:
-        return str(get_language_info(code)["name"])
+        return str(get_language_info(code)["name_translated"])
     except KeyError:
         return code
 

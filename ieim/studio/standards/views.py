@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_noop, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -23,12 +24,11 @@ from ieim.studio.standards.report import Problem, StandardError
 SHOWN = 100
 """How many entries of a table, and how many problems, a page lists."""
 
-_MOVED = "The draft was changed since you looked. This is what the import would do now."
 _TABLES = {
-    "agencies": "Agencies",
-    "dictionary": "Dictionary",
-    "services": "Services",
-    "translations": "Translations",
+    "agencies": gettext_noop("Agencies"),
+    "dictionary": gettext_noop("Dictionary"),
+    "services": gettext_noop("Services"),
+    "translations": gettext_noop("Translations"),
 }
 
 
@@ -61,7 +61,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     """What the uploaded file would change; posted, do it. Without a file, ask for one."""
     kept = pending.get(request.session)
     if kept is None:
-        messages.error(request, "Choose the file again: it was kept for an hour.")
+        messages.error(request, gettext("Choose the file again: it was kept for an hour."))
         return redirect("standards:upload")
     notice = ""
     try:
@@ -73,7 +73,9 @@ def preview(request: HttpRequest) -> HttpResponse:
                 seen = request.POST.get("fingerprint", "")
                 done = merge(mapped=kept.mapped, by=member(request), seen=seen)
             except Moved:
-                notice = _MOVED
+                notice = gettext(
+                    "The draft was changed since you looked. This is what the import would do now."
+                )
             else:
                 pending.drop(request.session)
                 messages.success(request, _done(done))
@@ -112,7 +114,7 @@ def _tables(planned: Plan) -> list[dict[str, Any]]:
         entries = [entry for entry in planned.entries if entry.table == table]
         found.append(
             {
-                "name": _TABLES[table],
+                "name": gettext(_TABLES[table]),
                 "counts": counts,
                 "entries": [_entry(entry) for entry in entries[:SHOWN]],
                 "more": max(0, len(entries) - SHOWN),
@@ -137,5 +139,9 @@ def _lines(value: object) -> str:
 def _done(done: Plan) -> str:
     added = sum(entry.is_new for entry in done.entries)
     changed = len(done.entries) - added
-    entries = "entry" if added == 1 else "entries"
-    return f"Imported into the draft: {added:,} {entries} added, {changed:,} changed."
+    told = ngettext(
+        "Imported into the draft: {added} entry added, {changed} changed.",
+        "Imported into the draft: {added} entries added, {changed} changed.",
+        added,
+    )
+    return told.format(added=f"{added:,}", changed=f"{changed:,}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations.turns.running import running
 from ieim.knowledge import selectors as knowledge
@@ -88,5 +89,8 @@ def _check(sides: Sequence[Side]) -> None:
     for side in sides:
         if side.asked.outcome is None:
             if side.asked.unavailable:
-                raise NoModel(f"The model cannot be reached: {side.asked.reason}")
-            raise NoModel("The question could not be asked: an error of ours is in the log.")
+                told = gettext("The model cannot be reached: {reason}")
+                raise NoModel(told.format(reason=side.asked.reason))
+            raise NoModel(
+                gettext("The question could not be asked: an error of ours is in the log.")
+            )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from ieim.pipeline.reply.plain_text import first_sentence
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
@@ -37,28 +39,34 @@ def difference(draft: Side, published: Side | None, *, current: int | None) -> D
     """
     if published is None:
         if current is None:
-            return Difference("Nothing is published yet, so there is nothing to compare with.")
-        return Difference(f"The draft is the same as release {current}: nothing would change.")
+            return Difference(
+                gettext("Nothing is published yet, so there is nothing to compare with.")
+            )
+        told = gettext("The draft is the same as release {number}: nothing would change.")
+        return Difference(told.format(number=current))
     ours, theirs = _reply(draft), _reply(published)
     same_kind = type(draft.asked.outcome) is type(published.asked.outcome)
     if ours is None or theirs is None or not same_kind:
         if _stopped_alike(draft, published):
-            return Difference("Nothing changes: a person would get the question, as now.")
+            return Difference(gettext("Nothing changes: a person would get the question, as now."))
         if _asked_alike(draft, published):
-            return Difference("Nothing changes: the citizen would be asked to choose, as now.")
+            return Difference(
+                gettext("Nothing changes: the citizen would be asked to choose, as now.")
+            )
         return _changes(draft, published)
     parts = tuple(_parts(ours, theirs))
     if ours == theirs:
-        return Difference("Nothing changes: the reply is the same, word for word.")
+        return Difference(gettext("Nothing changes: the reply is the same, word for word."))
     if _sources(ours) != _sources(theirs):
         return _changes(draft, published, parts)
-    where = ", ".join(f"“{part.heading}”" for part in parts) or "its links"
-    return Difference(f"It is still the same service, but the reply differs in {where}.", parts)
+    where = ", ".join(f"“{part.heading}”" for part in parts) or gettext("its links")
+    told = gettext("It is still the same service, but the reply differs in {where}.")
+    return Difference(told.format(where=where), parts)
 
 
 def _changes(draft: Side, published: Side, parts: tuple[Changed, ...] = ()) -> Difference:
-    now, then = _inside(published), _inside(draft)
-    return Difference(f"It changes. Now: {now}. With the draft: {then}.", parts)
+    told = gettext("It changes. Now: {now}. With the draft: {then}.")
+    return Difference(told.format(now=ending(published), then=ending(draft)), parts)
 
 
 def _reply(side: Side) -> Reply | None:
@@ -87,11 +95,6 @@ def _asked_alike(one: Side, other: Side) -> bool:
     return shown[0] == shown[1]
 
 
-def _inside(side: Side) -> str:
-    words = ending(side)
-    return words[0].lower() + words[1:].rstrip(".")
-
-
 def _sources(said: Reply) -> list[tuple[str, str]]:
     return [(source.agency_id, source.service_key) for source in said.sources]
 
@@ -101,4 +104,4 @@ def _parts(ours: Reply, theirs: Reply) -> Iterator[Changed]:
     for heading in dict.fromkeys([*public, *drafted]):
         before, after = public.get(heading, ""), drafted.get(heading, "")
         if before != after:
-            yield Changed(heading, before, after)
+            yield Changed(gettext(heading), before, after)

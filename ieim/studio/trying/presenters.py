@@ -9,6 +9,8 @@ from typing import Any
 from uuid import uuid4
 
 from django.utils import timezone
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from conversations.chat import showing, wording
 from conversations.chat.presenters import StepView, TurnView
@@ -101,8 +103,8 @@ def side_view(side: Side, text: str) -> SideView:
     contracts = [name for name in STAGES if name in store.records or name in store.unasked]
     return SideView(
         which=side.which,
-        title="The draft" if side.which == "draft" else f"Published: release {side.release.number}",
-        ending=ending(side),
+        title=_title(side),
+        ending=capfirst(ending(side)),
         findings=() if outcome is None or isinstance(outcome, Answered) else outcome.findings,
         held=isinstance(outcome, Held),
         reply=reply,
@@ -126,26 +128,40 @@ def reply_view(said: replies.Reply, side: Side, text: str) -> ReplyView:
 
 
 def ending(side: Side) -> str:
-    """Return how a side ended, as a sentence."""
+    """Return how a side ended, as a sentence without a capital and a full stop."""
     outcome = side.asked.outcome
     if isinstance(outcome, NeedsReview):
-        return f"A person would get the question. It stopped at “{stage_words(outcome.stage)}”"
+        told = gettext("a person would get the question. It stopped at “{step}”")
+        return told.format(step=stage_words(outcome.stage))
     if isinstance(outcome, Abstained):
         names = ", ".join(f"“{service.name}”" for service in outcome.offered)
-        return f"The citizen would be asked to choose from {names}"
+        told = gettext("the citizen would be asked to choose from {services}")
+        return told.format(services=names)
     assert outcome is not None  # noqa: S101  # ask_both gives no other
-    about = named(outcome.reply)
-    if isinstance(outcome, Held):
-        return f"A person would have to let this reply go out: {about}"
-    return f"The citizen would get {about}"
+    sources = dict.fromkeys(
+        f"“{each.service_name}” ({each.agency_name})" for each in outcome.reply.sources
+    )
+    held = isinstance(outcome, Held)
+    if not sources:
+        return (
+            gettext(
+                "a person would have to let this reply go out: words of guidance, with no service"
+            )
+            if held
+            else gettext("the citizen would get words of guidance, with no service")
+        )
+    told = (
+        gettext("a person would have to let this reply go out: an answer from {services}")
+        if held
+        else gettext("the citizen would get an answer from {services}")
+    )
+    return told.format(services=gettext(" and ").join(sources))
 
 
-def named(said: replies.Reply) -> str:
-    """Return what a reply is, in words that can go on after "get"."""
-    if said.sources:
-        names = dict.fromkeys(f"“{s.service_name}” ({s.agency_name})" for s in said.sources)
-        return f"an answer from {' and '.join(names)}"
-    return "words of guidance, with no service"
+def _title(side: Side) -> str:
+    if side.which == "draft":
+        return gettext("The draft")
+    return gettext("Published: release {number}").format(number=side.release.number)
 
 
 def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
@@ -205,7 +221,7 @@ def _said(record: AttemptRecord) -> str:
     raw = record.answer.raw
     if record.judgement.passed:
         return pretty(raw)
-    cut = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]} … (cut here)"
+    cut = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]} … {gettext('(cut here)')}"
     return cut.encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
 
 
@@ -239,16 +255,18 @@ def question_view(question: GoldenQuestion, release: Release | None) -> Question
 
 def _expects(expected: Mapping[str, Any], release: Release | None) -> str:
     if not expected["inquiry"]:
-        return "Not an inquiry"
+        return gettext("Not an inquiry")
     agencies, services = expected["agencies"], expected.get("acceptable_services") or []
     if agencies == [] and not services:
-        return "A person looks at it: nothing here answers it"
+        return gettext("A person looks at it: nothing here answers it")
     offices = {} if release is None else release.agencies
     known = {} if release is None else release.services
     names = [offices[agency].name if agency in offices else agency for agency in agencies or ()]
     pairs = [(agency, key) for agency in agencies or () for key in services]
     called = {pair[1]: known[pair].name for pair in pairs if pair in known}
-    words = " or ".join(f"“{called.get(key, key)}”" for key in services)
+    words = gettext(" or ").join(f"“{called.get(key, key)}”" for key in services)
     if words:
         return f"{words} ({', '.join(names)})" if names else words
-    return f"Any service of {', '.join(names)}" if names else "An inquiry, whatever the service"
+    if names:
+        return gettext("Any service of {agencies}").format(agencies=", ".join(names))
+    return gettext("An inquiry, whatever the service")

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.bundles.columns import COLUMNS
@@ -24,10 +25,10 @@ OFFERED = 8
 """How many services are offered for a golden question."""
 
 VERDICTS: Mapping[str, str] = {
-    "right": "Right",
-    "wrong": "Wrong",
-    "review": "A person gets it",
-    "unlabelled": "Answered; nobody has said what is right",
+    "right": gettext_noop("Right"),
+    "wrong": gettext_noop("Wrong"),
+    "review": gettext_noop("A person gets it"),
+    "unlabelled": gettext_noop("Answered; nobody has said what is right"),
 }
 
 
@@ -112,7 +113,7 @@ def golden_page(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> G
     for kind, words in KINDS.items():
         found = [_row(n, row, seen.get(n)) for n, row in rows.items() if row["kind"] == kind]
         found.sort(key=lambda row: (not row.loss, row.name))
-        kinds.append(KindView(kind, words, tuple(found)))
+        kinds.append(KindView(kind, gettext(words), tuple(found)))
     return GoldenPage(proposal, run, questions, tuple(kinds))
 
 
@@ -123,7 +124,7 @@ def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> R
         text="" if case is None else case["text"],
         talk=case is not None and bool(case["history"]),
         loss=row["loss"],
-        differs=tuple(row["differs"]),
+        differs=tuple(map(gettext, row["differs"])),
         before=None if before is None else _outcome(before),
         after=_outcome(row["after"]),
     )
@@ -131,7 +132,7 @@ def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> R
 
 def _outcome(said: Mapping[str, Any]) -> OutcomeView:
     return OutcomeView(
-        verdict=VERDICTS[said["verdict"]],
+        verdict=gettext(VERDICTS[said["verdict"]]),
         right=said["verdict"] == "right",
         agency=said["agency"],
         service=said["service"],
@@ -153,7 +154,7 @@ def _pages() -> dict[str, str]:
     for table, model in drafts.DRAFT_MODELS.items():
         meta = model._meta
         for values in model._default_manager.values("pk", *COLUMNS[table]):
-            entry = f"{meta.verbose_name} {drafts.entry_name(table, values)}"
+            entry = f"{meta.verbose_name_raw} {drafts.entry_name(table, values)}"
             try:
                 name = f"admin:{meta.app_label}_{meta.model_name}_change"
                 pages[entry] = reverse(name, args=[values["pk"]])
@@ -171,8 +172,7 @@ class Choice:
     remark: str = ""
 
 
-NOTHING = Choice("nothing", "Nothing here answers it", "A person has to look at it.")
-NO_INQUIRY = Choice("no-inquiry", "It is not an inquiry", "Small talk, thanks, a test.")
+NOTHING, NO_INQUIRY = "nothing", "no-inquiry"
 
 
 def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[Choice]:
@@ -185,21 +185,29 @@ def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[C
     found = [each.item for each in ranked]
     names = {service.agency: release.agencies[service.agency].name for service in found}
     services = [Choice(f"service {s.agency} {s.key}", s.name, names[s.agency]) for s in found]
+    of_agency, counts = (
+        gettext("Any service of {agencies}"),
+        gettext("When only the agency counts."),
+    )
     whole = [
-        Choice(f"agency {agency}", f"Any service of {name}", "When only the agency counts.")
+        Choice(f"agency {agency}", of_agency.format(agencies=name), counts)
         for agency, name in list(names.items())[:3]
     ]
-    return [*services, *whole, NOTHING, NO_INQUIRY]
+    ends = [
+        Choice(NOTHING, gettext("Nothing here answers it"), gettext("A person has to look at it.")),
+        Choice(NO_INQUIRY, gettext("It is not an inquiry"), gettext("Small talk, thanks, a test.")),
+    ]
+    return [*services, *whole, *ends]
 
 
 def expected(release: Release, value: str, scope: frozenset[str] | None) -> dict[str, Any] | None:
     """Return what an evaluation case expects for a choice, None for what is no choice."""
-    if value == NO_INQUIRY.value:
+    if value == NO_INQUIRY:
         return {"inquiry": False, "agencies": [], "service": None, "acceptable_services": []}
     kind, _, rest = value.partition(" ")
     agency, _, key = rest.partition(" ")
     agencies, service = [agency], key or None
-    if value == NOTHING.value:
+    if value == NOTHING:
         agencies, service = [], None
     elif scope is not None and agency not in scope:
         return None

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from ieim.audit.services import record_system
 from ieim.people.models import User
@@ -32,12 +33,15 @@ def start(*, proposal: Proposal, by: User) -> GoldenRun:
     """
     locked = Proposal.objects.select_for_update().get(pk=proposal.pk)
     if locked.state != Proposal.State.OPEN:
-        raise GoldenError(f"Proposal {locked.pk} is not open any more: there is nothing to decide.")
+        told = gettext("Proposal {number} is not open any more: there is nothing to decide.")
+        raise GoldenError(told.format(number=locked.pk))
     if locked.golden_runs.filter(state__in=runs.GOING_ON).exists():
-        raise GoldenError("The golden questions are being asked already: wait for the result.")
+        raise GoldenError(
+            gettext("The golden questions are being asked already: wait for the result.")
+        )
     questions = GoldenQuestion.objects.count()
     if not questions:
-        raise GoldenError("There is no golden question yet: add one first.")
+        raise GoldenError(gettext("There is no golden question yet: add one first."))
     sides = 1 if locked.base_id is None else 2
     run = GoldenRun.objects.create(proposal=locked, total=questions * sides, created_by=by)
     record_system(
@@ -76,5 +80,6 @@ def keep(
     try:
         read_case(json.dumps(golden.redacted(case)).encode())
     except MalformedCase as error:
-        raise GoldenError(f"This cannot be kept. {error}.") from error
+        told = gettext("This cannot be kept. {reason}.")
+        raise GoldenError(told.format(reason=error)) from error
     return golden.keep(case=case, by=by)

@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from conversations.turns.refusing import Refused
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.people.access import member
@@ -32,7 +33,7 @@ def playground(request: HttpRequest) -> HttpResponse:
     status = 200
     if request.method == "POST":
         if problem := refusal(text):
-            page["error"], status = problem, 422
+            page["error"], status = Refused(problem.sentence, figures=problem.figures).message, 422
         else:
             answered, status = _answered(text, page["current"])
             page |= answered

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.reply import Reply
@@ -20,11 +22,11 @@ from ieim.studio.trying.words import parts_of
 Outcome = Mapping[str, Any]
 
 KINDS: Mapping[str, str] = {
-    "worse": "Get worse",
-    "review": "Move to review",
-    "better": "Get better",
-    "other": "Answered differently, as right or wrong as before",
-    "same": "Unchanged",
+    "worse": gettext_noop("Get worse"),
+    "review": gettext_noop("Move to review"),
+    "better": gettext_noop("Get better"),
+    "other": gettext_noop("Answered differently, as right or wrong as before"),
+    "same": gettext_noop("Unchanged"),
 }
 """The kinds of change, worst first."""
 

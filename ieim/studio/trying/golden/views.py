@@ -6,10 +6,12 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from conversations.turns.refusing import Refused
 from ieim.knowledge import selectors as knowledge
 from ieim.people.access import member
 from ieim.people.scope import agencies_of
@@ -46,13 +48,15 @@ def add(request: HttpRequest) -> HttpResponse:
     if request.method != "POST" or release is None:
         return render(request, "studio/trying/question_add.html", page)
     scope = agencies_of(user)
-    page["error"] = refusal(data["text"])
-    if page["error"] is None:
+    page["error"] = None
+    if problem := refusal(data["text"]):
+        page["error"] = Refused(problem.sentence, figures=problem.figures).message
+    else:
         page["choices"] = selectors.choices(release, data["search"] or data["text"], scope)
     if page["error"] is None and "keep" in request.POST:
         expected = selectors.expected(release, data["expected"], scope)
         if expected is None:
-            page["error"], page["unchosen"] = "Choose what is right.", True
+            page["error"], page["unchosen"] = gettext("Choose what is right."), True
         else:
             try:
                 _, new = services.keep(
@@ -61,8 +65,8 @@ def add(request: HttpRequest) -> HttpResponse:
             except services.GoldenError as error:
                 page["error"] = str(error)
             else:
-                known = "This question is a golden question already; it was left as it is."
-                messages.success(request, "The golden question is kept." if new else known)
+                known = gettext("This question is a golden question already; it was left as it is.")
+                messages.success(request, gettext("The golden question is kept.") if new else known)
                 return redirect("trying:questions")
     return render(
         request, "studio/trying/question_add.html", page, status=422 if page["error"] else 200
@@ -80,5 +84,5 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
         row = question_view(question, knowledge.current_release())
         return render(request, "studio/trying/question_remove.html", {"row": row})
     golden.remove(question=question, by=member(request))
-    messages.success(request, "The golden question is removed.")
+    messages.success(request, gettext("The golden question is removed."))
     return redirect("trying:questions")

@@ -1,0 +1,173 @@
+"""Nothing that staff read is left unmarked: their pages, in a language that nobody speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.models import Session
+from ieim.administration.languages import NAMES
+from ieim.knowledge.notices import services as notices
+from ieim.people.models import User
+from ieim.people.roles import Role
+from ieim.studio.drafts.selectors import DRAFT_MODELS
+from ieim.studio.models import Category, GoldenQuestion, Service
+from ieim.studio.proposals import services as proposals
+from tests.conversations.languages.pseudo import spoken, unmarked
+from tests.fixtures import VISA, Ask
+from tests.review.people import browser, editor_and_publisher, person
+from tests.studio.recall.recalling import IMMIGRATION, WRONG, correct, key_of, publish_fee
+from tests.studio.trying.trying import NOTHING_ANSWERS, SMALL_TALK, keep, run, visa
+
+pytestmark = pytest.mark.usefixtures("published")
+
+
+CLOSED = "Closed this week."
+NOT_OURS = {"IEIM", "Search", "True", "csv", "json", "xlsx", "yaml"}
+"""Names, what Django's own pages of the admin say in English only, and kinds of files."""
+
+
+def words_of(value: object) -> Iterator[str]:
+    """What people wrote into a column."""
+    if isinstance(value, str):
+        yield from filter(None, (line.strip() for line in (value, *value.splitlines())))
+    elif isinstance(value, list):
+        for each in value:
+            yield from words_of(each)
+
+
+def content() -> set[str]:
+    """Everything that stands in the draft, and what people are called."""
+    found = {*NOT_OURS, WRONG, CLOSED}
+    for model in DRAFT_MODELS.values():
+        for row in model._default_manager.values():
+            found |= {text for value in row.values() for text in words_of(value)}
+    found |= {str(session) for session in Session.objects.values_list("reference", flat=True)}
+    for user in User.objects.all():
+        found |= {user.display_name, user.username, user.first_name}
+    return found | set(NAMES.values())
+
+
+def left(browser: Client, pages: dict[str, Any]) -> dict[str, set[str]]:
+    """What each page says unmarked: posted where there is a form, else looked at."""
+    found, data = {}, content()
+    with spoken():
+        for path, form in pages.items():
+            page = browser.get(path) if form is None else browser.post(path.split("#")[0], form)
+            assert page.status_code in (200, 409, 422), (path, page.status_code)
+            html = page.content.decode()
+            assert "⟦" in html, path
+            found[path] = unmarked(html, data)
+    return {path: texts for path, texts in found.items() if texts}
+
+
+def test_knowledge(ask: Ask) -> None:
+    edith = editor_and_publisher("edith", name="Edith Ek")
+    paul = editor_and_publisher("paul", name="Paul Peck")
+    turn = ask(VISA)
+    notice = correct(turn, edith)
+    publish_fee(key_of(turn), "MRK 77.00")
+    kept = keep(edith)
+    keep(edith, id="s", **SMALL_TALK)
+    keep(edith, id="n", **NOTHING_ANSWERS)
+    Service.objects.filter(pk=visa().pk).update(fees="MRK 99.00", name="Gone", categories=[])
+    proposal = proposals.propose(note="Why", by=paul)
+    run(proposal, edith)
+    now = timezone.now()
+    for begin in (None, now + timedelta(hours=1)):
+        notices.add(
+            agency=IMMIGRATION,
+            text=CLOSED,
+            starts_at=begin,
+            ends_at=now + timedelta(hours=2),
+            by=edith,
+        )
+    over = notices.add(
+        agency="", text=CLOSED, starts_at=None, ends_at=now + timedelta(hours=1), by=edith
+    )
+    notices.end(directive_id=over.pk, by=edith)
+    service = f"?agency={IMMIGRATION}&service={key_of(turn)}"
+    of = f"?agency={IMMIGRATION}&key={key_of(turn)}"
+    assert Category.objects.exists()
+    assert GoldenQuestion.objects.exists()
+    pages: dict[str, Any] = dict.fromkeys(
+        (
+            "/knowledge/",
+            "/knowledge/checks/",
+            "/knowledge/checks/summary/",
+            "/knowledge/services/?q=visa",
+            f"/knowledge/service/{of}",
+            "/knowledge/differences/",
+            "/knowledge/differences/?from=1&to=2",
+            "/knowledge/releases/",
+            "/knowledge/releases/1/",
+            f"/knowledge/releases/1/service/{of}",
+            "/knowledge/releases/1/again/",
+            "/knowledge/propose/",
+            f"/knowledge/proposals/{proposal.pk}/",
+            "/knowledge/try/",
+            "/knowledge/try/questions/",
+            reverse("trying:question_add"),
+            reverse("trying:question_remove", args=[kept]),
+            reverse("trying:golden", args=[proposal.pk]),
+            reverse("recall:home") + "?q=visa",
+            reverse("recall:service") + service,
+            reverse("recall:notice", args=[notice.pk]),
+            reverse("notices:notices"),
+            reverse("notices:add"),
+            reverse("standards:upload"),
+        )
+    )
+    form = {"agency": IMMIGRATION, "service": key_of(turn), "who": "all", "version": "every"}
+    pages |= {
+        reverse("notices:add") + "#": {"ends_at": "x", "text": ""},
+        reverse("trying:playground") + "#": {"text": VISA},
+        reverse("trying:playground") + "#empty": {"text": ""},
+        reverse("trying:question_add") + "#": {"text": VISA, "find": "1"},
+        reverse("trying:question_add") + "#keep": {"text": VISA, "keep": "1"},
+        reverse("recall:write") + "#": form,
+        reverse("recall:write") + "#empty": {**form, "text": ""},
+        reverse("recall:write") + "#text": {**form, "text": WRONG},
+        reverse("knowledge:propose") + "#": {"text": "Again"},
+        reverse("knowledge:again", args=[1]) + "#": {"text": ""},
+        reverse("knowledge:publish", args=[proposal.pk]) + "#": {"text": ""},
+        reverse("standards:upload") + "#": {
+            "file": SimpleUploadedFile("x.json", b"{}"),
+            "agency": "",
+        },
+    }
+    assert left(browser(edith), pages) == {}
+
+
+def test_the_admin_of_the_draft() -> None:
+    edith = browser(editor_and_publisher("edith", name="Edith Ek"))
+    pages: dict[str, Any] = {}
+    for model in DRAFT_MODELS.values():
+        name = f"admin:studio_{model._meta.model_name}"
+        first = model._default_manager.first()
+        pages |= {reverse(f"{name}_{page}"): None for page in ("changelist", "add", "import")}
+        if first is not None:
+            for page in ("change", "history", "delete"):
+                pages[reverse(f"{name}_{page}", args=[first.pk])] = None
+    pages["/admin/"] = None
+    assert left(edith, pages) == {}
+
+
+def test_settings_and_accounts() -> None:
+    ada = browser(person("ada", Role.ADMINISTRATOR, name="Ada Admin"))
+    wrong = {"telephone": "x", "email": "x", "website": "x", "version": "0"}
+    pages = {
+        "/settings/": None,
+        "/settings/contacts/": wrong,
+        "/settings/contacts/preview/": {"version": "0"},
+        "/settings/name/": {"version": "7", "name": "X"},
+    }
+    assert left(ada, pages) == {}
+    assert left(Client(), {"/staff/login/": None, "/staff/login/#": {"username": ""}}) == {}
