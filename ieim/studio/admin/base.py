@@ -256,9 +256,10 @@ def _collected(
     except (editing.Stale, editing.OutOfScope) as error:
         text = _sentence(error)
         if isinstance(error, editing.Stale):
-            text = f"{text} {gettext('Nothing was saved.')}"
+            told = [text, gettext("Nothing was saved.")]
             if form.prefix or about:
-                text = f"{text} {gettext(_TAKE_OVER)}"
+                told.append(gettext(_TAKE_OVER))
+            text = " ".join(told)
         found.setdefault("", []).append(f"{about}: {text}" if about else text)
     if not found:
         del problems[form.prefix or ""]

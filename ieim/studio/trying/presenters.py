@@ -221,7 +221,8 @@ def _said(record: AttemptRecord) -> str:
     raw = record.answer.raw
     if record.judgement.passed:
         return pretty(raw)
-    cut = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]} … {gettext('(cut here)')}"
+    cut_here = gettext("(cut here)")
+    cut = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]} … {cut_here}"
     return cut.encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
 
 

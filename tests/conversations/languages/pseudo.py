@@ -98,10 +98,15 @@ def _outside(text: str, within: int) -> tuple[str, int]:
     return "".join(outside), within
 
 
+def outside(html: str) -> set[str]:
+    """Return what a page says in no marks: text and what its attributes tell."""
+    return set(_Reader(html).left)
+
+
 def unmarked(html: str, data: Collection[str] = ()) -> set[str]:
-    """Return what a page says in no marks: text and what its attributes tell, without ``data``."""
+    """Return what a page says in no marks, without ``data``."""
     left = set()
-    for text in _Reader(html).left:
+    for text in outside(html):
         for each in sorted((word for word in data if word in text), key=len, reverse=True):
             text = re.sub(rf"(?<!\w){re.escape(each)}(?!\w)", " ", text)
         if re.search(r"[^\W\d_]{2}", text):

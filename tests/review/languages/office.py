@@ -13,11 +13,11 @@ from conversations.rating.services import rate
 from ieim.people.roles import Role
 from review.models import Action, Decision, ReviewItem
 from review.queue import saved
+from tests.conversations.languages import pseudo
 from tests.conversations.person.asking import NUMBER, item_of, taken_over, wants
 from tests.fixtures import Ask
 from tests.review import desk
 from tests.review.desk import BABY, BAD, REASON, the_item
-from tests.review.languages import marks
 from tests.review.people import browser, person
 
 TEXT = "I want to extend my tourist visa before 3 March. My case number is AB-123456."
@@ -41,8 +41,7 @@ class Office:
 
     def look(self, path: str, **form: str) -> None:
         """Open a page in the language of marks, or send a form and look at where it leads."""
-        with self.monkeypatch.context() as patched:
-            marks.speak(patched)
+        with pseudo.spoken():
             send = self.client.post if form else self.client.get
             page = send(path, form, follow=True)
         self.seen[f"{len(self.seen)} {path} {page.status_code}"] = page.content.decode()

@@ -26,6 +26,7 @@ from ieim.people.roles import Role
 from ieim.pipeline.findings import Code
 from ieim.studio.words import STAGES
 from review.models import Decision, ReviewItem, SavedView
+from tests.conversations.languages import pseudo
 from tests.conversations.person.asking import NUMBER
 from tests.fixtures import Ask
 from tests.review import desk
@@ -86,21 +87,21 @@ def test_nothing_is_left_unmarked(
 ) -> None:
     office = Office(ask, monkeypatch)
     scene(office)
-    told = {text: path for path, html in office.seen.items() for text in marks.outside(html)}
+    told = {text: path for path, html in office.seen.items() for text in pseudo.outside(html)}
     people = {*Turn.objects.values_list("text", flat=True), *PEOPLES, *keywords()}
     left = marks.unmarked(told, data(), people)
     assert {text: told[text] for text in left} == {}
     # What is stored is the same in every language.
     for rows in (Decision.objects, AuditEvent.objects, ReviewItem.objects, SavedView.objects):
-        assert marks.BEGIN not in str(list(rows.values()))
+        assert pseudo.BEGIN not in str(list(rows.values()))
 
 
-def test_it_would_find_what_is_not_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_would_find_what_is_not_marked() -> None:
     html = (
-        '<title>One</title><p>Not read</p><main><p title="Two">⟦Said <b>by</b> ⟦Ann⟧⟧ three</p>'
+        '<title>One</title><main><p title="Two">⟦Said <b>by</b> ⟦Ann⟧⟧ three</p>'
         "<code>four</code><input type=submit value=Five><p>Ann</p><p>was</p></main>"
     )
-    assert marks.unmarked(marks.outside(html), {"Ann"}, {"Bob was here"}) == {
+    assert marks.unmarked(pseudo.outside(html), {"Ann"}, {"Bob was here"}) == {
         "One",
         "Two",
         "three",
