@@ -2,7 +2,8 @@
 
     python benchmarks/bench_crisis.py [--json]
 
-By language and style: the phrases alone, and with the embedded model beside them, as a turn looks.
+By language and style: the phrases alone, and with the embedded model beside them, as a turn looks;
+and of those how many are flagged so surely that the answer waits for a person.
 The messages (questions/README.md says how they were made) taught nothing and chose nothing.
 """
 
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -24,6 +25,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 os.environ["IEIM_EMBEDDINGS"] = "embedded"
 
 import django
+
+if TYPE_CHECKING:
+    from ieim.pipeline.message.risk import Risk
 
 MESSAGES = Path(__file__).parent / "questions" / "crisis.jsonl"
 AIMS = {"plain": 0.95, "indirect": 0.80, "ordinary": 0.03}
@@ -33,16 +37,22 @@ Message = dict[str, Any]
 Row = dict[str, str | int | float]
 
 
-def rows(messages: Sequence[Message], flags_of: Callable[[str], Sequence[str]]) -> list[Row]:
-    """Return a row a style and language: how many there are, seen at all, with the right flag."""
+def rows(messages: Sequence[Message], risks_of: Callable[[str], Sequence[Risk]]) -> list[Row]:
+    """Return a row a style and language: how many there are, seen at all, held for a person, with
+    the right flag."""
     crises = {message["flag"] for message in messages} - {None}
-    found = {message["id"]: crises & set(flags_of(message["text"])) for message in messages}
+    risks = {
+        each["id"]: [r for r in risks_of(each["text"]) if r.code in crises] for each in messages
+    }
+    found = {key: {each.code for each in of_message} for key, of_message in risks.items()}
+    sure = {key: any(not each.weak for each in of_message) for key, of_message in risks.items()}
     table: list[Row] = []
     for style in AIMS:
         of_style = [each for each in messages if each["style"] == style]
         for language in ("all", *sorted({each["language"] for each in of_style})):
             group = [each for each in of_style if language in ("all", each["language"])]
             seen = sum(bool(found[each["id"]]) for each in group)
+            held = sum(sure[each["id"]] for each in group)
             right = sum(each["flag"] in found[each["id"]] for each in group)
             table.append(
                 {
@@ -50,6 +60,7 @@ def rows(messages: Sequence[Message], flags_of: Callable[[str], Sequence[str]]) 
                     "language": language,
                     "messages": len(group),
                     "flagged": seen / len(group),
+                    "held": held / len(group),
                     "right flag": right / len(group),
                 }
             )
@@ -69,14 +80,14 @@ def measure() -> dict[str, Any]:
     taught = time.process_time() - started
     times = []
 
-    def meant(text: str) -> list[str]:
+    def meant(text: str) -> list[Risk]:
         before = time.perf_counter()
         found = crisis.look_patiently(text).risks
         times.append((time.perf_counter() - before) * 1000)
-        return [each.code for each in found]
+        return found
 
     return {
-        "phrases": rows(messages, lambda text: [each.code for each in risk.find(text)]),
+        "phrases": rows(messages, risk.find),
         "phrases and meaning": rows(messages, meant),
         "a message, ms at the median": median(times),
         "load and teach, s of CPU": taught,
@@ -93,7 +104,8 @@ def main() -> None:
     if options.json:
         print(json.dumps(found, indent=2))
         return
-    print(f"{'':24}{'messages':>9}{'phrases':>9}{'+ meaning':>11}{'right flag':>12}{'aim':>8}")
+    heads = f"{'messages':>9}{'phrases':>9}{'+ meaning':>11}{'held':>7}{'right flag':>12}{'aim':>8}"
+    print(f"{'':24}{heads}")
     pairs = zip(found["phrases"], found["phrases and meaning"], strict=True)
     for before, after in pairs:
         style = after["style"]
@@ -101,7 +113,7 @@ def main() -> None:
         right = "" if style == "ordinary" else f"{after['right flag']:.2f}"
         print(
             f"{style:12}{after['language']:12}{after['messages']:9}{before['flagged']:9.2f}"
-            f"{after['flagged']:11.2f}{right:>12}{aim:>8}"
+            f"{after['flagged']:11.2f}{after['held']:7.2f}{right:>12}{aim:>8}"
         )
     for name in ("a message, ms at the median", "load and teach, s of CPU"):
         print(f"{name}: {found[name]:.1f}")

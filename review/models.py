@@ -21,7 +21,7 @@ class Priority(IntEnum):
     """How much an item matters."""
 
     HIGH = 1
-    """Held because of a risk."""
+    """Of danger: held because of a risk, or shown because of a sign of one."""
     NORMAL = 2
     """A citizen waits for an answer."""
     LOW = 3

@@ -11,7 +11,7 @@ from django.utils import timezone
 from conversations.models import Turn
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
-from ieim.pipeline.topology import AWAITED
+from ieim.pipeline.topology import AWAITED, REPLY
 from review.deciding import locking
 from review.deciding.parents import parent_of
 from review.deciding.signing import second, signing
@@ -22,6 +22,9 @@ from review.scope.known import Known
 from review.states import UNDECIDED, ReviewState
 from review.vouched import ITEM
 
+_DANGER = {Code.POLICY_RISK.value: 0, Code.CITIZEN_DANGER.value: 1}
+"""The reasons that tell of danger, the surest first."""
+
 
 @transaction.atomic
 def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
@@ -30,11 +33,14 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     Runs inside the caller's transaction, with the result that made it necessary. While an item for
     the same stage of the turn is undecided, that one is returned, with what became known since:
     triage may end after it was opened, and the caller calls again. Such a refresh is no change that
-    somebody who has claimed the item must have seen, so its version stays. Raises
+    somebody who has claimed the item must have seen, so its version stays. An item that was there
+    for a weak sign alone ends: this one says the same, and that the citizen waits. Raises
     ``Turn.DoesNotExist``.
     """
     turn = Turn.objects.get(pk=turn_id)
     facts = known.of_turn(turn)
+    if stage in AWAITED - {REPLY}:
+        _give_way(turn)
     undecided = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED])
     item, opened = undecided.get_or_create(
         turn_id=turn_id,
@@ -94,22 +100,44 @@ def withdraw(*, turn_id: UUID) -> None:
     Runs inside the caller's transaction, which holds the turn's row and has written its event. Who
     has such an item finds it changed.
     """
-    undecided = ReviewItem.objects.filter(turn=turn_id, state__in=[s.value for s in UNDECIDED])
-    for item in undecided.order_by("pk"):
-        locking.advance(
-            item,
-            state=ReviewState.DECIDED,
-            decided_at=timezone.now(),
-            claimed_by_id=None,
-            claimed_until=None,
-        )
+    for item in _undecided(turn_id):
+        _end(item)
+
+
+def _give_way(turn: Turn) -> None:
+    """End the item of a turn's weak sign, for which nothing waited: one for which the citizen waits
+    takes its place."""
+    for item in _undecided(turn.pk):
+        if item.stage == REPLY and Code.CITIZEN_DANGER in item.reasons:
+            _end(item)
+            audit.record(
+                chain=turn.session_id,
+                kind="review.replaced",
+                actor="system",
+                payload={"item": str(item.pk), "turn": str(turn.pk)},
+            )
+
+
+def _undecided(turn_id: UUID) -> list[ReviewItem]:
+    found = ReviewItem.objects.filter(turn=turn_id, state__in=[s.value for s in UNDECIDED])
+    return list(found.order_by("pk"))
+
+
+def _end(item: ReviewItem) -> None:
+    locking.advance(
+        item,
+        state=ReviewState.DECIDED,
+        decided_at=timezone.now(),
+        claimed_by_id=None,
+        claimed_until=None,
+    )
 
 
 def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -> None:
     """Write what is known now; a reason that was told once stays."""
-    # A risk comes first: it is what the person who picks an item has to know.
+    # Danger comes first: it is what the person who picks an item has to know.
     told = dict.fromkeys([*item.reasons, *codes])
-    reasons = sorted(told, key=lambda code: code != Code.POLICY_RISK)
+    reasons = sorted(told, key=lambda code: _DANGER.get(code, len(_DANGER)))
     priority = _priority(item.stage, reasons)
     item.turn = turn
     belonging.refresh(turn.pk)
@@ -133,6 +161,6 @@ def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -
 
 
 def _priority(stage: str, codes: Sequence[str]) -> Priority:
-    if Code.POLICY_RISK in codes:
+    if not _DANGER.keys().isdisjoint(codes):
         return Priority.HIGH
     return Priority.NORMAL if stage in AWAITED else Priority.LOW

@@ -90,6 +90,9 @@ REASONS: Mapping[str, str] = {
     Code.POLICY_LANGUAGE: gettext_noop("The message is in a language that is not supported yet."),
     Code.POLICY_PERSON: gettext_noop("The citizen asks for a person."),
     Code.CITIZEN_FEEDBACK: gettext_noop("A citizen said something of this answer."),
+    Code.CITIZEN_DANGER: gettext_noop(
+        "The message may tell of danger: the citizen was shown help lines."
+    ),
     Code.POLICY_UNSIGNED: gettext_noop(
         "A person corrected this, and not everybody has signed who has to."
     ),

@@ -17,7 +17,7 @@ from conversations.models import Attempt, Session, Stage, Takeover, Turn
 from conversations.record.replay import context_of
 from conversations.record.vouched import CHOICE, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
-from conversations.turns import erasing, languages, resuming, services
+from conversations.turns import erasing, flags, languages, resuming, services
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
 from ieim.pipeline.calls import choosing
@@ -84,6 +84,7 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
         },
         rows=[CHOICE.row(choice)],
     )
+    flags.show_weak(turn)
 
 
 @transaction.atomic

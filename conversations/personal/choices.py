@@ -18,8 +18,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from conversations.chat.wording import PAGE
 from conversations.languages import pages
 from conversations.models import Turn
-from conversations.states import TurnState
-from conversations.turns import help_lines, languages, refusing
+from conversations.turns import flags, help_lines, languages, refusing
 from conversations.turns.refusing import Refused
 from ieim.pipeline.message import identifiers
 from ieim.pipeline.message.identifiers import Identifier, Kind
@@ -127,7 +126,7 @@ def require(message: Message, risks: Sequence[Risk], *, turns: QuerySet[Turn]) -
     """Raise :class:`NotChosen` where the sender of a message has still to choose.
 
     Nobody in danger is asked: neither where ``risks`` were found in the message, nor while an
-    earlier one of danger waits for a person.
+    earlier one of danger waits to be seen by a person.
     """
     if message.unasked and not _in_danger(message, risks, turns):
         raise NotChosen(message.text, message.found, _mark(message.text, turns))
@@ -136,8 +135,9 @@ def require(message: Message, risks: Sequence[Risk], *, turns: QuerySet[Turn]) -
 def _in_danger(message: Message, risks: Sequence[Risk], turns: QuerySet[Turn]) -> bool:
     if refusing.lines(risks, text=message.text, turns=turns):
         return True
-    held = turns.filter(state=TurnState.NEEDS_REVIEW.value)
-    return any(help_lines.of_turn(turn, ()) for turn in held if turn.risks)
+    session = turns.values_list("session_id", flat=True).first()
+    waiting = flags.waiting(session) if session else []
+    return any(help_lines.of_turn(turn, ()) for turn in waiting)
 
 
 def is_same(stored: str, text: str) -> bool:

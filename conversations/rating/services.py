@@ -9,15 +9,13 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conversations import ports
 from conversations.chat.replies import RATED_KINDS
 from conversations.models import Feedback, Rating, Reply, Session
 from conversations.rating.models import Reason
 from conversations.record.vouched import FEEDBACK, RATING
-from conversations.turns import erasing
+from conversations.turns import erasing, flags
 from conversations.turns.locking import locked
 from conversations.turns.refusing import Refused
-from conversations.turns.services import REPLY
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
@@ -135,6 +133,5 @@ def _tell(session: Session, reply: Reply, reason: str, words: str) -> None:
         rows=[FEEDBACK.row(feedback)],
     )
     if risk.find(words):
-        # Nothing waits for the item; it is there so that a person sees the danger at once.
         codes = [Code.POLICY_RISK.value, Code.CITIZEN_FEEDBACK.value]
-        ports.open_review(turn_id=reply.turn_id, stage=REPLY, codes=codes)
+        flags.show(turn_id=reply.turn_id, codes=codes)

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
+from conversations import ports
 from conversations.models import Turn
 from conversations.record.vouched import TURN
 from conversations.states import TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline.findings import Finding
+from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
+from ieim.pipeline.topology import REPLY
 
 
 @transaction.atomic
 def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     """Add to a turn what classify found beyond the screen, and audit where the two disagree.
 
-    ``classified`` is a classify result (``ieim/pipeline/results``). Flags are only ever added.
+    ``classified`` is a classify result (``ieim/pipeline/results``). Flags are only ever added: one
+    that was a weak sign stands there twice once the model has seen the same.
     """
-    known = {found["code"] for found in turn.risks}
-    added = [
-        Risk(flag["label"], flag["spans"][0]["start"], flag["spans"][0]["end"], "model").as_dict()
+    known = {found.code for found in of(turn) if not found.weak}
+    seen = {
+        flag["label"]: own[0]
         for flag in classified["risk_flags"]
-        if flag["label"] not in known
+        if flag["label"] not in known and (own := _of_model(flag))
+    }
+    added = [
+        Risk(code, span["start"], span["end"], "model").as_dict() for code, span in seen.items()
     ]
     if added:
         turn.risks = [*turn.risks, *added]
@@ -49,9 +55,20 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
         )
 
 
+def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:
+    """Return the spans of a classified flag that a model gave: a rule's own stands before them."""
+    spans: Sequence[Mapping[str, int]] = flag["spans"]
+    return spans if flag.get("source", "model") == "model" else spans[1:]
+
+
+def of(turn: Turn) -> list[Risk]:
+    """Return all risks of a turn: the screen's first, then what a model added."""
+    return [Risk(**found) for found in turn.risks]
+
+
 def of_rules(turn: Turn) -> list[Risk]:
     """Return the risks that were found when the message came, without what a model added."""
-    return [Risk(**found) for found in turn.risks if found["source"] != "model"]
+    return [found for found in of(turn) if found.source != "model"]
 
 
 def of_feedback(turn: Turn) -> list[tuple[str, str]]:
@@ -61,15 +78,42 @@ def of_feedback(turn: Turn) -> list[tuple[str, str]]:
     return [(each.code, text[each.start : each.end]) for each in risk.find(text)] if text else []
 
 
-def holds(turn: Turn) -> list[Finding]:
-    """Return the holds that a turn's risk flags put on it, by its release's labels."""
+def codes(turn: Turn) -> list[str]:
+    """Return why a person has to see a turn by its risk flags and its release's labels.
+
+    That is a hold, or else a weak sign, for which no answer waits; nothing for most turns.
+    """
     if not turn.risks:
         return []
+    found = of(turn)
     labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    return risk.holds([found["code"] for found in turn.risks], labels)
+    if risk.holds(found, labels):
+        return [Code.POLICY_RISK.value]
+    return [Code.CITIZEN_DANGER.value] if risk.shown(found, labels) else []
+
+
+def show(*, turn_id: UUID, codes: Sequence[str]) -> None:
+    """Open an item for a turn's reply, so that a person sees the danger at once.
+
+    Nothing waits for it: neither the answer, nor what the citizen does next.
+    """
+    ports.open_review(turn_id=turn_id, stage=REPLY, codes=codes)
+
+
+def show_weak(turn: Turn) -> None:
+    """Let a person see a turn that goes on above a weak sign; once, and not after a person."""
+    found = [] if turn.resumed else codes(turn)
+    if found == [Code.CITIZEN_DANGER.value]:
+        show(turn_id=turn.pk, codes=found)
 
 
 def waiting(session_id: UUID) -> list[Turn]:
-    """Return the flagged turns of a session that wait for a person."""
-    held = Turn.objects.filter(session_id=session_id, state=TurnState.NEEDS_REVIEW.value)
-    return [turn for turn in held if turn.risks]
+    """Return the flagged turns of a session that a person has still to see.
+
+    Those wait for one, or go on above a weak sign while its item is undecided.
+    """
+    flagged = Turn.objects.filter(session_id=session_id).exclude(risks=[])
+    held = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
+    weak = {turn.pk for turn in flagged if any(found.weak for found in of(turn))} - held
+    unseen = held | (ports.reviews_due(turn_ids=weak).keys() if weak else set())
+    return [turn for turn in flagged if turn.pk in unseen]

@@ -16,16 +16,19 @@ from ieim.pipeline.message.risk import Contact
 
 
 def in_danger(turn: Turn) -> bool:
-    """Whether an earlier message of danger in the turn's session waits for a person."""
+    """Whether an earlier message of danger in the turn's session waits for a person.
+
+    One with a weak sign alone is none: what follows it is answered as it was.
+    """
     earlier = (each for each in waiting(turn.session_id) if each.number < turn.number)
-    return any(map(_own_lines, earlier))
+    return any(_own_lines(each, weak=False) for each in earlier)
 
 
 def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     """Return what somebody in danger has to see at a turn.
 
-    Those are the lines of its own flags, and of earlier turns that are ``waiting`` for a person, as
-    they were told there: who goes on to write "are you there?" is in danger still.
+    Those are the lines of its own flags, and of earlier turns that are ``waiting`` to be seen by a
+    person, as they were told there: who goes on to write "are you there?" is in danger still.
     """
     flagged = [turn, *(each for each in waiting if each.number < turn.number)]
     return tuple(dict.fromkeys(line for each in flagged for line in _own_lines(each)))
@@ -40,8 +43,8 @@ def of_feedback(turn: Turn) -> tuple[Contact, ...]:
     return contacts(codes, release, turn.language, text=turn.reply.feedback.text)
 
 
-def _own_lines(turn: Turn) -> tuple[Contact, ...]:
-    codes = [found["code"] for found in turn.risks]
+def _own_lines(turn: Turn, *, weak: bool = True) -> tuple[Contact, ...]:
+    codes = [found.code for found in flags.of(turn) if weak or not found.weak]
     if not codes:
         return ()
     release = knowledge.release(turn.release_number)

@@ -46,6 +46,7 @@ def store(
         language=language or (spoken.language if spoken else ""),
         queued_at=timezone.now(),
     )
+    weak = [found.code for found in looked.risks if found.weak]
     rows = [TURN.row(turn)]
     if replaces is not None:
         rows.append(REPLACEMENT.row(Replacement.objects.create(turn=replaces, by=turn)))
@@ -61,6 +62,7 @@ def store(
             "release": release_number,
             "risk_flags": [found.code for found in looked.risks],
             "risks_by": looked.by,
+            **({"risk_flags_weak": weak} if weak else {}),
             "ieim": settings.IEIM_VERSION,
             **({"replaces": str(replaces.pk)} if replaces else {}),
             **({} if state is TurnState.QUEUED else {"for_person": True}),

@@ -268,13 +268,11 @@ def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
 def open_review(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
     """Open the review item of a stage (or ``reply``); nothing more while it has an undecided one.
 
-    A turn whose own words raise a risk carries that code as well, whatever else stopped it; not so
+    A turn whose own words raise a risk carries its code as well, whatever else stopped it; not so
     triage, for which no citizen waits.
     """
-    at_risk = stage in AWAITED and flags.holds(turn)
-    ports.open_review(
-        turn_id=turn.pk, stage=stage, codes=[*codes, *([Code.POLICY_RISK.value] if at_risk else [])]
-    )
+    danger = flags.codes(turn) if stage in AWAITED else []
+    ports.open_review(turn_id=turn.pk, stage=stage, codes=[*codes, *danger])
 
 
 @transaction.atomic

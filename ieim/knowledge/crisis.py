@@ -170,5 +170,6 @@ def _meant(
     if rows.shape[1] != meaning.width:
         raise EmbedderUnavailable("The embedder's vectors have another width than the examples'.")
     return [
-        Risk(code, *safe.to_original(*where[row]), "meaning") for code, row in meaning.flags(rows)
+        Risk(sign.code, *safe.to_original(*where[sign.row]), "hint" if sign.weak else "meaning")
+        for sign in meaning.flags(rows)
     ]

@@ -60,6 +60,7 @@ class Code(StrEnum):
     POLICY_UNSIGNED = "policy.unsigned"
     POLICY_PERSON = "policy.person"
     CITIZEN_FEEDBACK = "citizen.feedback"
+    CITIZEN_DANGER = "citizen.danger"
 
 
 WAIVABLE: frozenset[Code] = frozenset(
@@ -69,6 +70,7 @@ WAIVABLE: frozenset[Code] = frozenset(
         Code.POLICY_CONFIDENCE,
         Code.POLICY_LANGUAGE,
         Code.POLICY_UNSIGNED,
+        Code.CITIZEN_DANGER,
     }
 )
 """What a person may approve as it stands; everything else needs an override."""

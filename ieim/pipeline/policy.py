@@ -32,11 +32,10 @@ def decide(
     """Return why a reply that passed its gates waits for a person; it may go out for none.
 
     ``triaged`` are the triage answers that passed, by contract. What the screen found holds,
-    whatever a model says of it.
+    whatever a model says of it; a weak sign does where the model sees the same.
     """
-    codes = [found.code for found in risks]
     return [
-        *risk.holds(codes, labels.get("risk_flags", {})),
+        *risk.holds(risks, labels.get("risk_flags", {})),
         *(each for name, output in triaged.items() for each in holds(name, output, labels)),
     ]
 

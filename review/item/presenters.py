@@ -18,6 +18,7 @@ from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
 from ieim.studio.words import stage_words
 from review import words
+from review.deciding import permitted
 from review.item.sections import evidence, said, wording
 from review.item.sections.danger import Danger, danger
 from review.item.sections.hints import Hint
@@ -113,7 +114,7 @@ class ItemView:
     segments: tuple[Segment, ...]
     marks: tuple[Mark, ...]
     risks: tuple[str, ...]
-    answered: bool
+    moot: bool
     wanted: tuple[Said, ...]
     hints: tuple[Hint, ...]
     flow: tuple[Step, ...]
@@ -174,7 +175,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         risks=tuple(
             dict.fromkeys(said.label_name(release, "risk_flags", r["code"]) for r in turn.risks)
         ),
-        answered=_answered(item),
+        moot=item.stage == REPLY and permitted.is_moot(item),
         wanted=_wanted(stopped, release),
         hints=evidence.hints(turn.text, attempts),
         flow=tuple(step for step in steps if step.answering),
@@ -209,20 +210,12 @@ def _lead(item: ReviewItem, attempts: int) -> str:
         return gettext("It had stopped at “{stage}”.").format(stage=stage_words(item.stage))
     if item.stage == PERSON:
         return gettext("The citizen waits for a person.")
-    if _answered(item):
-        return gettext(
-            "The citizen has an answer, and said something of it. Nothing waits for this item."
-        )
     if item.stage == REPLY:
-        return gettext(WAITS)
+        return gettext(wording.told(item) if permitted.is_moot(item) else WAITS)
     said = gettext(wording.STOPPED.get(attempts, wording.STOPPED_AFTER))
     where = said.format(stage=stage_words(item.stage), number=attempts)
     waits = WAITS if item.stage in ANSWERING else NOBODY_WAITS
     return f"{where} {gettext(waits)}"
-
-
-def _answered(item: ReviewItem) -> bool:
-    return item.stage == REPLY and hasattr(item.turn, "reply")
 
 
 def _wanted(stage: Stage | None, release: Release) -> tuple[Said, ...]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.pipeline.ports import Matrix
-from ieim.search.crisis import Meaning, examples, parts
+from ieim.search.crisis import Meaning, Sign, examples, parts
 from ieim.search.crisis.parts import MOST
 from ieim.search.crisis.solving import solve_in_place
 
@@ -34,20 +34,20 @@ def taught() -> Meaning:
 
 def test_it_flags_what_is_like_the_examples_of_a_flag() -> None:
     meaning = taught()
-    assert meaning.flags(unit([FIRE])) == [("fire", 0)]
-    assert meaning.flags(unit([FALL])) == [("fall", 0)]
+    assert meaning.flags(unit([FIRE])) == [Sign("fire", 0)]
+    assert meaning.flags(unit([FALL])) == [Sign("fall", 0)]
     assert meaning.flags(unit([FORM])) == []
 
 
 def test_it_points_at_the_sentence_that_tells_it() -> None:
     whole = [0.4, 0.0, 1.0]
-    assert taught().flags(unit([whole, FORM, FIRE])) == [("fire", 2)]
+    assert taught().flags(unit([whole, FORM, FIRE])) == [Sign("fire", 2)]
 
 
 def test_it_names_the_surest_flag_first_and_another_only_beside_it() -> None:
     found = taught().flags(unit([[1.0, 0.95, 0.0]]))
-    assert [code for code, _ in found] == ["fire", "fall"]
-    assert [code for code, _ in taught().flags(unit([[1.0, 0.4, 0.0]]))] == ["fire"]
+    assert [sign.code for sign in found] == ["fire", "fall"]
+    assert [sign.code for sign in taught().flags(unit([[1.0, 0.4, 0.0]]))] == ["fire"]
 
 
 def test_it_is_no_surer_than_the_near_misses_allow() -> None:
@@ -55,6 +55,27 @@ def test_it_is_no_surer_than_the_near_misses_allow() -> None:
     rows = unit([FIRE] * 10 + [FIRE] * 10 + [FORM] * 10)
     meaning = Meaning(rows, ["fire"] * 10 + [""] * 20, range(10, 20))
     assert meaning.flags(unit([FIRE])) == []
+
+
+def like_fire(share: float, axis: int) -> list[float]:
+    row = [share, *([0.0] * 13)]
+    row[axis] = (1 - share * share) ** 0.5
+    return row
+
+
+def test_a_sign_is_weak_between_two_lines_that_the_near_misses_draw() -> None:
+    # Of 200 near misses ten are like the flag, each in its own way and each more than the last.
+    fire = [like_fire(1 - 0.001 * n, 1) for n in range(40)]
+    alike = [like_fire(0.5 + 0.05 * n, 3 + n) for n in range(10)]
+    rest = [like_fire(0.02 * (n % 10), 2) for n in range(190)]
+    meaning = Meaning(unit([*fire, *alike, *rest]), ["fire"] * 40 + [""] * 200, range(40, 240))
+    found = [meaning.flags(unit([like_fire(share, 13)])) for share in (0.6, 0.8, 1.0)]
+    assert found == [[], [Sign("fire", 0, weak=True)], [Sign("fire", 0)]]
+
+
+def test_without_near_misses_no_sign_is_weak() -> None:
+    meaning = Meaning(unit([FIRE, FIRE, FORM]), ["fire", "fire", ""], [])
+    assert meaning.flags(unit([FIRE])) == [Sign("fire", 0)]
 
 
 def test_the_same_vectors_teach_the_same() -> None:

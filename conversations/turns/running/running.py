@@ -176,4 +176,6 @@ def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
     if origin is ReplyOrigin.CITIZEN_CHOICE:
         # They have just named it themselves.
         said = replace(said, still_about="")
-    return resuming.store_reply(turn=turn, said=said, origin=origin, model=model.name)
+    reply = resuming.store_reply(turn=turn, said=said, origin=origin, model=model.name)
+    flags.show_weak(turn)
+    return reply

@@ -20,7 +20,7 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Label, Release
 from ieim.pipeline.message import closing
 
-Source = Literal["rule", "meaning", "model"]
+Source = Literal["rule", "meaning", "hint", "model"]
 
 
 class RiskDict(TypedDict):
@@ -37,13 +37,19 @@ class Risk:
     """A flag and the words that raised it: half-open code point offsets into the text as sent.
 
     ``source`` is ``rule`` for a phrase of the screen, ``meaning`` where the message is like what
-    people in danger write (:mod:`ieim.search.crisis`), ``model`` for what classify added to them.
+    people in danger write (:mod:`ieim.search.crisis`), ``hint`` where it is only somewhat like
+    that, ``model`` for what classify added to them.
     """
 
     code: str
     start: int
     end: int
     source: Source = "rule"
+
+    @property
+    def weak(self) -> bool:
+        """Whether it may well be a mistake: help lines are shown for it, and no answer waits."""
+        return self.source == "hint"
 
     def as_dict(self) -> RiskDict:
         """Return the risk as JSON."""
@@ -90,17 +96,26 @@ def _broken(text: str) -> Iterator[tuple[str, int, int]]:
                 yield code, *place
 
 
-def holds(codes: Sequence[str], labels: Mapping[str, Label]) -> list[Finding]:
+def holds(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Finding]:
     """Return a finding for each flag whose label asks for a person.
 
     ``labels`` are the release's risk flags. A flag that they do not know holds as well: a phrase
-    list that is ahead of the labels must not open a gap.
+    list that is ahead of the labels must not open a gap. A weak one holds nothing where it shows
+    help lines (:func:`shown`): where it shows none, it is as any other.
     """
+    asking = (each for each in risks if each.code not in labels or labels[each.code].holds)
+    let_go = shown(risks, labels)
     return [
-        Finding(Code.POLICY_RISK, "", f"The risk flag {code} asks for a person.")
-        for code in codes
-        if code not in labels or labels[code].holds
+        Finding(Code.POLICY_RISK, "", f"The risk flag {each.code} asks for a person.")
+        for each in asking
+        if each not in let_go
     ]
+
+
+def shown(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Risk]:
+    """Return the weak flags whose help lines are shown, and for which no answer waits."""
+    speaking = {code for code, label in labels.items() if label.escalates and label.description}
+    return [each for each in risks if each.weak and each.code in speaking]
 
 
 def contacts(

@@ -6,7 +6,7 @@ start from their vectors, for whatever embedder there is. Figures: docs/decision
 """
 
 from ieim.search.crisis.examples import Examples, examples
-from ieim.search.crisis.meaning import Meaning
+from ieim.search.crisis.meaning import Meaning, Sign
 from ieim.search.crisis.parts import Part, parts
 
-__all__ = ["Examples", "Meaning", "Part", "examples", "parts"]
+__all__ = ["Examples", "Meaning", "Part", "Sign", "examples", "parts"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ RIDGE: Final = 0.1
 FALSE_ALARMS: Final = 0.03
 """The share of the near misses that may be flagged, each judged by all texts but itself."""
 
+HELD: Final = 0.005
+"""The share of them that may be flagged so surely that an answer waits for a person."""
+
 PART: Final = 0.1
 """By so much a sentence has to be surer than a whole message."""
 
@@ -27,6 +30,15 @@ BESIDE: Final = 0.25
 """A second flag stands beside the surest one when it is less sure by no more than this."""
 
 _Numbers = npt.NDArray[np.float64]
+
+
+class Sign(NamedTuple):
+    """A flag of a message, the ``row`` of its vectors that tells it best, and whether it is weak:
+    over the line of what is flagged, but not over that of what waits for a person."""
+
+    code: str
+    row: int
+    weak: bool = False
 
 
 class Meaning:
@@ -47,11 +59,13 @@ class Meaning:
         near = list(near)
         self._weights, self._shift, alone = self._taught(codes, near)
         # Each near miss is judged by the others: what it taught of itself says nothing.
-        surest = np.sort(alone.max(axis=1)) if near else alone
-        self.threshold = float(surest[-1 - int(FALSE_ALARMS * len(surest))]) if near else 0.0
+        surest = np.sort(alone.max(axis=1)) if near else np.zeros(1)
+        self.threshold, self.strong = (
+            float(surest[-1 - int(share * len(surest))]) for share in (FALSE_ALARMS, HELD)
+        )
 
-    def flags(self, vectors: Matrix) -> list[tuple[str, int]]:
-        """Return the flags of a message, the surest first, each with the row that tells it best.
+    def flags(self, vectors: Matrix) -> list[Sign]:
+        """Return the flags of a message, the surest first.
 
         The first of ``vectors`` is the whole message, the others are its sentences.
         """
@@ -61,7 +75,11 @@ class Meaning:
         least = max(self.threshold, float(best.max()) - BESIDE)
         order = sorted(range(len(self.codes)), key=lambda i: -best[i])
         telling = sure[1:].argmax(axis=0) + 1 if len(sure) > 1 else sure.argmax(axis=0)
-        return [(self.codes[i], int(telling[i])) for i in order if best[i] > least]
+        return [
+            Sign(self.codes[i], int(telling[i]), weak=bool(best[i] <= self.strong))
+            for i in order
+            if best[i] > least
+        ]
 
     def margins(self, vectors: Matrix) -> _Numbers:
         """Return, a row a text and a column a flag, by how much it is that rather than nothing."""

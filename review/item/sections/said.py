@@ -17,6 +17,7 @@ Output = Mapping[str, Any]
 FOUND_BY: Mapping[str, str] = {
     "rule": gettext_noop("found by a rule"),
     "meaning": gettext_noop("found by its meaning"),
+    "hint": gettext_noop("may be meant, by its meaning"),
 }
 """What found a label that no model gave."""
 

@@ -8,7 +8,8 @@ from django.utils.translation import gettext_noop
 
 from conversations.choosing.models import ChoiceOutcome
 from conversations.states import TurnState
-from review.models import Action
+from ieim.pipeline.findings import Code
+from review.models import Action, ReviewItem
 
 ASKED_BACK: Mapping[str, str] = {
     ChoiceOutcome.OPEN: gettext_noop("The citizen is asked to choose one of these."),
@@ -16,6 +17,22 @@ ASKED_BACK: Mapping[str, str] = {
     ChoiceOutcome.NONE: gettext_noop("The citizen was offered these, and said: none of them."),
     ChoiceOutcome.EXPIRED: gettext_noop("The citizen was offered these, and chose none in time."),
 }
+
+TOLD: Mapping[str, str] = {
+    TurnState.ANSWERED: gettext_noop(
+        "The citizen has been shown help lines and an answer. Nothing waits for this item."
+    ),
+    TurnState.ASKING: gettext_noop(
+        "The citizen has been shown help lines, and is asked what they mean. Nothing waits for "
+        "this item."
+    ),
+}
+"""By the turn's state: what its citizen has where nobody waits, above a weak sign of danger."""
+
+TOLD_OF = gettext_noop(
+    "The citizen has an answer, and said something of it. Nothing waits for this item."
+)
+TOLD_HELP = gettext_noop("The citizen has been shown help lines. Nothing waits for this item.")
 
 ASKED_AGAIN = gettext_noop(
     "The citizen said that the first answer, “{name}”, was about something else, and asked again."
@@ -119,3 +136,10 @@ TYPED: Mapping[str, str] = {
     "reason": gettext_noop("Your reason"),
 }
 """What people type, by the end of the field's name: kept where it can no longer be sent."""
+
+
+def told(item: ReviewItem) -> str:
+    """Return what the citizen has of an item's reply for which nobody waits; not translated yet."""
+    if Code.CITIZEN_FEEDBACK in item.reasons:
+        return TOLD_OF
+    return TOLD.get(item.turn.state, TOLD_HELP)

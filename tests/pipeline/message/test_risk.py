@@ -15,6 +15,7 @@ from ieim.knowledge.bundles.bundle import default_labels
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import HelpLine, Label, Release
 from ieim.pipeline.message import risk
+from ieim.pipeline.message.risk import Risk
 
 DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "questions.jsonl"
 LABELS = {label.code: label for label in default_labels() if label.set == "risk_flags"}
@@ -112,14 +113,31 @@ def test_it_points_at_the_words_as_sent(before: str, after: str) -> None:
     assert "self_harm" in {item.code for item in risk.find(text[found.start : found.end])}
 
 
+def flagged(*codes: str, source: risk.Source = "rule") -> list[Risk]:
+    return [Risk(code, 0, 1, source) for code in codes]
+
+
+def test_a_weak_flag_holds_nothing_where_it_shows_help_lines() -> None:
+    shows = Label("risk_flags", "a", "A", "Call now.", effect="escalate")
+    mute = Label("risk_flags", "b", "B", effect="escalate")
+    asks = Label("risk_flags", "c", "C", "For a person.", effect="hold")
+    labels = {label.code: label for label in (shows, mute, asks)}
+    weak = flagged("a", "b", "c", "new", source="hint")
+    assert [found.code for found in risk.shown(weak, labels)] == ["a"]
+    assert len(risk.holds(weak, labels)) == 3
+    assert risk.holds(weak[:1], labels) == []
+    assert risk.shown(flagged("a"), labels) == []
+    assert len(risk.holds([*weak[:1], *flagged("a")], labels)) == 1
+
+
 def test_it_holds_by_the_labels_effect() -> None:
     labels = {
         "a": Label("risk_flags", "a", "A", effect="none"),
         "b": Label("risk_flags", "b", "B", effect="hold"),
         "c": Label("risk_flags", "c", "C", "Call now.", effect="escalate"),
     }
-    assert risk.holds(["a"], labels) == []
-    assert [finding.code for finding in risk.holds(["a", "b", "c"], labels)] == [
+    assert risk.holds(flagged("a"), labels) == []
+    assert [finding.code for finding in risk.holds(flagged("a", "b", "c"), labels)] == [
         Code.POLICY_RISK,
         Code.POLICY_RISK,
     ]
@@ -144,7 +162,7 @@ def test_it_shows_help_in_the_citizens_language_where_there_is_any() -> None:
 
 
 def test_it_holds_for_a_flag_that_the_labels_do_not_know() -> None:
-    assert len(risk.holds(["new_flag"], {})) == 1
+    assert len(risk.holds(flagged("new_flag"), {})) == 1
 
 
 @pytest.mark.parametrize("flag", ["self_harm", "violence"])

@@ -12,31 +12,14 @@ from conversations.models import Reply, Turn
 from conversations.record.replay import replay
 from conversations.turns import flags, services
 from ieim.audit.models import AuditEvent
-from ieim.knowledge import crisis, vectors
-from ieim.search.embedders.careful import CarefulEmbedder
 from review.models import ReviewItem
 from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import page, send, visitor
 from tests.embedders import Feelings
 from tests.fixtures import VISA, Ask
-from tests.knowledge.test_crisis import few
 from tests.review import desk
 
 INDIRECT = f"{VISA}. Nobody has to look after me"
-
-
-@pytest.fixture
-def feelings(monkeypatch: pytest.MonkeyPatch, published: None) -> Feelings:
-    """The embedder of this process; its release ranks by words, its crises are taught."""
-    feelings = Feelings()
-    careful = CarefulEmbedder(feelings, clock=lambda: 0.0)
-    monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
-    monkeypatch.setattr(crisis, "_taught", {})
-    monkeypatch.setattr(crisis, "_tried", {})
-    monkeypatch.setattr(crisis, "examples", few)
-    monkeypatch.setattr(crisis, "DEADLINE", 60.0)
-    crisis.prepare()
-    return feelings
 
 
 def test_it_shows_help_at_once_for_an_indirect_message(feelings: Feelings) -> None:

@@ -18,11 +18,9 @@ from ieim.pipeline.message.screen import MAX_CHARS
 from tests.conversations.api.integrating import Integrator, json_socket, set_rates
 from tests.conversations.chat.page.test_views import page, send, visitor
 from tests.conversations.chat.tabs import tab
-from tests.conversations.turns.triage.test_crisis import INDIRECT, feelings
+from tests.conversations.turns.triage.test_crisis import INDIRECT
 from tests.embedders import Feelings
 from tests.fixtures import VISA
-
-__all__ = ["feelings"]
 
 DANGER = "I want to kill myself"
 TOO_LONG = f"{DANGER}. " + "x" * MAX_CHARS

@@ -1,0 +1,32 @@
+"""An embedder without a model that knows who feels unneeded, surely or only a little."""
+
+from __future__ import annotations
+
+import pytest
+
+from ieim.knowledge import crisis, vectors
+from ieim.search.embedders.careful import CarefulEmbedder
+from tests.embedders import Feelings
+from tests.knowledge.test_crisis import few
+
+
+@pytest.fixture
+def feelings(monkeypatch: pytest.MonkeyPatch, published: None) -> Feelings:
+    """The embedder of this process; its release ranks by words, its crises are taught."""
+    feelings = Feelings()
+    careful = CarefulEmbedder(feelings, clock=lambda: 0.0)
+    monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
+    monkeypatch.setattr(crisis, "_taught", {})
+    monkeypatch.setattr(crisis, "_tried", {})
+    monkeypatch.setattr(crisis, "examples", few)
+    monkeypatch.setattr(crisis, "DEADLINE", 60.0)
+    crisis.prepare()
+    return feelings
+
+
+@pytest.fixture
+def unsure(feelings: Feelings) -> Feelings:
+    """The same, with nothing in it that is sure enough to hold an answer."""
+    for taught in crisis._taught.values():
+        taught.meaning.strong = 9.0
+    return feelings

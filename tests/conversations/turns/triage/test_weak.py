@@ -1,0 +1,288 @@
+"""A weak sign of danger: help lines at once, the answer beneath them, and a person sees it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conversations import selectors, sweeper
+from conversations.choosing.models import Choice
+from conversations.choosing.services import choose
+from conversations.events import events
+from conversations.models import Turn
+from conversations.person import services as person_services
+from conversations.record.replay import replay
+from conversations.turns import refusing, services
+from conversations.turns.running import running
+from ieim.audit.models import AuditEvent
+from ieim.audit.verify import verify
+from ieim.people.roles import Role
+from review.deciding import errors
+from review.models import CRISIS, Action, ReviewItem
+from tests.conversations.api.integrating import Integrator
+from tests.conversations.chat.page.test_views import page, send, visitor
+from tests.conversations.chat.tabs import run_newest, tab
+from tests.embedders import Feelings
+from tests.fixtures import VISA, Ask
+from tests.review import desk
+from tests.review.people import browser, person
+
+WEAK = f"{VISA}. Nobody has to look after me"
+WIDE = "passport. Nobody"
+HELP = "Please get help now"
+
+
+def item_of(turn: Turn) -> ReviewItem:
+    """The one item of a turn that is undecided: in crisis, before all others."""
+    item = desk.the_item(turn)
+    assert (item.rank, item.priority) == (CRISIS, 1)
+    return item
+
+
+def dismissed(item: ReviewItem) -> None:
+    """Two people agree that it was nothing."""
+    desk.taken_and_decided(item, desk.person("ada", *desk.ALL), Action.DISMISS)
+    desk.taken_and_decided(item, desk.person("bob", *desk.ALL), Action.AGREE)
+    assert ReviewItem.objects.get(pk=item.pk).state == "decided"
+
+
+def not_sure(ask: Ask) -> Turn:
+    """A later question, of which the model does not know what it is about."""
+    model = desk.Scripted({"service_select_v1": [desk.unsure]})
+    return ask("How do I renew my passport?", secret="s", model=model)
+
+
+def test_the_page_shows_help_at_once_and_the_answer_beneath_it(unsure: Feelings) -> None:
+    client = visitor()
+    turn = send(client, WEAK)
+    html = page(client.get("/"))
+    assert html.index(HELP) < html.index("Reading your question")
+    assert not ReviewItem.objects.exists()
+    running.run_turn(turn_id=turn.pk)
+    html = page(client.get("/"))
+    assert html.index(HELP) < html.index("Why this answer")
+    assert html.count(HELP) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_open_page_shows_the_answer_beneath_help(
+    unsure: Feelings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    async with tab(services.new_secret()) as shown:
+        await shown.send({"text": WEAK})
+        await shown.read_until('data-state="queued"')
+        assert HELP in shown.parts["live"]
+        turn = await run_newest()
+        await shown.read_until("Why this answer")
+        # What is sent of the answer leaves the help lines where they stand.
+        assert HELP in shown.parts.get(f"turn-{turn.pk}-help", shown.parts["live"])
+
+
+def test_a_message_that_is_refused_has_its_help_lines(unsure: Feelings) -> None:
+    services.receive_turn(secret="s", text=VISA, enqueue=False)
+    with pytest.raises(refusing.Refused) as refused:
+        services.receive_turn(secret="s", text=WEAK, enqueue=False)
+    assert refused.value.contacts
+
+
+def test_a_person_sees_it_in_one_item_for_which_nothing_waits(unsure: Feelings, ask: Ask) -> None:
+    turn = ask(WEAK)
+    assert (turn.state, turn.risks[0]["source"]) == ("answered", "hint")
+    item = item_of(turn)
+    assert (item.stage, item.reasons) == ("reply", ["citizen.danger"])
+    client = browser(person("eva", Role.CASEWORKER, "civil-registry"))
+    band = page(client.get("/review/"))
+    assert band.index("In crisis") < band.index(turn.session.reference)
+    client.post(f"/review/{item.pk}/claim/", {"version": item.version})
+    html = page(client.get(f"/review/{item.pk}/"))
+    assert "In crisis: Self-harm or suicide" in html
+    assert "shown help lines and an answer. Nothing waits for this item." in html
+    assert "Talk with them or decide" in html
+    assert "may be meant, by its meaning" in html
+    assert "Listening Line" in html
+    assert verify(turn.session_id).ok
+    dismissed(item)
+    assert Turn.objects.get().state == "answered"
+    assert ReviewItem.objects.count() == 1
+
+
+def test_rest_and_the_json_socket_tell_help_and_answer(unsure: Feelings) -> None:
+    client = Integrator()
+    told = client.ask(WEAK).json()
+    assert told["contacts"]
+    turn = Turn.objects.get()
+    running.run_turn(turn_id=turn.pk)
+    now = client.get(f"/api/v1/turns/{turn.pk}/").json()
+    assert (now["state"], now["contacts"]) == ("answered", told["contacts"])
+    assert now["reply"]["sources"]
+    frames = events.news(session_id=turn.session_id, after=0).frames
+    kinds = [frame.get("stage") or frame["type"] for frame in frames]
+    assert kinds.index("contacts") < kinds.index("reply")
+    assert "review" not in kinds
+
+
+def test_the_record_keeps_how_sure_it_was_and_replay_asks_nobody(
+    unsure: Feelings, ask: Ask
+) -> None:
+    turn = ask(WEAK)
+    asked = len(unsure.asked)
+    assert replay(turn).same
+    assert len(unsure.asked) == asked
+    event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.received")
+    assert json.loads(event.payload)["risk_flags_weak"] == ["self_harm"]
+
+
+def test_a_phrase_beside_it_holds_the_turn(unsure: Feelings, ask: Ask) -> None:
+    turn = ask(f"{WEAK}. He hits my child")
+    assert turn.state == "needs_review"
+    assert "policy.risk" in item_of(turn).reasons
+    assert "citizen.danger" not in item_of(turn).reasons
+
+
+def test_what_a_model_sees_as_well_holds_the_turn(unsure: Feelings, ask: Ask) -> None:
+    def sees_it(answer: dict[str, Any]) -> None:
+        quote = {"label": "self_harm", "confidence": 0.9, "evidence_snippets": ["look after me"]}
+        answer["risk_flags"] = [quote]
+
+    turn = ask(WEAK, model=desk.Scripted({"classify": [sees_it]}), secret="s")
+    assert turn.state == "needs_review"
+    assert [found["source"] for found in turn.risks] == ["hint", "model"]
+    assert turn.text[slice(turn.risks[1]["start"], turn.risks[1]["end"])] == "look after me"
+    assert item_of(turn).reasons == ["policy.risk"]
+    assert replay(turn).same
+    assert verify(turn.session_id).ok
+    # And nobody chooses from a list while it waits.
+    assert not_sure(ask).state == "needs_review"
+
+
+def test_a_greeting_is_answered_and_seen(unsure: Feelings, ask: Ask) -> None:
+    turn = ask("Thank you, nobody")
+    assert turn.state == "answered"
+    assert turn.reply.body["kind"] == "guidance"
+    assert item_of(turn).reasons == ["citizen.danger"]
+
+
+def test_several_agencies_have_the_item(unsure: Feelings, ask: Ask) -> None:
+    turn = ask(f"{desk.BABY} Nobody")
+    assert turn.state == "answered"
+    item = item_of(turn)
+    assert {"civil-registry", "social-support"} == set(item.agency_ids)
+
+
+def test_a_turn_that_stops_has_the_one_item(unsure: Feelings, ask: Ask) -> None:
+    turn = ask(WEAK, model=desk.Scripted({"category_select_v1": desk.BAD}))
+    assert turn.state == "needs_review"
+    item = item_of(turn)
+    assert item.stage == "category_select_v1"
+    assert item.reasons[0] == "citizen.danger"
+    assert "policy.risk" not in item.reasons
+    assert selectors.turn_view(turn.pk).contacts
+    # A person has looked: what comes of their decision opens none.
+    desk.taken_and_decided(item, desk.person("ada", *desk.ALL), Action.RETRY)
+    desk.taken_and_decided(item, desk.person("bob", *desk.ALL), Action.AGREE)
+    assert desk.run(turn).state == "answered"
+    assert not ReviewItem.objects.exclude(state="decided").exists()
+
+
+@pytest.fixture
+def asking(unsure: Feelings, ask: Ask) -> Turn:
+    """A turn whose citizen has to choose, below help lines."""
+    turn = ask(WIDE, secret="s")
+    assert turn.state == "asking"
+    return turn
+
+
+def test_it_is_asked_back_and_seen_at_once(asking: Turn) -> None:
+    view = selectors.turn_view(asking.pk)
+    assert view.contacts
+    assert view.choice
+    item = item_of(asking)
+    client = browser(person("eva"))
+    html = page(client.get(f"/review/{item.pk}/"))
+    assert "is asked what they mean. Nothing waits for this item." in html
+    choose(session_id=asking.session_id, turn_id=asking.pk, number=1)
+    running.run_turn(turn_id=asking.pk)
+    assert Turn.objects.get().state == "answered"
+    assert item_of(asking) == item
+    assert ReviewItem.objects.count() == 1
+
+
+def test_dismissing_it_leaves_the_question_to_the_citizen(asking: Turn) -> None:
+    dismissed(item_of(asking))
+    choose(session_id=asking.session_id, turn_id=asking.pk, number=1)
+    running.run_turn(turn_id=asking.pk)
+    assert Turn.objects.get().state == "answered"
+    assert ReviewItem.objects.count() == 1  # they have looked
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_none_of_these_makes_it_an_item_that_the_citizen_waits_for(
+    asking: Turn, late: bool
+) -> None:
+    first = desk.take(item_of(asking), desk.person("ada", *desk.ALL))
+    if late:
+        Choice.objects.update(until="2020-01-01T00:00Z")
+        sweeper.sweep()
+    else:
+        choose(session_id=asking.session_id, turn_id=asking.pk, number=None)
+    item = item_of(asking)
+    assert item != first
+    assert item.reasons[0] == "citizen.danger"
+    assert Turn.objects.get().state == "needs_review"
+    assert ReviewItem.objects.get(pk=first.pk).state == "decided"
+    assert AuditEvent.objects.filter(kind="review.replaced").count() == 1
+    assert verify(asking.session_id).ok
+    html = page(browser(person("eva")).get(f"/review/{item.pk}/"))
+    assert "The citizen waits for the answer." in html
+
+
+def test_a_dismissal_that_waits_for_agreement_closes_nothing_later(asking: Turn) -> None:
+    first = item_of(asking)
+    desk.taken_and_decided(first, desk.person("ada", *desk.ALL), Action.DISMISS)
+    choose(session_id=asking.session_id, turn_id=asking.pk, number=None)
+    with pytest.raises(errors.Refused, match="decided"):
+        desk.decide(first, desk.person("bob", *desk.ALL), Action.AGREE)
+    assert Turn.objects.get().state == "needs_review"
+    assert item_of(asking) != first
+
+
+def test_help_lines_stay_until_a_person_has_looked(unsure: Feelings, ask: Ask) -> None:
+    first = ask(WEAK, secret="s")
+    later = not_sure(ask)
+    assert later.state == "asking"  # nobody waits for what may be a mistake
+    lines = selectors.turn_view(first.pk).contact_texts
+    assert lines
+    assert selectors.turn_view(later.pk).contact_texts == lines
+    assert [turn.contact_texts for turn in selectors.chat_view(secret="s").turns] == [lines] * 2
+    dismissed(item_of(first))
+    assert selectors.turn_view(later.pk).contact_texts == []
+    assert selectors.turn_view(first.pk).contact_texts == lines
+
+
+def test_nobody_is_asked_about_numbers_while_it_is_unseen(unsure: Feelings, ask: Ask) -> None:
+    turn = ask(WEAK, secret="s")
+    number = "My card is 4111 1111 1111 1111"
+    services.receive_turn(secret="s", text=number, enqueue=False)
+    running.run_turn(turn_id=Turn.objects.get(number=2).pk)
+    dismissed(item_of(turn))
+    with pytest.raises(refusing.Refused):
+        services.receive_turn(secret="s", text=number, enqueue=False)
+
+
+def test_who_asks_for_a_person_has_the_one_item(unsure: Feelings) -> None:
+    wanted = person_services.Wanted(way="page", text=WEAK)
+    request = person_services.ask(digest=services.secret_digest("s"), wanted=wanted)
+    item = item_of(request.turn)
+    assert (item.stage, item.reasons) == ("person", ["citizen.danger", "policy.person"])
+
+
+def test_help_in_feedback_joins_the_item(unsure: Feelings, ask: Ask) -> None:
+    from conversations.rating.services import rate
+
+    turn = ask(WEAK)
+    said = "I want to kill myself"
+    rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=said)
+    assert item_of(turn).reasons == ["policy.risk", "citizen.danger", "citizen.feedback"]
