@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, cast
+from typing import Any
 
 import httpcore
 import httpx
-import openai
-from openai.types.chat import ChatCompletionMessageParam
-from openai.types.chat.completion_create_params import ResponseFormat
 
 from ieim.llm.completion import NotACompletionError, read_completion
 from ieim.llm.forms import response_format
 from ieim.llm.takes import Takes
 from ieim.pipeline.gate.gate import MAX_BYTES
-from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.search.transport import BodyTooLargeError, DeadlineTransport, seconds_left, total_deadline
 
 _TIMED_OUT = "The model server gave no whole answer before the deadline."
@@ -26,6 +24,7 @@ _NOT_A_COMPLETION = (
     "The model server answered with something that is not a chat completion. Check that "
     "IEIM_MODEL_BASE_URL ends where /chat/completions begins, usually in /v1."
 )
+_BROKEN = "The connection to the model server failed. Check IEIM_MODEL_BASE_URL and that it runs."
 _REFUSED: Mapping[int, str] = {
     400: (
         "The model server does not take this request (400). Run manage.py doctor: it finds out "
@@ -53,8 +52,9 @@ class OpenAIModel:
     Create it after a fork, not before: it holds connections.
 
     Of ``overrides`` (contract id to options) this class reads ``model`` and the fields of
-    :class:`Takes`: temperature and output budget come with each request. The client never retries
-    on its own: the runner does, and audits it.
+    :class:`Takes`: temperature and output budget come with each request. It never retries on its
+    own: the runner does, and audits it. Thousands of calls wait at once, so that a call holds the
+    bytes that it sends and little more; a client library's layers would hold twice as much.
 
     Raises ValueError for a ``base_url`` that is no http address and for a key that could not stand
     in a header.
@@ -76,15 +76,17 @@ class OpenAIModel:
         self._model = model
         self._takes = takes
         self._overrides = overrides
-        client = openai.OpenAI(
-            base_url=base_url,
-            # A server that wants no key takes any; an empty one would be no legal header.
-            api_key=api_key or "none",
-            max_retries=0,
-            http_client=httpx.Client(transport=DeadlineTransport()),
-        )
-        # Looked up here: the package imports this part at first use, and a call's time is short.
-        self._completions = client.chat.completions.with_streaming_response
+        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        self._headers = {
+            # A server that wants no key takes any.
+            "Authorization": f"Bearer {api_key or 'none'}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            # The cap counts bytes as they come, and a compressed body could grow a thousandfold:
+            # none is asked for, and none is unpacked.
+            "Accept-Encoding": "identity",
+        }
+        self._client = httpx.Client(transport=DeadlineTransport())
 
     @property
     def name(self) -> str:
@@ -104,70 +106,70 @@ class OpenAIModel:
         failure: ModelUnavailable
         with total_deadline(deadline):
             try:
-                return read_completion(self._body(request, model), model)
+                status, headers, body = self._sent(self._body(request, model))
+                if 200 <= status < 300:
+                    return read_completion(body, model)
+                if _code(body) == "content_filter":
+                    return ModelAnswer(raw="", finish_reason="content_filter", model=model)
+                failure = _of_status(status, headers)
             except BodyTooLargeError as error:
                 beginning = error.read[: MAX_BYTES + 1].decode("utf-8", "surrogateescape")
                 return ModelAnswer(raw=beginning, model=model)
-            except openai.APIStatusError as error:
-                if error.code == "content_filter":
-                    return ModelAnswer(raw="", finish_reason="content_filter", model=model)
-                failure = _of_status(error.response)
-            except (openai.APITimeoutError, httpcore.TimeoutException):
+            except (httpcore.TimeoutException, httpx.TimeoutException):
                 failure = ModelUnavailable(_TIMED_OUT, timed_out=True)
-            except (openai.APIError, httpcore.NetworkError, httpcore.ProtocolError) as error:
-                failure = _of_connection(error)
+            except (httpcore.NetworkError, httpcore.ProtocolError, httpx.HTTPError):
+                failure = ModelUnavailable(_BROKEN)
             except NotACompletionError:
                 failure = ModelUnavailable(_NOT_A_COMPLETION, passing=False)
         raise failure
 
     def _body(self, request: ModelRequest, model: str) -> bytes:
-        """Return the bytes of a 200 response's body."""
+        """Return the call's body."""
+        takes = self._takes.but(self._overrides.get(request.contract, {}))
+        body: dict[str, Any] = {
+            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+            "model": model,
+            takes.max_tokens_field: request.max_output_tokens,
+        }
+        if takes.send_temperature:
+            body["temperature"] = request.temperature
+        shape = response_format(request.contract, request.response_format, takes.response_format)
+        if shape is not None:
+            body["response_format"] = shape
+        if takes.store is not None:
+            body["store"] = takes.store
+        if takes.cache_key:
+            # The same for every citizen: calls of one contract begin alike.
+            body["prompt_cache_key"] = f"ieim-{request.contract}"
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+    def _sent(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
+        """Send a call; return the answer's status, headers and body."""
         left = seconds_left()
         if left <= 0:
             raise httpcore.ConnectTimeout(_TIMED_OUT)
-        takes = self._takes.but(self._overrides.get(request.contract, {}))
-        newer = takes.max_tokens_field == "max_completion_tokens"
-        shape = response_format(request.contract, request.response_format, takes.response_format)
-        with self._completions.create(
-            model=model,
-            messages=[_message(message) for message in request.messages],
-            temperature=request.temperature if takes.send_temperature else openai.omit,
-            max_tokens=openai.omit if newer else request.max_output_tokens,
-            max_completion_tokens=request.max_output_tokens if newer else openai.omit,
-            response_format=openai.omit if shape is None else cast(ResponseFormat, shape),
-            store=openai.omit if takes.store is None else takes.store,
-            # The same for every citizen: calls of one contract begin alike.
-            prompt_cache_key=f"ieim-{request.contract}" if takes.cache_key else openai.omit,
-            timeout=left,
-            # The cap counts bytes as they come, and a compressed body could grow a thousandfold:
-            # none is asked for, and none is unpacked.
-            extra_headers={"Accept-Encoding": "identity"},
+        with self._client.stream(
+            "POST", self._url, content=body, headers=self._headers, timeout=left
         ) as response:
-            return b"".join(response.http_response.iter_raw())
+            return response.status_code, response.headers, b"".join(response.iter_raw())
 
 
-def _message(message: Message) -> ChatCompletionMessageParam:
-    if message.role == "system":
-        return {"role": "system", "content": message.content}
-    return {"role": "user", "content": message.content}
+def _code(body: bytes) -> object:
+    """Return the code that an error's body gives, None without one."""
+    try:
+        error = json.loads(body)["error"]
+        return error.get("code")
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return None
 
 
-def _of_connection(error: Exception) -> ModelUnavailable:
-    if isinstance(error.__cause__, httpcore.TimeoutException):
-        return ModelUnavailable(_TIMED_OUT, timed_out=True)
-    return ModelUnavailable(
-        "The connection to the model server failed. Check IEIM_MODEL_BASE_URL and that it runs."
-    )
-
-
-def _of_status(response: httpx.Response) -> ModelUnavailable:
-    status = response.status_code
+def _of_status(status: int, headers: Mapping[str, str]) -> ModelUnavailable:
     message = _REFUSED.get(status, f"The model server answered with status {status}.")
     if 300 <= status < 400:
         message = f"The model server redirects ({status}). Check IEIM_MODEL_BASE_URL."
     return ModelUnavailable(
         message,
-        retry_after=_retry_after(response.headers),
+        retry_after=_retry_after(headers),
         passing=status == 429 or status >= 500,
         status=status,
     )
