@@ -65,8 +65,8 @@ Call = Callable[[], Any]
 """Asks, and returns the answer; raises when it is not valid (the bare client has no such word)."""
 Prepare = Callable[[Question], Call]
 Connect = Callable[[str], Prepare]
-"""Takes the base URL. Every client is built on openai's, which reads its extra headers from the
-environment when it is made."""
+"""Takes the base URL. Every client reads its extra headers from openai's environment variable
+when it is made."""
 
 
 def bare_client(base_url: str) -> openai.OpenAI:
