@@ -4,10 +4,12 @@
 
 Runs the site as a deployment would, against the offline engine served over HTTP with a delay before
 every answer. First the time from a message to its answer, one citizen after another, with the next
-stages asked ahead and without. Then many citizens at once: turns a second, the worker's memory
-beyond an idle one while all wait, and the connections to the database that are in use, beside a
-worker with eight turns at a time. PostgreSQL and Redis are started where they are installed; else
-the one process alone is measured. Figures are of the machine at hand; compare the ratios.
+stages asked ahead and without. Then many citizens at once: turns a second, the most memory that
+the worker has beyond an idle one, and the connections to the database that are in use, beside a
+worker with eight turns at a time. Then (`--only waiting`) the model holds the last four calls of
+every turn until all turns wait, 8, 200 and 500 of them: what that takes in memory and connections,
+and that all of them end when it lets go. PostgreSQL and Redis are started where they are installed;
+else the one process alone is measured. Figures are of the machine at hand; compare the ratios.
 """
 
 from __future__ import annotations
@@ -16,25 +18,23 @@ import argparse
 import json
 import os
 import signal
-import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.live import Site, site
+from benchmarks.citizens import Citizen, Database, memory
+from benchmarks.held_model import Held, model
+from tests.live import site
 from tests.services import services
 
 QUESTIONS = (
@@ -45,6 +45,8 @@ QUESTIONS = (
 )
 EACH = 8
 """Citizens one after another."""
+AT_ONCE = 8
+"""Turns of the baseline."""
 PATIENCE = 900.0
 
 
@@ -62,92 +64,34 @@ class Row:
     connections: int
     failed: int
 
-
-@contextmanager
-def model(delay: float) -> Iterator[str]:
-    """Serve the offline engine, each answer ``delay`` seconds late; yields its base URL."""
-    code = (
-        "from ieim.llm.serving.server import offline_app, serve;"
-        f"serve(offline_app(delay={delay}), host='127.0.0.1', port=0,"
-        "ready=lambda url: print(url, flush=True))"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as server:
-        try:
-            assert server.stdout is not None
-            yield server.stdout.readline().decode().strip()
-        finally:
-            server.terminate()
-
-
-class Citizen:
-    """One conversation by REST."""
-
-    def __init__(self, base_url: str) -> None:
-        self._base, self._token = f"{base_url}/api/v1", ""
-        made = self._call("POST", f"{self._base}/sessions/", {})
-        self._id, self._token = made["id"], made["token"]
-
-    def ask(self, text: str) -> str:
-        """Send a message; returns the turn's id."""
-        path = f"{self._base}/sessions/{self._id}/turns/"
-        turn: str = self._call("POST", path, {"text": text})["id"]
-        return turn
-
-    def _call(self, method: str, url: str, body: Mapping[str, Any]) -> Any:
-        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        answer = httpx.request(method, url, json=body, headers=headers, timeout=60)
-        return answer.raise_for_status().json()
-
-
-class Database:
-    """What the bench reads of the running site's database."""
-
-    def __init__(self, running: Site) -> None:
-        self._url = running.database
-        self._postgres = self._url.startswith("postgresql")
-
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Return what a query finds."""
-        if self._postgres:
-            import psycopg
-
-            with psycopg.connect(self._url) as connection:
-                return connection.execute(query.encode()).fetchall()
-        with closing(sqlite3.connect(self._url)) as connection:
-            return connection.execute(query).fetchall()
-
-    def states(self) -> dict[str, int]:
-        """Return how many turns are in each state."""
-        return dict(self.rows("SELECT state, count(*) FROM conversations_turn GROUP BY state"))
-
-    def seconds(self) -> list[float]:
-        """Return how long each answered turn took, from the message to the reply."""
-        took = "EXTRACT(EPOCH FROM r.created_at - t.created_at)"
-        if not self._postgres:
-            took = "(julianday(r.created_at) - julianday(t.created_at)) * 86400"
-        joined = "conversations_reply r JOIN conversations_turn t ON t.id = r.turn_id"
-        found = self.rows(f"SELECT {took} FROM {joined}")  # noqa: S608  # both are ours
-        return [float(row[0]) for row in found]
-
-    def waiting(self) -> int:
-        """Return how many turns are being run."""
-        return self.states().get("running", 0)
-
-    def busy(self) -> int:
-        """Return how many other connections are in a transaction or a statement; 0 on SQLite."""
-        if not self._postgres:
-            return 0
-        query = (
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
-            "AND state <> 'idle' AND pid <> pg_backend_pid()"
+    def __str__(self) -> str:
+        return (
+            f"{self.mode:<18} ahead {'on ' if self.ahead else 'off'}  {self.turns:>4} turns, "
+            f"{self.at_once:>4} at once  median {self.seconds:>6.1f} s  {self.rate:>5.2f} turns/s  "
+            f"+{self.memory:>4.0f} MiB  {self.connections:>2} connections  {self.failed} not done"
         )
-        return int(self.rows(query)[0][0])
 
 
-def memory(pid: int) -> float:
-    """Return what a process has in memory, in MiB."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Turns that all wait at the same time: ``calls`` are under way for them. Memory is in MiB,
+    that of the idle worker and what it has beyond, ``most`` until the last of them has ended."""
+
+    mode: str
+    turns: int
+    calls: int
+    idle: float
+    memory: float
+    most: float
+    connections: int
+    failed: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mode:<12} {self.turns:>4} turns wait for {self.calls:>4} calls  "
+            f"idle {self.idle:>4.0f} MiB  +{self.memory:>4.0f} MiB, at most +{self.most:>4.0f}  "
+            f"{self.connections:>2} connections  {self.failed} not done"
+        )
 
 
 def measure(
@@ -185,7 +129,6 @@ def measure(
                 for each in asked:
                     each.result()
         seconds = time.monotonic() - started
-        states = database.states()
         return Row(
             mode=mode,
             ahead=ahead,
@@ -195,19 +138,91 @@ def measure(
             rate=(turns - 1) / seconds,
             memory=max(most - idle, 0.0),
             connections=connections,
-            failed=turns - sum(states.get(s, 0) for s in ("answered", "asking", "needs_review")),
+            failed=turns - _ended(database),
         )
 
 
-def _done(database: Database, turns: int) -> bool:
+def measure_waiting(mode: str, environment: Mapping[str, str], held: Held, *, turns: int) -> Wait:
+    """Run the site, let ``turns`` turns wait for the model at the same time, and let them go."""
+    own = {"IEIM_WORKER_TURNS": str(turns), "IEIM_MODEL_DEADLINE": "600"}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        site(Path(folder), **environment, **own) as running,
+    ):
+        database = Database(running)
+        citizens = [Citizen(running.base_url) for _ in range(turns + 1)]
+        citizens[0].ask(QUESTIONS[0])  # what is read at first use is read
+        _until_done(database, 1)
+        idle = memory(running.worker_pid)
+        held.hold()
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda n: citizens[n].ask(QUESTIONS[n % 4]), range(1, turns + 1)))
+        calls = _until_held(database, held, turns)
+        waiting, connections = memory(running.worker_pid), database.busy()
+        held.release()
+        most, started = waiting, time.monotonic()
+        while not _done(database, turns + 1) and time.monotonic() - started < PATIENCE:
+            most = max(most, memory(running.worker_pid))
+            time.sleep(0.5)  # between two looks
+        failed = turns + 1 - _ended(database)
+        return Wait(mode, turns, calls, idle, waiting - idle, most - idle, connections, failed)
+
+
+def _row(delay: float, mode: str, environment: Mapping[str, str], **how: Any) -> Row | Wait:
+    with model(delay) as held:
+        named = {"IEIM_MODEL_BASE_URL": held.base_url, "IEIM_MODEL_NAME": "ieim-offline"}
+        if "at_once" in how:
+            return measure(mode, {**environment, **named}, **how)
+        return measure_waiting(mode, {**environment, **named}, held, **how)
+
+
+def _until_held(database: Database, held: Held, turns: int) -> int:
+    """Return how many calls are held, once all turns wait and no further call comes."""
+    begun, calls = time.monotonic(), -1
+    while time.monotonic() - begun < PATIENCE:
+        before, calls = calls, held.calls
+        if calls == before and database.waiting() == turns:
+            return calls
+        time.sleep(3)  # between two looks
+    raise SystemExit(f"Only {database.waiting()} of {turns} turns wait, for {calls} calls.")
+
+
+def _ended(database: Database) -> int:
     states = database.states()
-    return sum(states.get(s, 0) for s in ("answered", "asking", "needs_review")) >= turns
+    return sum(states.get(s, 0) for s in ("answered", "asking", "needs_review"))
+
+
+def _done(database: Database, turns: int) -> bool:
+    return _ended(database) >= turns
 
 
 def _until_done(database: Database, turns: int) -> None:
     begun = time.monotonic()
     while not _done(database, turns) and time.monotonic() - begun < PATIENCE:
         time.sleep(0.02)  # between two looks
+
+
+def _plan(options: argparse.Namespace) -> Iterator[tuple[str, Mapping[str, str], dict[str, Any]]]:
+    """Yield what to measure: the mode, its environment, and how."""
+    only = options.only
+    if only in (None, "alone"):
+        how = {"at_once": AT_ONCE, "turns": EACH + 1, "alone": True}
+        for ahead in (False, True):
+            yield "one after another", {}, {"ahead": ahead, **how}
+    for mode, named, most in (("one process", "embedded", 200), ("one worker", "distributed", 500)):
+        if only not in (None, named, "waiting"):
+            continue
+        there = services() if named == "distributed" else nullcontext(dict[str, str]())
+        with there as environment:
+            many = min(most, options.wait)
+            if only != "waiting":
+                few = {"ahead": False, "at_once": AT_ONCE, "turns": options.turns + 1}
+                yield mode, environment, {"alone": False, **few}
+                full = {"ahead": True, "at_once": most, "turns": many + 1}
+                yield mode, environment, {"alone": False, **full}
+            if only in (None, "waiting"):
+                for turns in (AT_ONCE, many):
+                    yield mode, environment, {"turns": turns}
 
 
 def main() -> None:
@@ -217,50 +232,19 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=2.0, help="seconds before an answer")
     parser.add_argument("--turns", type=int, default=60, help="turns at once beside eight threads")
     parser.add_argument("--wait", type=int, default=500, help="turns that wait in a worker")
-    parser.add_argument("--only", choices=["alone", "embedded", "distributed"])
+    parser.add_argument("--only", choices=["alone", "embedded", "distributed", "waiting"])
     options = parser.parse_args()
     # Ended by SIGTERM as by Ctrl-C: what was started is stopped on the way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    rows: list[Row] = []
-
-    def add(mode: str, environment: Mapping[str, str], **how: Any) -> None:
-        with model(options.delay) as base_url:
-            named = {"IEIM_MODEL_BASE_URL": base_url, "IEIM_MODEL_NAME": "ieim-offline"}
-            rows.append(measure(mode, {**environment, **named}, **how))
-        if not options.json:
-            print(_line(rows[-1]), flush=True)
-
     for name in ("DATABASE_URL", "REDIS_URL"):
         os.environ.pop(name, None)
-    if options.only in (None, "alone"):
-        for ahead in (False, True):
-            add("one after another", {}, ahead=ahead, at_once=8, turns=EACH + 1, alone=True)
-    if options.only in (None, "embedded"):
-        for ahead, at_once in ((False, 8), (True, 200)):
-            turns = min(options.turns, 200) if at_once == 8 else 200
-            add("one process", {}, ahead=ahead, at_once=at_once, turns=turns + 1, alone=False)
-    if options.only in (None, "distributed"):
-        with services() as variables:
-            for ahead, at_once in ((False, 8), (True, 500)):
-                turns = options.turns if at_once == 8 else options.wait
-                add(
-                    "one worker",
-                    variables,
-                    ahead=ahead,
-                    at_once=at_once,
-                    turns=turns + 1,
-                    alone=False,
-                )
+    rows: list[Row | Wait] = []
+    for mode, environment, how in _plan(options):
+        rows.append(_row(options.delay, mode, environment, **how))
+        if not options.json:
+            print(rows[-1], flush=True)
     if options.json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
-
-
-def _line(row: Row) -> str:
-    return (
-        f"{row.mode:<18} ahead {'on ' if row.ahead else 'off'}  {row.turns:>4} turns, "
-        f"{row.at_once:>4} at once  median {row.seconds:>6.1f} s  {row.rate:>5.2f} turns/s  "
-        f"+{row.memory:>4.0f} MiB  {row.connections:>2} connections  {row.failed} not done"
-    )
 
 
 if __name__ == "__main__":

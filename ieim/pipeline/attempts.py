@@ -181,7 +181,7 @@ class Asking:
         return request.build(
             contract,
             self._inputs(turn, context),
-            request_id=f"{turn.id}/{contract.id}/{len(context.used_response_ids)}",
+            request_id=f"{turn.id[:8]}-{len(context.used_response_ids)}",
             temperature=self.options.of(contract.id, "temperature"),
             max_output_tokens=self.options.of(contract.id, "max_output_tokens"),
             max_input_tokens=self.options.budget_of(contract.id).input,

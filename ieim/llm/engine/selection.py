@@ -175,7 +175,7 @@ def _categories(slots: Sequence[Slot], asked: Iterable[Question]) -> dict[str, A
 
 
 def _category_fields(entry: Slot) -> dict[str, str]:
-    return {"value": entry["value"], "keywords": "\n".join(entry["keywords"])}
+    return {"value": entry["value"], "keywords": "\n".join(entry.get("keywords", ()))}
 
 
 def _of(agency_id: str, slots: Sequence[Slot]) -> list[Slot]:

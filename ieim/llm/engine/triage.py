@@ -56,7 +56,7 @@ def classify(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer classify; a set in which nothing fits and which has no label for that stays empty."""
     text, labels = (
         payload["user_prompt"],
-        {name: _labels(payload, name) for name in payload["labels"]},
+        {name: labels_of(payload, name) for name in payload["labels"]},
     )
     intent = _by_form(text, labels["intents"]) or _best(text, labels["intents"])
     return {
@@ -71,7 +71,7 @@ def classify(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def extract(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer extract: dates, amounts, e-mail addresses, telephone numbers, and placeholders."""
-    text, labels = payload["user_prompt"], _labels(payload, "entity_types")
+    text, labels = payload["user_prompt"], labels_of(payload, "entity_types")
     found = [
         (
             _code_for(_ENTITIES.get(fact.kind, frozenset()), labels),
@@ -98,7 +98,7 @@ def extract(payload: Mapping[str, Any]) -> dict[str, Any]:
 def identity_assist(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer identity_assist: addresses and numbers, placeholders for them, and tokens that the
     message calls by the name of a key."""
-    text, labels = payload["user_prompt"], _labels(payload, "key_types")
+    text, labels = payload["user_prompt"], labels_of(payload, "key_types")
     keys = []
     found = (*_addresses(text, labels), *_placeholders(text, labels), *_references(text, labels))
     for value, code in found:
@@ -108,12 +108,16 @@ def identity_assist(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"keys": keys}
 
 
-def _labels(payload: Mapping[str, Any], label_set: str) -> list[Label]:
-    """Return the labels of a set, each with its ``code``, ``name`` and ``description``."""
-    return [
-        {"code": code, "name": name, "description": description}
-        for code, (name, description) in payload["labels"][label_set].items()
-    ]
+def labels_of(payload: Mapping[str, Any], label_set: str) -> list[Label]:
+    """Return the labels of a set, each with its ``code``, ``name`` and ``description``. A meaning
+    without a name is that of a code which is the name."""
+    found: list[Label] = []
+    for code, meaning in payload["labels"][label_set].items():
+        name, named, description = meaning.partition(": ")
+        if not named:
+            name, description = code.replace("_", " "), meaning
+        found.append({"code": code, "name": name, "description": description})
+    return found
 
 
 def _by_form(text: str, labels: Sequence[Label]) -> dict[str, Any] | None:

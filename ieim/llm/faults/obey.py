@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ieim.llm.engine.triage import labels_of
 from ieim.llm.faults.content import Answer, candidates, say, set_label
 from ieim.llm.faults.exchange import Asked
 
@@ -87,11 +88,7 @@ def _service(answer: Answer, asked: Asked, words: str) -> None:
 
 def _label(answer: Answer, asked: Asked, words: str) -> None:
     label_set = {"classify": "intents", "extract": "entity_types"}.get(asked.contract, "key_types")
-    labels = [
-        {"code": code, "name": name}
-        for code, (name, _) in asked.payload["labels"][label_set].items()
-    ]
-    named = _named(words, labels, "code", "name")
+    named = _named(words, labels_of(asked.payload, label_set), "code", "name")
     set_label(answer, asked, named["code"] if named else words)
 
 

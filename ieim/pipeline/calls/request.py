@@ -20,6 +20,7 @@ from ieim.pipeline.ports import WORDS, Message, ModelRequest
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
 
 SHORT_HISTORY_ITEMS = 2
+_NAMED = ("agencyId", "name")
 CANDIDATE_SLOTS = ("agencies", "KnowledgeBase_Dictionary", "service_index")
 
 
@@ -98,7 +99,13 @@ def _shorten(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
 def _slices(contract: Contract, state: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the stage reads of the state: the rest would be paid for and read by nobody."""
     kept = ("session_id", *contract.stage.reads)
-    return {name: state[name] for name in kept if name in state}
+    read = {name: state[name] for name in kept if name in state}
+    found = read.get("agency_detect_v1")
+    if isinstance(found, Mapping) and isinstance(found.get("agencyInfo"), list):
+        # Which agency an id is: the rest of it is only copied into the answer that found it.
+        named = [{name: info.get(name) for name in _NAMED} for info in found["agencyInfo"]]
+        read["agency_detect_v1"] = {**found, "agencyInfo": named}
+    return read
 
 
 def _without_worst(payload: Mapping[str, Any], *, excess: int) -> dict[str, Any] | None:
@@ -147,7 +154,7 @@ def _groups(candidates: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, A
     groups: dict[str, list[Mapping[str, Any]]] = {}
     alone = "serviceKey" not in candidates[0] and "key" not in candidates[0]
     for candidate in candidates:
-        groups.setdefault("" if alone else candidate["agencyId"], []).append(candidate)
+        groups.setdefault("" if alone else candidate.get("agencyId", ""), []).append(candidate)
     return [sorted(group, key=lambda candidate: candidate["rank"]) for group in groups.values()]
 
 

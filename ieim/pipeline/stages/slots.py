@@ -25,10 +25,10 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
     limit = max(LEAST_CATEGORIES, inputs.limits["categories"] // max(1, len(agencies)))
     return [
         {
-            "agencyId": r.item.agency,
+            **({"agencyId": r.item.agency} if len(agencies) > 1 else {}),
             "key": r.item.key,
             "value": r.item.value,
-            "keywords": list(r.item.keywords),
+            **({"keywords": list(r.item.keywords)} if r.item.keywords else {}),
             **retrieved(r),
         }
         for agency in agencies
@@ -91,5 +91,5 @@ def cut(text: str, longest: int) -> str:
 
 def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:
     """Return what a candidate carries of its retrieval; ``meaning`` where it had a say."""
-    found = {"rank": ranked.rank, "score": round(ranked.score, 3)}
-    return found if ranked.meaning is None else found | {"meaning": round(ranked.meaning, 3)}
+    found = {"rank": ranked.rank, "score": round(ranked.score, 2)}
+    return found if ranked.meaning is None else found | {"meaning": round(ranked.meaning, 2)}

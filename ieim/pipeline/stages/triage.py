@@ -6,11 +6,17 @@ citizen's own text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.knowledge import Label
 from ieim.pipeline.stages.base import Claim, Context, Inputs, Output, Score, Stage
+from ieim.pipeline.stages.slots import cut
+
+LONGEST_MEANING = 80
+"""Characters of a label's description that a model is told."""
 
 CLASSIFY_SETS = ("intents", "product_lines", "urgencies", "risk_flags")
 
@@ -25,16 +31,27 @@ def label_elements(output: Output) -> Iterable[tuple[tuple[str | int, ...], str,
         yield ("risk_flags", i), "risk_flags", element
 
 
+def meaning(label: Label) -> str:
+    """Return what a code is said to mean: ``name: description``, without a name that only says the
+    code again. A description can be a text for citizens, so that only its beginning is told."""
+    description = cut(label.description, LONGEST_MEANING)
+    says_no_more = _words(label.name) == _words(label.code)
+    if says_no_more and description and ": " not in description:
+        return description
+    return f"{label.name}: {description}"
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
 def _label_slot(*sets: str) -> Any:
     def build(inputs: Inputs) -> dict[str, Any]:
         labels = inputs.context.release.labels
         return {
             "labels": {
-                # The codes once, each with its name and what it is for.
-                name: {
-                    label.code: [label.name, label.description]
-                    for label in labels.get(name, {}).values()
-                }
+                # The codes once, each with what it means.
+                name: {label.code: meaning(label) for label in labels.get(name, {}).values()}
                 for name in sets
             }
         }

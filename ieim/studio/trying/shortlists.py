@@ -177,9 +177,12 @@ def shown(stage: str, listening: Listening, store: MemoryStore) -> tuple[Shown, 
 def _given(store: MemoryStore, stage: str, slot: str) -> frozenset[tuple[str, str]]:
     """Return the ids (agency and key) that the first attempt was given."""
     for record in store.records.get(stage, ()):
-        entries = json.loads(record.request.messages[2].content)[slot]
+        asked = json.loads(record.request.messages[2].content)
+        found = asked["cached_state"].get("agency_detect_v1", {}).get("agencyDetected", ())
+        alone = found[0] if found else ""  # where there is one, topics do not repeat it
         return frozenset(
-            (entry["agencyId"], entry.get("serviceKey", entry.get("key", ""))) for entry in entries
+            (entry.get("agencyId", alone), entry.get("serviceKey", entry.get("key", "")))
+            for entry in asked[slot]
         )
     return frozenset()
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from ieim.pipeline.contract import load
-from ieim.pipeline.knowledge import Service
+from ieim.pipeline.knowledge import Label, Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.slots import LONGEST_SUMMARY, cut, service_slot
+from ieim.pipeline.stages.triage import LONGEST_MEANING, meaning
 from tests.llm.offline.turns import ROOT
 from tests.pipeline.build import CONTRACTS, REPLACE
 from tests.pipeline.calls.test_portable import asked
@@ -43,6 +44,22 @@ def test_the_dictionary_of_a_service_is_that_of_the_candidates() -> None:
     under = {key for service in sent["service_index"] for key in service["categories"]}
     assert {entry["key"] for entry in sent["KnowledgeBase_Dictionary"]} == under
     assert under == set(REPLACE.categories)
+
+
+def test_a_code_is_said_to_mean_something_once() -> None:
+    assert meaning(Label("i", "passport_number", "Passport number", "It is printed.")) == (
+        "It is printed."
+    )
+    assert meaning(Label("i", "X1", "Passport", "It is printed.")) == "Passport: It is printed."
+    assert meaning(Label("i", "passport", "Passport", "Old: or new")) == "Passport: Old: or new"
+    assert meaning(Label("i", "passport", "Passport", "")) == "Passport: "
+    assert len(meaning(Label("i", "a", "A", "Call us. " * 30))) <= LONGEST_MEANING
+
+
+@pytest.mark.parametrize("contract", ["category_select_v1", "service_select_v1"])
+def test_an_agency_that_was_found_is_not_described_again(contract: str) -> None:
+    (info,) = payload(asked(contract))["cached_state"]["agency_detect_v1"]["agencyInfo"]
+    assert set(info) == {"agencyId", "name"}
 
 
 def test_instructions_stay_short() -> None:

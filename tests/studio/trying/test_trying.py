@@ -139,7 +139,7 @@ def test_it_shows_the_shortlist_and_what_the_limit_cut() -> None:
 def test_it_shows_what_the_token_budget_cut(settings: Any) -> None:
     settings.IEIM_MODEL = {
         **settings.IEIM_MODEL,
-        "OVERRIDES": {"service_select_v1": {"max_input_tokens": 11_000}},
+        "OVERRIDES": {"service_select_v1": {"max_input_tokens": 9_500}},
     }
     side = ask_both(VISA)[0]
     stage = next(s for s in side_view(side, VISA).stages if s.contract == "service_select_v1")
