@@ -13,6 +13,7 @@ from itertools import groupby
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from holidays import HolidayBase
 
@@ -129,9 +130,11 @@ def _following(known: Hours, now: datetime) -> list[tuple[datetime, datetime]]:
 
 
 def _why(known: Hours, day: date) -> str:
-    """Return why nobody works on ``day``, as far as it is known."""
+    """Return why nobody works on ``day``, as far as it is known, in the page's language."""
     closed = next((each.why for each in known.closed if each.first <= day <= each.last), "")
-    return closed or (holidays_of(known.country).get(day) or "" if known.country else "")
+    if closed or not known.country:
+        return closed
+    return holidays_of(known.country, get_language() or "").get(day) or ""
 
 
 @cache

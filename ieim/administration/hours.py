@@ -92,11 +92,18 @@ class Hours:
         return datetime.combine(day + timedelta(days=days), at, tzinfo=self.zone)
 
 
-@lru_cache(maxsize=8)
-def holidays_of(country: str) -> HolidayBase:
-    """Return the public holidays of a country or a part of one; raises NotImplementedError."""
+@lru_cache(maxsize=32)
+def holidays_of(country: str, language: str = "") -> HolidayBase:
+    """Return the public holidays of a country or a part of one; raises NotImplementedError.
+
+    Their names are in ``language`` (of a page, such as ``zh-hans``) where they are known in it, and
+    else in the country's own.
+    """
     code, _, part = country.partition("-")
-    return country_holidays(code, subdiv=part or None)
+    own = country_holidays(code, subdiv=part or None)
+    spoken = language.partition("-")[0]
+    known = (each for each in own.supported_languages if each.partition("_")[0] == spoken)
+    return country_holidays(code, subdiv=part or None, language=next(known, own.default_language))
 
 
 def read_spans(text: str) -> tuple[Span, ...]:

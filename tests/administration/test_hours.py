@@ -13,6 +13,7 @@ from ieim.administration.hours import (
     BadHours,
     Hours,
     Status,
+    holidays_of,
     read_closed,
     read_spans,
     said,
@@ -85,3 +86,19 @@ def test_it_reads_anything_or_says_what_to_write(text: str) -> None:
             read(text)
         except BadHours as bad:
             assert bad.args[0].endswith(".")  # noqa: PT017 - both ways are answers
+
+
+@pytest.mark.parametrize(
+    ("country", "language", "name"),
+    [
+        ("DE", "de", "Erster Weihnachtstag"),
+        ("DE", "en-gb", "Christmas Day"),
+        ("DE", "zh-hans", "Erster Weihnachtstag"),  # not known in it: the country's own
+        ("PH", "fil", "Pasko"),
+        ("FR", "fr", "Noël"),
+    ],
+)
+def test_a_holiday_has_its_name_in_the_language_of_the_page(
+    country: str, language: str, name: str
+) -> None:
+    assert holidays_of(country, language)[date(2026, 12, 25)] == name

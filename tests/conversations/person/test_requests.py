@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -260,6 +260,7 @@ def test_it_says_when_people_are_back(germany: None, db: None) -> None:
     assert evening is not None
     assert (evening.open, evening.next) == (False, datetime(2026, 12, 28, 9, tzinfo=BERLIN))
     assert [days for days, _, _ in evening.hours] == ["Monday to Friday"]
+    assert evening.closed[0] == (date(2026, 12, 25), "Christmas Day")
     assert [day.day for day, _ in evening.closed][:1] == [25]
     noon = hours.opening(datetime(2026, 12, 28, 12, 0, tzinfo=BERLIN))
     assert noon is not None
