@@ -1,4 +1,5 @@
-// Enter sends, as in other chats; a switch of this browser turns it off.
+// The box for a question: Enter sends, as in other chats (a switch of this browser turns it off), and
+// what is written survives a change of the page's language.
 
 const question = document.getElementById("question");
 const button = document.getElementById("ask-button");
@@ -38,3 +39,31 @@ question.addEventListener("keydown", (event) => {
   event.preventDefault();
   button.click();
 });
+
+const WRITTEN = "ieim-written";
+
+function written(text) {
+  try {
+    if (text) sessionStorage.setItem(WRITTEN, text);
+    else sessionStorage.removeItem(WRITTEN);
+  } catch {
+    // Storage is blocked: whoever changes the language writes it again.
+  }
+}
+
+function keptText() {
+  try {
+    return sessionStorage.getItem(WRITTEN) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+document.addEventListener("submit", ({ target }) => {
+  if (target.id === "language") written(question.value);
+});
+if (keptText() && !question.value) {
+  question.value = keptText();
+  question.dispatchEvent(new Event("input", { bubbles: true }));
+}
+written("");

@@ -52,3 +52,19 @@ def test_it_says_in_french_that_an_answer_is_in_english(quiet_page: Page) -> Non
     expect(answer.locator("dt[lang]")).to_have_count(0)
     assert_fits(page)
     assert_accessible(page)
+
+
+def test_what_is_written_survives_a_change_of_the_language(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    page.locator("#question").fill(RENEW)
+    page.locator(".app-language__now").click()
+    page.get_by_role("button", name="Français").click()
+    expect(page.locator("html")).to_have_attribute("lang", "fr")
+    expect(page.locator("#question")).to_have_value(RENEW)
+    # For that change alone: it is not kept for whoever comes next.
+    page.locator("#question").fill("")
+    page.goto("/help/")
+    page.goto("/")
+    expect(page.locator("#question")).to_have_value("")
