@@ -36,6 +36,16 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
     ]
 
 
+def with_agencies(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request's payload for people: each topic with its agency, which a model is told once
+    where only one was found."""
+    found = payload.get("cached_state", {}).get("agency_detect_v1", {}).get("agencyDetected", ())
+    alone = found[0] if found else ""
+    topics = payload.get("KnowledgeBase_Dictionary", ())
+    named = {"KnowledgeBase_Dictionary": [{"agencyId": alone, **each} for each in topics]}
+    return {**payload, **(named if topics else {})}
+
+
 def dictionary_keys(payload: Mapping[str, Any]) -> list[str]:
     """Return the keys of ``KnowledgeBase_Dictionary``, for the schema sent to the server."""
     return [entry["key"] for entry in payload["KnowledgeBase_Dictionary"]]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Asked, Part, Ranked, Shortlist, T
+from ieim.pipeline.stages.slots import with_agencies
 from ieim.studio.evaluation.memory import MemoryStore
 
 BEYOND = 5
@@ -177,11 +178,9 @@ def shown(stage: str, listening: Listening, store: MemoryStore) -> tuple[Shown, 
 def _given(store: MemoryStore, stage: str, slot: str) -> frozenset[tuple[str, str]]:
     """Return the ids (agency and key) that the first attempt was given."""
     for record in store.records.get(stage, ()):
-        asked = json.loads(record.request.messages[2].content)
-        found = asked["cached_state"].get("agency_detect_v1", {}).get("agencyDetected", ())
-        alone = found[0] if found else ""  # where there is one, topics do not repeat it
+        asked = with_agencies(json.loads(record.request.messages[2].content))
         return frozenset(
-            (entry.get("agencyId", alone), entry.get("serviceKey", entry.get("key", "")))
+            (entry["agencyId"], entry.get("serviceKey", entry.get("key", "")))
             for entry in asked[slot]
         )
     return frozenset()

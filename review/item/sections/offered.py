@@ -12,6 +12,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Attempt
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.stages.slots import with_agencies
 from ieim.search import index_for
 from review.item.sections.said import agency_name
 
@@ -73,7 +74,7 @@ def offered(attempts: Sequence[Attempt], release: Release) -> tuple[Offered, ...
 def asked(attempt: Attempt) -> dict[str, Any]:
     """Return the per-call JSON of an attempt; empty where it was not kept."""
     payload = json.loads(attempt.asked_text or "{}")
-    return payload if isinstance(payload, dict) else {}
+    return with_agencies(payload) if isinstance(payload, dict) else {}
 
 
 def missed(attempts: Sequence[Attempt], text: str, release: Release) -> tuple[Missed, ...]:

@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 from unittest import mock
 
 from django.conf import settings
+from django.utils import translation
 from django.utils.translation import trans_real
 
 BEGIN, END = "⟦", "⟧"
@@ -40,7 +41,11 @@ def spoken() -> Iterator[None]:
     """Let everything that is in English be in the pseudo-language, staff's pages as well."""
     marked = copy.copy(trans_real.translation(settings.LANGUAGE_CODE))
     marked.__class__ = Pseudo
-    with mock.patch.dict(_KNOWN, {settings.LANGUAGE_CODE: marked}):
+    with (
+        translation.override(settings.LANGUAGE_CODE),  # what is active afterwards is looked up anew
+        mock.patch.dict(_KNOWN, {settings.LANGUAGE_CODE: marked}),
+        mock.patch.object(trans_real, "_default", marked),
+    ):
         yield
 
 
