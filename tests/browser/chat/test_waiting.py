@@ -234,6 +234,7 @@ def test_the_link_is_copied_shared_and_drawn(
     office: Office, locale: str, scheme: Literal["dark", "light"]
 ) -> None:
     may = ["clipboard-read", "clipboard-write"]
+    office.model.script = {}
     page = office.visitor(locale=locale, color_scheme=scheme, permissions=may)
     page.add_init_script("navigator.share = async (what) => { window.shared = what; };")
     page.goto("/")

@@ -48,8 +48,14 @@ def drafts(page: Page) -> list[str]:
 
 
 def expect_no_draft(page: Page) -> None:
-    page.wait_for_function(
-        "!Object.keys(localStorage).some((name) => name.startsWith('ieim-draft:'))"
+    # Not wait_for_function: its second look would be an eval, which the site's policy forbids.
+    page.wait_for_load_state()
+    page.evaluate(
+        """() => new Promise((done) => {
+          const there = () => Object.keys(localStorage).some((n) => n.startsWith("ieim-draft:"));
+          const look = () => (there() ? requestAnimationFrame(look) : done());
+          look();
+        })"""
     )
 
 

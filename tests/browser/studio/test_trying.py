@@ -82,7 +82,7 @@ def test_an_editor_sees_what_a_change_would_do(browser: Browser, site: str) -> N
     expect(page.locator(".answer--service")).to_have_count(2)
     for summary in page.locator(".trying-step > details > summary").all():
         summary.click()
-    expect(page.get_by_text("Services to choose from, at most 6")).to_have_count(2)
+    expect(page.get_by_text("Services to choose from, at most 5")).to_have_count(2)
     checked_at_both_widths(page)
     page.set_viewport_size(WIDE)
     left, right = (page.locator(".trying-side").nth(n).bounding_box() for n in (0, 1))
