@@ -210,4 +210,5 @@ def test_it_lets_a_person_waive_low_scores_and_policy_only() -> None:
         "policy.confidence",
         "policy.language",
         "policy.unsigned",
+        "citizen.danger",
     }

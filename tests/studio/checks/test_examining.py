@@ -153,7 +153,7 @@ def test_it_names_links_that_several_services_have() -> None:
 def test_it_counts_what_a_candidate_costs_against_the_budget() -> None:
     long = bundle(replace(PASSPORT, overview="é" * 6_000), service("bag", "Report lost luggage"))
     assert found(long) == []
-    (warning,) = remarks(long, budget=64_000)
+    (warning,) = remarks(long, budget=56_000)
     assert (warning.code, warning.severity) == ("budget.terms", Severity.WARNING)
     assert "shorten the overview" in warning.sentence
     (error,) = remarks(long, budget=5_000)

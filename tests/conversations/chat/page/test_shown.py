@@ -27,6 +27,8 @@ WORDS_OF_OTHERS = {
 }  # fmt: skip
 """What templates call the words of citizens and models."""
 SIGN = re.compile(r'<bdi class="sign" [^>]*>.*?</bdi>')
+PRINTED = re.compile(r"(?:{{ |\w=)([^ }]+)")
+"""What a tag prints: by itself, or as a part of a sentence that is translated."""
 OVERRIDE = "\u202e"
 
 
@@ -61,7 +63,8 @@ def test_every_template_shows_the_words_of_others_so() -> None:
     printed = [
         (path.name, expression)
         for path in TEMPLATES
-        for expression in re.findall(r"{{ ([^}]+) }}", path.read_text(encoding="utf-8"))
+        for tag in re.findall(r"{{ .+? }}|{% blocktranslate .+? %}", path.read_text("utf-8"))
+        for expression in PRINTED.findall(tag)
         if expression.partition("|")[0] in WORDS_OF_OTHERS
     ]
     assert {expression.partition("|")[0] for _, expression in printed} == WORDS_OF_OTHERS
