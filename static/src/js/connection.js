@@ -1,5 +1,6 @@
 // What a page says without a connection, where the browser would show a page of its own.
 
+// Milliseconds.
 const EVERY = 5000;
 const TOO_LONG = 8000;
 

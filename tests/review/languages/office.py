@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import pytest
 from django.urls import reverse
 
 from conversations.models import Turn
@@ -31,7 +30,6 @@ class Office:
     """A supervisor who looks at pages, and a colleague; ``seen`` are the pages."""
 
     ask: Ask
-    monkeypatch: pytest.MonkeyPatch
     seen: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -82,10 +82,8 @@ def data() -> set[str]:
 
 
 @pytest.mark.parametrize("scene", SCENES)
-def test_nothing_is_left_unmarked(
-    scene: Callable[[Office], None], ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    office = Office(ask, monkeypatch)
+def test_nothing_is_left_unmarked(scene: Callable[[Office], None], ask: Ask) -> None:
+    office = Office(ask)
     scene(office)
     told = {text: path for path, html in office.seen.items() for text in pseudo.outside(html)}
     people = {*Turn.objects.values_list("text", flat=True), *PEOPLES, *keywords()}
