@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
@@ -33,6 +34,16 @@ _CLAUSES = 4
 
 _PARTS = 12
 """And of what it asks for so many are told apart."""
+
+_ABOUT = 3
+"""So many services a talk may be about."""
+
+_CLEARLY = 2.5
+"""So much more evidence another service has for a message that is clearly about that one. Chosen on
+talks that are made of the development questions, where taps cost as much as wrong answers save."""
+
+_DOUBT = 0.5
+"""How surely a message goes on at most that reads so, but is clearly about something else."""
 
 _REMEMBERED = 64
 """Questions whose vector is remembered, by digest: a turn searches with the same one several
@@ -146,7 +157,21 @@ class FusedIndex:
         asked = None if reading is None else self._asked(message)
         if reading is None or asked is None or asked.shape[1] != reading.width:
             return self.words.goes_on(query)
-        return reading.goes_on(asked[0])
+        sure = reading.goes_on(asked[0])
+        return min(sure, _DOUBT) if sure > _DOUBT and self._is_elsewhere(message, talk) else sure
+
+    def _is_elsewhere(self, message: str, talk: str) -> bool:
+        """Whether a message alone clearly finds another service than the talk is about."""
+        own = self._fused(message)
+        about = self._fused(talk)
+        if own is None or about is None:
+            return False
+        of_the_talk = np.argsort(-about, kind="stable")[:_ABOUT]
+        return bool(own.max() - own[of_the_talk].max() >= _CLEARLY)
+
+    def _fused(self, text: str) -> NDArray[np.float64] | None:
+        near = self._near(text, self._services)
+        return None if near is None else self.words.service_index.fused_scores(text, near)
 
     def parts(self, text: str) -> Sequence[Part]:
         """Return the questions that read as inquiries which are clear by themselves."""

@@ -162,6 +162,21 @@ def test_the_model_tells_whether_a_message_goes_on(text: str, least: float, most
     assert least <= index.goes_on(text + TALK) <= most
 
 
+class Following(Reading):
+    """Takes every message for a follow-up, whatever it says."""
+
+    def goes_on(self, vector: object) -> float:
+        return 1.0
+
+
+def test_what_reads_like_a_follow_up_but_is_clearly_about_another_service_may_not_go_on() -> None:
+    rows = np.random.default_rng(1).normal(size=(len(KINDS), 8)).astype(np.float32)
+    index = fuse(release(), Ideas(), Following(rows, KINDS))
+    assert index.goes_on(f"and what do I pay for that?{TALK}") == 1.0
+    assert index.goes_on(f"and when it was lost or stolen?{TALK}") == 1.0
+    assert index.goes_on(f"how do I file a tax return{TALK}") == 0.5
+
+
 def test_without_a_talk_nothing_goes_on() -> None:
     assert fuse(release(), Ideas()).goes_on("and the fee?") == 0.0
 
