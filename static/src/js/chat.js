@@ -115,11 +115,12 @@ function rest() {
   waiting = pending();
   if (!answered || !following) return;
   const turn = newest();
-  const outcome = turn.querySelector(".outcome");
+  // What keeps somebody alive comes first, and stays in view.
+  const first = turn.querySelector(".contacts") ?? turn.querySelector(".outcome");
   // Where it will stand, not where it stands: the page may still be on its way to the question.
-  const below = outcome.getBoundingClientRect().top - turn.getBoundingClientRect().top;
+  const below = first.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const room = innerHeight - composer.offsetHeight;
-  if (below > room - 0.25 * innerHeight) bring(outcome);
+  if (below > room - 0.25 * innerHeight) bring(first);
 }
 
 for (const scrolled of ["wheel", "touchmove"]) {
@@ -281,6 +282,16 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   document.getElementById("personal").replaceChildren();
   question.focus();
+});
+
+// The socket may be quicker than the answer to the form: what it brought is newer than that answer,
+// whose place is gone with what it replaced.
+document.addEventListener("htmx:beforeRequest", ({ detail: { target } }) => {
+  target.addEventListener(
+    "htmx:beforeSwap",
+    ({ detail }) => (detail.shouldSwap &&= target.isConnected),
+    { once: true },
+  );
 });
 
 // A button of an answer, pressed without a connection: nothing has happened, and it can be pressed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
 
@@ -46,3 +46,22 @@ def test_none_of_these_works_without_javascript(browser: Browser, live_site: str
     page.get_by_role("button", name="None of these").click()
     expect(page.get_by_role("heading", name="A person will answer this question")).to_be_visible()
     context.close()
+
+
+def test_what_the_socket_brings_first_stays_when_the_form_is_answered(page: Page) -> None:
+    held = page.get_by_role("heading", name="A person will answer this question")
+
+    def late(route: Route) -> None:
+        response = route.fetch()
+        # A click of the driver's own would wait for this request.
+        held.wait_for()
+        route.fulfill(response=response)
+
+    page.goto("/")
+    ask(page, "passport")
+    page.route("**/choice/", late)
+    with page.expect_response("**/choice/") as answered:
+        page.get_by_role("button", name="None of these").click()
+    answered.value.finished()
+    page.evaluate("new Promise((settled) => setTimeout(settled, 100))")
+    expect(held).to_be_visible()
