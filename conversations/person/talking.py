@@ -21,6 +21,7 @@ from conversations.models import Choice, Line, Session, Takeover, Turn
 from conversations.person.models import Ended, LineKind
 from conversations.record.vouched import CHOICE, LINE, TAKEOVER
 from conversations.states import PENDING_TURN_STATES, TurnState
+from conversations.turns import flags
 from ieim.audit import services as audit
 from ieim.people.models import User
 
@@ -62,6 +63,8 @@ def begin(*, session: Session, item: UUID, by: User, until: datetime) -> Takeove
         payload={"takeover": str(takeover.pk), "item": str(item), "turns": taken[0]},
         rows=[TAKEOVER.row(takeover), LINE.row(line), *map(CHOICE.row, taken[1])],
     )
+    for turn in Turn.objects.filter(pk__in=taken[0]).order_by("number"):
+        flags.show_written(turn)
     changed(session.pk)
     return takeover
 

@@ -107,13 +107,25 @@ def show_weak(turn: Turn) -> None:
         show(turn_id=turn.pk, codes=found)
 
 
+def show_written(turn: Turn) -> None:
+    """Let colleagues see the danger in a message that a caseworker has taken over.
+
+    Who talks with the citizen may be another agency's, or leave; nothing waits for that item.
+    """
+    if codes(turn):
+        show(turn_id=turn.pk, codes=[Code.CITIZEN_DANGER.value])
+
+
 def waiting(session_id: UUID) -> list[Turn]:
     """Return the flagged turns of a session that a person has still to see.
 
-    Those wait for one, or go on above a weak sign while its item is undecided.
+    Those wait for one, or have an undecided item for which nothing waits: above a weak sign, and
+    in what a caseworker has taken over.
     """
     flagged = Turn.objects.filter(session_id=session_id).exclude(risks=[])
     held = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
+    written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
     weak = {turn.pk for turn in flagged if any(found.weak for found in of(turn))} - held
-    unseen = held | (ports.reviews_due(turn_ids=weak).keys() if weak else set())
+    beside = weak | written
+    unseen = held | (ports.reviews_due(turn_ids=beside).keys() if beside else set())
     return [turn for turn in flagged if turn.pk in unseen]

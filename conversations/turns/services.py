@@ -165,6 +165,7 @@ def _take(
             store = partial(receiving.store, replaces=replaces, state=state)
             turn = store(session, message, release_number, looked)
             if taken_over:
+                flags.show_written(turn)
                 changed(turn)
             elif enqueue:
                 queue(turn.pk)

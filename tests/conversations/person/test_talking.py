@@ -223,13 +223,6 @@ def test_nobody_has_to_choose_while_a_person_is_there(request_: PersonRequest, e
     assert holds(request_.session_id)
 
 
-def test_danger_shows_help_lines_at_once(request_: PersonRequest, eva: User) -> None:
-    taken_over(request_, eva)
-    turn = send("I want to kill myself")
-    assert turn.state == "with_person"
-    assert selectors.turn_view(turn.pk).contacts
-
-
 def test_one_caseworker_at_a_time(ask: Any, eva: User) -> None:
     held = desk.ask(VISA, {"judgement_v1": desk.BAD}, secret=SECRET)
     request = wants(SECRET)
