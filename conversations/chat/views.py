@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import trigger_client_event
 
 from conversations import selectors
 from conversations.chat import cookies
@@ -114,9 +115,15 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         response.headers["HX-Refresh"] = "true"
         return response
     turn = selectors.turn_view(turn_id)
+    # Help stands above the answer, words about it beneath: whoever wrote them is led there.
+    in_danger = bool(text and turn.feedback and turn.contacts)
+    place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx:
-        return render(request, "conversations/rating/_rated.html", {"turn": turn})
-    response = redirect(f"{reverse('conversations:chat')}#{turn.dom_id}-rating")
+        response = render(request, "conversations/rating/_rated.html", {"turn": turn})
+        if in_danger:
+            trigger_client_event(response, "help", {"id": place}, after="settle")
+        return response
+    response = redirect(f"{reverse('conversations:chat')}#{place}")
     response.status_code = 303
     return response
 

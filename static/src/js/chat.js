@@ -294,6 +294,14 @@ document.addEventListener("htmx:beforeRequest", ({ detail: { target } }) => {
   );
 });
 
+// Help lines that came for what was said of an answer: they stand far above it.
+document.addEventListener("help", ({ detail: { id } }) => {
+  const help = document.getElementById(id);
+  help.tabIndex = -1;
+  help.focus({ preventScroll: true });
+  bring(help);
+});
+
 // A button of an answer, pressed without a connection: nothing has happened, and it can be pressed
 // again.
 document.addEventListener("htmx:sendError", (event) => {

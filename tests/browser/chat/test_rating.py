@@ -80,3 +80,17 @@ def test_it_looks_again_when_the_conversation_is_gone(page: Page) -> None:
     page.context.clear_cookies(name="ieim_session")
     page.get_by_role("button", name="Yes").click()
     expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
+
+
+def test_who_writes_of_danger_is_led_to_the_help(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect_answer(page)
+    page.get_by_role("button", name="No", exact=True).click()
+    page.get_by_role("textbox", name="What was it?").fill("no use, I will kill myself")
+    page.get_by_role("button", name="Send", exact=True).click()
+    help_lines = page.get_by_role("heading", name="Please get help now")
+    expect(help_lines).to_be_in_viewport()
+    expect(page.locator("[id$='-help']:focus")).to_be_visible()
