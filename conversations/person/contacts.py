@@ -8,6 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 
+from ieim.administration import selectors as administration
+
 MAX_EMAIL = 254
 
 
@@ -31,9 +33,10 @@ def email(given: str) -> str:
 def telephone(given: str) -> str:
     """Return a telephone number as E.164; raises :class:`UnusableContact`.
 
-    Without a country code it is one of the deployment's country.
+    Without a country code it is one of the deployment's country: that of its holidays, or else of
+    the administration's own telephone.
     """
-    country = settings.IEIM_HOLIDAYS.partition("-")[0] or None
+    country = settings.IEIM_HOLIDAYS.partition("-")[0] or _own_country()
     try:
         number = phonenumbers.parse(given, country)
     except phonenumbers.NumberParseException as error:
@@ -41,6 +44,14 @@ def telephone(given: str) -> str:
     if not phonenumbers.is_possible_number(number) or number.extension:
         raise UnusableContact(_no_number(country))
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+
+
+def _own_country() -> str | None:
+    try:
+        own = phonenumbers.parse(administration.current().telephone)
+    except phonenumbers.NumberParseException:
+        return None
+    return phonenumbers.region_code_for_number(own) or None
 
 
 def readable(number: str) -> str:

@@ -114,6 +114,16 @@ def test_a_number_is_kept_in_one_form(germany: None) -> None:
     assert email("  ana@example.org ") == ADDRESS
 
 
+@pytest.mark.django_db
+def test_without_holidays_a_number_is_of_the_country_of_the_own_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings, "IEIM_HOLIDAYS", "")
+    put("contacts", telephone="+44 20 7946 0100")
+    assert telephone("020 7946 0999") == "+442079460999"
+
+
+@pytest.mark.django_db
 def test_without_a_country_a_number_needs_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "IEIM_HOLIDAYS", "")
     with pytest.raises(UnusableContact, match="country code"):
