@@ -25,6 +25,8 @@ MAX_BODY = 1024 * 1024
 MAX_ERROR_BODY = 64 * 1024
 """Bytes of an error's body; the rest is left unread."""
 
+_FIRST = 1024
+"""Bytes of the first read of an answer: their room is taken for as long as it is waited for."""
 _WRITE = 16 * 1024
 _NETWORK_ERRORS = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError)
 _deadline: ContextVar[float] = ContextVar("ieim_llm_deadline")
@@ -66,11 +68,15 @@ def _clip(timeout: float | None, error: type[Exception]) -> float:
 class _Stream(httpcore.NetworkStream):
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
+        self._asked = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._asked:
+            max_bytes, self._asked = min(max_bytes, _FIRST), False
         return self._stream.read(max_bytes, _clip(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._asked = True
         # In pieces: the timeout of one write starts again with each part that the peer takes.
         for start in range(0, len(buffer), _WRITE):
             piece = buffer[start : start + _WRITE]
