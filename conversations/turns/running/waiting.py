@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection, reset_queries, transaction
 
 from conversations.models import Delay, Turn
 from conversations.turns import services
@@ -82,6 +82,7 @@ def let_go() -> None:
     """
     if not connection.in_atomic_block:
         connection.close()
+        reset_queries()  # in development Django keeps a thread's statements, 60 KiB of a turn
 
 
 class Threads:
