@@ -24,10 +24,11 @@ def _warm(**_signal: Any) -> None:
     # Here, because the module reads the core: too slow for every process that loads the settings.
     from django.db import connection
 
-    from ieim.config.server import files
+    from ieim.config.server import files, memory
     from ieim.config.server.warm import warm
 
     files.allow_many()
+    memory.share_arenas()
     warm()
     # The processes of the pool are forked from this one: they must not share its connections.
     if hasattr(connection, "close_pool"):

@@ -19,7 +19,7 @@ from django.db import close_old_connections
 from conversations.mail.sending import sweep as sweep_mail
 from conversations.sweeper import sweep as sweep_turns
 from ieim.config.celery import app
-from ieim.config.server import files
+from ieim.config.server import files, memory
 from ieim.config.server.warm import warm
 from ieim.knowledge.following import follower
 from ieim.studio.sweeper import sweep as sweep_runs
@@ -41,6 +41,7 @@ class Embedded:
         """Start both threads."""
         worker_state.should_stop = None
         files.allow_many()
+        memory.share_arenas()
         worker = app.WorkController(
             pool_cls="threads",
             concurrency=settings.CELERY_WORKER_CONCURRENCY,
