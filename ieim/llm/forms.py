@@ -7,7 +7,9 @@ decoder by grammar takes lengths, but knows no bounds of numbers.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ieim.llm.takes import Format
@@ -57,6 +59,13 @@ def response_format(name: str, schema: Mapping[str, Any] | None, form: Format) -
         return {"type": "json_object"}
     if form == "none" or schema is None:
         return None
+    return _shaped(name, json.dumps(schema), form)
+
+
+@lru_cache(maxsize=64)
+def _shaped(name: str, text: str, form: Format) -> Any:
+    """Return it for a schema's JSON: one object for all calls that wait with the same."""
+    schema = json.loads(text)
     if form == "json_object_schema":
         return {"type": "json_object", "schema": _for_grammar(schema)}
     # Such a server wants one object at the root, not a choice, and no lengths.

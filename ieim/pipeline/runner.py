@@ -46,6 +46,8 @@ class _Run:
     turn: Turn
     store: Store
     together: Together
+    context: Context
+    """Before anything has passed."""
     calls: Calls = field(default_factory=Calls)
 
     def triaged(self) -> dict[str, Output]:
@@ -64,8 +66,8 @@ class Runner(Asking):
         Raises :class:`ieim.pipeline.ports.ModelUnavailable` when the model cannot be reached, for
         the one or the other; everything that was stored until then stays.
         """
-        run = _Run(turn, store, Together(self.beside))
-        flow = run.together.add(self._flow(run, self._context(turn)))
+        run = _Run(turn, store, Together(self.beside), self._context(turn))
+        flow = run.together.add(self._flow(run))
         run.together.run()
         self.settle(store, run.calls)
         outcome, reached = flow.result()  # what went wrong with the flow is what is told
@@ -86,11 +88,9 @@ class Runner(Asking):
         holds += foreign
         return Held(outcome.reply, tuple(holds)) if holds else outcome
 
-    def _flow(
-        self, run: _Run, context: Context
-    ) -> Steps[tuple[Answered | NeedsReview | Abstained, Context]]:
+    def _flow(self, run: _Run) -> Steps[tuple[Answered | NeedsReview | Abstained, Context]]:
         """Run the stages; the context is that of the last one, with what has passed."""
-        turn = run.turn
+        turn, context = run.turn, run.context
         outputs: dict[str, Output] = {}
         stage_id = FIRST
         if turn.risks or turn.in_danger:
@@ -156,7 +156,7 @@ class Runner(Asking):
     def _triage(self, run: _Run) -> None:
         """Let the three contracts of triage go on beside what goes on; once a run."""
         for stage in TRIAGE if not run.calls.triage else ():
-            steps = self.stage(stage.id, run.turn, self._context(run.turn), run.store, run.calls)
+            steps = self.stage(stage.id, run.turn, run.context, run.store, run.calls)
             run.calls.triage[stage.id] = run.together.add(steps)
 
     def _context(self, turn: Turn) -> Context:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from ieim.pipeline.budget import bound
 from ieim.pipeline.calls.portable import portable
 from ieim.pipeline.canonical import dumps
-from ieim.pipeline.contract import Contract
+from ieim.pipeline.contract import Contract, load
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.ports import WORDS, Message, ModelRequest
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
@@ -176,5 +177,18 @@ def _request(
         ),
         temperature=temperature,
         max_output_tokens=max_output_tokens,
-        response_format=portable(contract.schema, contract.stage.enums(payload)),
+        response_format=_portable(contract.id, _frozen(contract.stage.enums(payload))),
     )
+
+
+Frozen = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+
+def _frozen(codes: Mapping[tuple[str, ...], Sequence[str]]) -> Frozen:
+    return tuple((where, tuple(names)) for where, names in codes.items())
+
+
+@lru_cache(maxsize=64)
+def _portable(contract_id: str, codes: Frozen) -> Mapping[str, Any]:
+    """Return a contract's schema as it is sent: one object for all calls with the same codes."""
+    return portable(load(contract_id).schema, dict(codes))
