@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from httpcore._backends.sync import SyncStream
 
 from ieim.llm.openai_client import OpenAIModel
 from ieim.llm.takes import Takes
@@ -190,3 +191,20 @@ def test_it_serves_many_threads_with_one_instance(offline_endpoint: str) -> None
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(inquiry, texts)) == [False, True] * 20
+
+
+def test_a_call_that_waits_keeps_little_room_for_its_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = SyncStream.read
+    rooms: list[int] = []
+
+    def noting(stream: SyncStream, max_bytes: int, timeout: float | None = None) -> bytes:
+        rooms.append(max_bytes)
+        return read(stream, max_bytes, timeout)
+
+    monkeypatch.setattr(SyncStream, "read", noting)
+    assert len(answer(chat("x" * 100_000)).raw) == 100_000
+    # Only the wait is cheap: what has come is read in larger pieces.
+    assert rooms[0] <= 1024
+    assert max(rooms) > 1024

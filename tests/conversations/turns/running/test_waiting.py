@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from pytest_django import Settings
 
 from conversations import selectors
 from conversations.events import events
@@ -146,3 +147,12 @@ def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
     assert told == [True, True]
     view = selectors.turn_view(turn.pk)
     assert (view.state, view.longer) == ("answered", False)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_statements_that_django_notes_are_not_kept(settings: Settings) -> None:
+    settings.DEBUG = True
+    Turn.objects.count()
+    assert connection.queries
+    waiting.let_go()
+    assert not connection.queries
