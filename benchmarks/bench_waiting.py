@@ -88,7 +88,8 @@ class Wait:
 
     def __str__(self) -> str:
         return (
-            f"{self.mode:<12} {self.turns:>4} turns wait for {self.calls:>4} calls  "
+            f"{self.mode:<12} {self.turns:>4} turns wait for {self.calls:>4} calls, "
+            f"{self.calls / self.turns:.1f} each: service_select and triage  "
             f"idle {self.idle:>4.0f} MiB  +{self.memory:>4.0f} MiB, at most +{self.most:>4.0f}  "
             f"{self.connections:>2} connections  {self.failed} not done"
         )

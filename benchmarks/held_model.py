@@ -4,7 +4,8 @@
 
 Every answer comes DELAY seconds late, and the calls of the last stages can be held for as long as
 one likes. So many turns wait at the same time, however slowly they come one after another: each has
-four calls under way then, the most that a usual turn ever has.
+four calls under way then, the most that a usual turn waits for. (Asked ahead, its first phase has
+three; five are out between the two, where judgement_v1 is answered before what was asked ahead.)
 """
 
 from __future__ import annotations
