@@ -2,8 +2,9 @@
 
 ``--quick`` is `make check`: the steps that take under a minute together.
 
-As many steps run at once as there are processors, and the suites are dealt out in parts, so that
-none of them is left to the last. They go on after a failure, so that one run shows all of them.
+One step more runs at once than there are processors: suites wait for browsers, servers and locks.
+The suites are dealt out in parts and start first, so that no long step is left to the last; they
+are told of in their order. They go on after a failure, so that one run shows all of them.
 What a step needs of the machine is installed when that is allowed (root on Debian); otherwise the
 step is skipped and named at the end. A process that a step leaves behind is ended, and a failure.
 """
@@ -31,6 +32,7 @@ BIN = Path(sys.executable).parent
 PYTHON = sys.executable
 DJANGO = (PYTHON, "-m", "django")
 PYTEST = (PYTHON, "-m", "pytest", "--quiet", "--durations=20")
+SUITE = (*PYTEST, "--ignore=tests/browser")
 SERVICES = (PYTHON, "-m", "tests.services")
 
 PRODUCTION = {
@@ -48,10 +50,13 @@ PACKAGES = {"postgresql": "postgresql", "redis": "redis-server", "chromium": "ch
 """What a step can need, and Debian's package of it."""
 
 
-LANES = os.cpu_count() or 1
-"""Steps that run at once: they wait little, and a third gains nothing on two processors."""
-PARTS = max(2, LANES // 2)
+PROCESSORS = os.cpu_count() or 1
+LANES = PROCESSORS + 1
+"""Steps that run at once: a suite computes for about two thirds of its time."""
+PARTS = max(2, PROCESSORS // 2)
 """Parts of each suite; each has a database, servers and browsers of its own."""
+SLOW = {"tests/review": 10, "tests/faults": 8, "tests/search/inquiry": 6}
+"""Folders that take so many times as long as others of their size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Step:
     command: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
     needs: Sequence[str] = ()
+    long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +86,36 @@ def parts(title: str, command: Sequence[str], *needs: str) -> Iterator[Step]:
     for each in range(1, PARTS + 1):
         part = f"{each}/{PARTS}"
         environment = {"IEIM_TEST_EXPECT_VENDOR": vendor}
-        yield Step(f"{title}, {part}", (*command, f"--part={part}"), environment, needs)
+        asked = (*command, f"--part={part}")
+        yield Step(f"{title}, {part}", asked, environment, needs, long=True)
 
 
 def dealt(files: Iterable[Path], part: str) -> set[Path]:
-    """Return the files of one part of several, such as ``1/2``."""
+    """Return the files of one part of several, such as ``1/2``.
+
+    Folders stay whole, because their files share what they have made, such as a model that has been
+    taught; the largest are dealt first, each to the part that has least.
+    """
     number, of = map(int, part.split("/"))
-    return set(sorted(files)[number - 1 :: of])
+    folders: dict[Path, list[Path]] = {}
+    for file in sorted(files):
+        folders.setdefault(file.parent, []).append(file)
+    sizes = {each: sum(map(_size, found)) * _slowness(each) for each, found in folders.items()}
+    hands: list[list[Path]] = [[] for _ in range(of)]
+    held = [0] * of
+    for folder in sorted(folders, key=lambda each: -sizes[each]):
+        least = held.index(min(held))
+        hands[least] += folders[folder]
+        held[least] += sizes[folder]
+    return set(hands[number - 1])
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size
+
+
+def _slowness(folder: Path) -> int:
+    return SLOW.get("/".join(folder.parts[len(ROOT.parts) :]), 1)
 
 
 GATE = ("calls", "gate", "message", "reply")
@@ -109,8 +138,8 @@ STEPS = (
         (*DJANGO, "check", "--deploy", "--fail-level", "WARNING"),
         PRODUCTION,
     ),
-    *parts("Suite on PostgreSQL and Redis", (*SERVICES, *PYTEST), "postgresql", "redis"),
-    *parts("Suite on SQLite", PYTEST),
+    *parts("Suite on PostgreSQL and Redis", (*SERVICES, *SUITE), "postgresql", "redis"),
+    *parts("Suite on SQLite", SUITE),
     *parts("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), "chromium"),
 )
 
@@ -180,9 +209,15 @@ def run(step: Step, environment: Mapping[str, str]) -> Done:
 
 
 def run_all(steps: Sequence[Step], environment: Mapping[str, str]) -> Iterator[Done]:
-    """Run steps side by side; yields them in their order, each as soon as it can be told."""
+    """Run steps side by side, the long ones first; yields them in their order, each as soon as it
+    can be told."""
     with ThreadPoolExecutor(LANES) as lanes:
-        yield from lanes.map(lambda step: run(step, environment), steps)
+        started = {
+            step.title: lanes.submit(run, step, environment)
+            for step in sorted(steps, key=lambda step: not step.long)
+        }
+        for step in steps:
+            yield started[step.title].result()
 
 
 def span(seconds: float) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import shutil
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -54,17 +56,29 @@ def pytest_configure() -> None:
 DATABASE_FIXTURES = {"db", "transactional_db", "live_site"}
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the other parts' files unread where a part is asked for."""
+    part = config.getoption("--part")
+    if part is None or not collection_path.match("test_*.py"):
+        return None
+    return collection_path not in _part(part, of_browser="browser" in collection_path.parts) or None
+
+
+@cache
+def _part(part: str, *, of_browser: bool) -> set[Path]:
+    from tests.checks import dealt  # imports a plugin, which pytest wants to load first
+
+    tests = Path(__file__).parent
+    files = tests.rglob("test_*.py")
+    return dealt((f for f in files if of_browser is ("browser" in f.parts)), part)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Take a part where one is asked for; skip what needs PostgreSQL on SQLite.
+    """Skip what needs PostgreSQL on SQLite.
 
     On PostgreSQL leave out what knows no database: pytest-django lets no other test touch one; what
     starts processes on this run's database says so with a mark.
     """
-    if part := config.getoption("--part"):
-        from tests.checks import dealt  # imports a plugin, which pytest wants to load first
-
-        files = dealt({item.path for item in items}, part)
-        _leave_out(items, config, {item for item in items if item.path not in files})
     if connection.vendor == "sqlite":
         for item in items:
             if item.get_closest_marker("postgres"):

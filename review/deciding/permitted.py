@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, partial
+from typing import TypeVar
 
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
@@ -27,6 +29,7 @@ FOR_A_PERSON = gettext_noop("The citizen asks for a person: there is nothing of 
 TRIAGE_ONLY = gettext_noop("This is only about what the message says: no answer waits for it.")
 WORKING = frozenset({TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL})
 OPINIONS = frozenset({Action.AGREE, Action.DISAGREE})
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +46,31 @@ def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
     now = timezone.now()
     if not reach.sees(actor, item):
         return dict.fromkeys(Action, gettext(NO_RIGHT))
-    return {action: why_not(item, actor, action, now) for action in Action}
+    # Most conditions are those of many actions: each is asked once.
+    of_person, of_item = cache(partial(_ask, Case(item, actor, now))), cache(partial(_ask, item))
+    return {
+        action: _first(map(of_person, WHO[action])) or _first(map(of_item, WHEN[action]))
+        for action in Action
+    }
 
 
 def why_not(item: ReviewItem, actor: User, action: Action, now: datetime) -> str:
     """Return why an action on an item that the actor sees may not be taken, empty when it may."""
     case = Case(item, actor, now)
-    conditions = (condition(case) for condition in WHO[action])
-    return next(filter(None, conditions), "") or state_problem(item, action)
+    return _first(condition(case) for condition in WHO[action]) or state_problem(item, action)
 
 
 def state_problem(item: ReviewItem, action: Action) -> str:
     """Return why the state of an item's turn and stage does not allow an action."""
-    return next(filter(None, (condition(item) for condition in WHEN[action])), "")
+    return _first(condition(item) for condition in WHEN[action])
+
+
+def _first(sentences: Iterable[str]) -> str:
+    return next(filter(None, sentences), "")
+
+
+def _ask(about: T, condition: Callable[[T], str]) -> str:
+    return condition(about)
 
 
 def opinion_wanted(item: ReviewItem) -> Decision | None:

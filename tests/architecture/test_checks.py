@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -63,10 +64,44 @@ def test_the_quick_check_needs_nothing_of_the_machine() -> None:
     assert all(step in checks.STEPS for step in checks.QUICK[:-1])
 
 
-def test_the_parts_of_a_suite_are_the_whole_of_it() -> None:
-    files = {Path(f"test_{each}.py") for each in range(7)}
+def test_it_starts_the_long_steps_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "LANES", 1)
+    begun: list[str] = []
+
+    def run(step: Step, environment: Mapping[str, str]) -> checks.Done:
+        begun.append(step.title)
+        return checks.Done(step, "", 0.0, failed=False)
+
+    monkeypatch.setattr(checks, "run", run)
+    steps = [Step("quick", ()), *checks.parts("Suite", ())]
+    assert [done.step for done in checks.run_all(steps, {})] == steps
+    assert begun == [step.title for step in [*steps[1:], steps[0]]]
+
+
+def test_the_parts_of_a_suite_are_the_whole_of_it(tmp_path: Path) -> None:
+    files = {tmp_path / f"{each % 5}" / f"test_{each}.py" for each in range(13)}
+    for number, file in enumerate(files):
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b" " * number)
     steps = list(checks.parts("Some", ("pytest",)))
     assert len({step.title for step in steps}) == len(steps) == checks.PARTS
     asked = [step.command[-1].removeprefix("--part=") for step in steps]
-    dealt = [each for part in asked for each in checks.dealt(files, part)]
-    assert sorted(dealt) == sorted(files)
+    parts = [checks.dealt(files, part) for part in asked]
+    assert sorted(each for part in parts for each in part) == sorted(files)
+    # A folder's files share what is made once a run.
+    folders = [{each.parent for each in part} for part in parts]
+    assert all(folders)
+    assert not set.intersection(*folders)
+
+
+def test_a_run_reads_the_files_of_its_part_alone(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, files = request.config, set((checks.ROOT / "tests").rglob("test_*.py"))
+    browser = {file for file in files if "browser" in file.parts}
+    for number in range(1, checks.PARTS + 1):
+        part = f"{number}/{checks.PARTS}"
+        monkeypatch.setattr(config.option, "part", part)
+        ignored = config.hook.pytest_ignore_collect
+        read = {file for file in files if not ignored(collection_path=file, config=config)}
+        assert read == checks.dealt(files - browser, part) | checks.dealt(browser, part)

@@ -77,5 +77,6 @@ def _read() -> Iterator[tuple[str, _Told]]:
 
 def _file(name: str) -> dict[str, Any]:
     path = Path(__file__).parent / f"{name}.yaml"
-    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    # As safe, and ten times as fast over this much: every process with a model reads it.
+    content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     return content

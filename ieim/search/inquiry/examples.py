@@ -51,5 +51,8 @@ def others() -> Iterator[tuple[str, str, str]]:
 
 def _file(name: str) -> dict[str, dict[str, list[str]]]:
     path = Path(__file__).parent / f"{name}.yaml"
-    content: dict[str, dict[str, list[str]]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    # As safe, and ten times as fast over this much: every process with a model reads it.
+    content: dict[str, dict[str, list[str]]] = yaml.load(
+        path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader
+    )
     return content

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conversations import selectors
@@ -256,3 +259,12 @@ def test_it_wants_the_right_to_decide() -> None:
     assert set(deciding.may(item, ann).values()) - {""} != set()
     with pytest.raises(Refused, match="right"):
         desk.decide(item, ann, Action.WRITE, REASON, text="Hello there.", sources=[])
+
+
+def test_it_asks_once_what_many_actions_depend_on() -> None:
+    eva = desk.person("eva")
+    item = desk.take(the_item(desk.ask(VISA, {"category_select_v1": BAD})), eva)
+    with CaptureQueriesContext(connection) as made:
+        deciding.may(item, eva)
+    # Two conditions look for the decision that waits for a second person.
+    assert max(Counter(query["sql"] for query in made).values()) == 2
