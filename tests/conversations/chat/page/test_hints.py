@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from contextlib import AsyncExitStack
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from channels.db import database_sync_to_async
@@ -127,3 +130,21 @@ async def test_it_shows_the_page_when_there_are_no_hints(
         await run_newest()
         await page.send({"sync": True})
         await page.read_until("Why this answer")
+
+
+@pytest.mark.postgres
+async def test_all_hints_of_a_worker_go_through_one_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # On PostgreSQL the tests have Redis too; a worker has no loop of a server's.
+    monkeypatch.setattr(notify, "_loop", None)
+    layer = get_channel_layer()
+    assert layer is not None
+    session, channel = uuid4(), await layer.new_channel()
+    await layer.group_add(notify.group_name(session), channel)
+    turns = [uuid4() for _ in range(3)]
+    for turn in turns:
+        await asyncio.to_thread(notify.turn_changed, session_id=session, turn_id=turn)
+    got = [(await layer.receive(channel))["turn"] for _ in turns]
+    assert got == list(map(str, turns))
+    assert [each.name for each in threading.enumerate()].count("hints") == 1
