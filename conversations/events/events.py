@@ -69,7 +69,6 @@ def news(*, session_id: UUID, after: int) -> News:
     )
 
 
-@transaction.atomic
 def tell_error(
     *,
     session_id: UUID,
@@ -85,9 +84,15 @@ def tell_error(
 
     Returns its number. Raises as :func:`news` does.
     """
-    _lock(session_id)
     body = {"code": code, "words": words, "client_id": client_id, **more}
-    return _append(session_id, [(None, Fact(f"error:{uuid.uuid4()}", "error", body))])
+    return tell(session_id=session_id, kind="error", body=body)
+
+
+@transaction.atomic
+def tell(*, session_id: UUID, kind: str, body: Mapping[str, Any], turn: Turn | None = None) -> int:
+    """Add an event that says what became of a client's frame, as :func:`tell_error` does."""
+    _lock(session_id)
+    return _append(session_id, [(turn, Fact(f"{kind}:{uuid.uuid4()}", kind, body))])
 
 
 def help_lines(contacts: Sequence[str]) -> dict[str, Any]:
