@@ -20,7 +20,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from conversations import selectors
-from conversations.api.reply_serializers import ReplySerializer
+from conversations.api.reply_serializers import CardSerializer, ReplySerializer
 from conversations.api.serializers import ChoiceSerializer
 from conversations.chat.presenters import TurnView
 from conversations.chat.replies import FactView, ReplyView
@@ -220,6 +220,9 @@ def facts(
     stopped = any(stage.status == StageStatus.NEEDS_REVIEW.value for stage in shown)
     if turn.state == TurnState.NEEDS_REVIEW.value and not stopped:
         yield Fact("review:reply", "review", {"words": words.announced["needs_review"]})
+    if view.may_help:
+        cards = CardSerializer(view.may_help, many=True).data
+        yield Fact("may_help", "may_help", {"may_help": list(cards)})
     if view.reply:
         for number, text in enumerate(pieces(view.reply)):
             yield Fact(f"delta:{number}", "delta", {"text": text})
