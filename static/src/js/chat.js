@@ -139,10 +139,7 @@ let chose = null;
 
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt, target } = event.detail;
-  if (elt.form?.id !== "choose") return;
-  chose = { outcome: target.id };
-  // The socket may be quicker: what it has put there stays, and is not taken out again.
-  target.addEventListener("htmx:beforeSwap", (swap) => (swap.detail.shouldSwap &&= target.isConnected));
+  if (elt.form?.id === "choose") chose = { outcome: target.id };
 });
 document.addEventListener("htmx:afterRequest", leadOn);
 
