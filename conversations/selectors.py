@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -193,7 +193,16 @@ def _turn_view(
         person=people.request_view(turn),
         waiting=waiting_room.waiting_view(turn, words, waits, waiting),
         answered_at=turn.reply.created_at if hasattr(turn, "reply") else None,
+        between=_between(turn, waiting),
     )
+
+
+def _between(turn: Turn, waiting: Sequence[Turn]) -> Literal["", "asked", "help", "held"]:
+    if hasattr(turn, "choice"):
+        return "asked"
+    if turn.resumed:
+        return "held"
+    return "help" if help_lines.came_late(turn, waiting) else ""
 
 
 def _feedback(turn: Turn) -> FeedbackView | None:

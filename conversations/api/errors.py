@@ -15,6 +15,7 @@ from rest_framework.views import exception_handler
 from conversations.choosing import services as choosing
 from conversations.person import services as person
 from conversations.personal import choices
+from conversations.rating import services as rating
 from conversations.replacing import services as replacing
 from conversations.turns import messages, refusing
 from ieim.pipeline.findings import pointer
@@ -111,14 +112,27 @@ def of_asking(refused: refusing.Refused) -> Problem:
     return Problem(slug_of(refused), refused.message, wait=wait, contacts=contacts, numbers=numbers)
 
 
-def of_choosing(error: choosing.ChoiceRefused) -> Problem:
-    """Return the problem of a choice that was not taken."""
-    return Problem("choice-late" if error.late else "choice-unknown", error.message)
+REFUSED = (choosing.ChoiceRefused, replacing.NotAnswered, rating.FeedbackRefused)
+"""What is not taken of a choice or of what is said of an answer, with a sentence for people."""
+
+NOTHING: Mapping[type[Exception], str] = {
+    choosing.NothingToChoose: "This turn's citizen is not asked to choose anything.",
+    replacing.NothingToReplace: "This turn's answer does not go on with what the talk was about.",
+    rating.NothingToRate: "This turn has no answer that can be rated.",
+}
+"""What a turn has nothing for, with a sentence for programs."""
 
 
-def of_replacing(error: replacing.NotAnswered) -> Problem:
-    """Return the problem of something else that nothing was said before."""
-    return Problem("not-answered", error.message)
+def of_refusal(
+    error: choosing.ChoiceRefused | replacing.NotAnswered | rating.FeedbackRefused,
+) -> Problem:
+    """Return the problem of one that is :data:`REFUSED`."""
+    match error:
+        case choosing.ChoiceRefused():
+            return Problem("choice-late" if error.late else "choice-unknown", error.message)
+        case replacing.NotAnswered():
+            return Problem("not-answered", error.message)
+    return Problem("feedback-refused", error.message)
 
 
 def problem(status: int, detail: str, *, slug: str | None = None) -> dict[str, Any]:

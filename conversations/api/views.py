@@ -23,8 +23,7 @@ from conversations.api.errors import (
     Problem,
     handle,
     of_asking,
-    of_choosing,
-    of_replacing,
+    of_refusal,
 )
 from conversations.api.parsing import JSONOnly, StrictJSONParser
 from conversations.api.serializers import (
@@ -179,7 +178,7 @@ class OneRating(View):
         try:
             rating.rate(session_id=session.pk, turn_id=turn_id, **verdict.validated_data)
         except rating.FeedbackRefused as error:
-            raise Problem("feedback-refused", error.message) from error
+            raise of_refusal(error) from error
         except (Session.DoesNotExist, rating.NothingToRate) as error:
             raise NotFound("This message has no answer that can be rated.") from error
         return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
@@ -204,7 +203,7 @@ class OneChoice(View):
         except (Session.DoesNotExist, choosing.NothingToChoose) as error:
             raise NotFound("The citizen was not asked to choose anything here.") from error
         except choosing.ChoiceRefused as error:
-            raise of_choosing(error) from error
+            raise of_refusal(error) from error
         return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
 
 
@@ -223,7 +222,7 @@ class SomethingElse(View):
         except (Session.DoesNotExist, replacing.NothingToReplace) as error:
             raise NotFound("This answer does not go on with what the talk was about.") from error
         except replacing.NotAnswered as error:
-            raise of_replacing(error) from error
+            raise of_refusal(error) from error
         except refusing.Refused as error:
             raise of_asking(error) from error
         return _taken(again, is_new=is_new)

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from conversations.personal.choices import FIELD, Choice, chosen
+from conversations.rating.models import Reason
 from conversations.turns.messages import is_client_id
 from ieim.pipeline.gate import strict_json
 
@@ -18,12 +19,17 @@ NO_TEXT = "Send text frames, not binary ones."
 TOO_LONG = "This frame is too long. Send no more than 16 KiB."
 NOT_JSON = "This frame is not one JSON object, or has a key twice or a character that is no text."
 NO_TYPE = (
-    'This frame has no "type" that is known here: use auth, ask, choose, something_else or resume.'
+    'This frame has no "type" that is known here: use auth, ask, choose, something_else, rate or '
+    "resume."
 )
 NO_QUESTION = 'Send {"type":"ask","text":"...","client_id":"..."}, both as strings.'
 NO_PERSONAL_DATA = 'Leave "personal_data" out, or send "send" or "remove" in it.'
 NO_CHOICE = 'Send {"type":"choose","turn":"...","choice":N}: the number of an option, or null.'
 NO_TURN = 'Send {"type":"something_else","turn":"..."}: the id of an answered turn.'
+NO_VERDICT = 'Send {"type":"rate","turn":"...","useful":true}: an answered turn, true or false.'
+NO_REASON = (
+    'Leave "reason" out, or send "other_question", "wrong" or "unclear"; "text" is a string.'
+)
 NO_CLIENT_ID = "Use 1 to 64 letters, digits and . _ ~ : - for a client_id, such as a UUID."
 NO_NUMBER = 'Send {"type":"resume","after":N}: the number of the last event that you have, or 0.'
 NO_AUTH = 'Send {"type":"auth","token":"..."} with the token of your session.'
@@ -65,13 +71,23 @@ class SomethingElse:
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """Whether a turn's answer was useful, and why: ``reason`` and ``text`` may be empty."""
+
+    turn: UUID
+    useful: bool
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """The wish for every event after number ``after``."""
 
     after: int
 
 
-def parse(text_data: str | None) -> Auth | Ask | Choose | SomethingElse | Resume:
+def parse(text_data: str | None) -> Auth | Ask | Choose | SomethingElse | Rate | Resume:
     """Return what a frame says; raises :class:`FrameError`. Unknown members are ignored."""
     if text_data is None:
         raise FrameError(NO_TEXT)
@@ -89,6 +105,8 @@ def parse(text_data: str | None) -> Auth | Ask | Choose | SomethingElse | Resume
             return _choose(frame)
         case "something_else":
             return SomethingElse(_turn(frame, NO_TURN))
+        case "rate":
+            return _rate(frame)
         case "resume":
             return _resume(frame)
     raise FrameError(NO_TYPE)
@@ -119,6 +137,15 @@ def _choose(frame: dict[str, Any]) -> Choose:
     if not isinstance(number, int | None) or isinstance(number, bool):
         raise FrameError(NO_CHOICE)
     return Choose(_turn(frame, NO_CHOICE), number)
+
+
+def _rate(frame: dict[str, Any]) -> Rate:
+    useful, reason, text = frame.get("useful"), frame.get("reason", ""), frame.get("text", "")
+    if not isinstance(useful, bool):
+        raise FrameError(NO_VERDICT)
+    if reason not in ("", *Reason.values) or not isinstance(text, str):
+        raise FrameError(NO_REASON)
+    return Rate(_turn(frame, NO_VERDICT), useful, reason, text)
 
 
 def _turn(frame: dict[str, Any], otherwise: str) -> UUID:

@@ -23,19 +23,20 @@ from django.utils import translation
 
 from conversations import selectors
 from conversations.api.authentication import NO_SESSION, bearer_token
-from conversations.api.errors import of_asking, of_choosing, of_replacing
+from conversations.api.errors import NOTHING, REFUSED, of_asking, of_refusal
 from conversations.chat.frames import (
     SUBPROTOCOL,
     Ask,
     Auth,
     Choose,
     FrameError,
+    Rate,
     Resume,
     SomethingElse,
     parse,
 )
 from conversations.choosing import services as choosing
-from conversations.events import events, notify
+from conversations.events import events, notify, rating
 from conversations.languages import pages
 from conversations.models import Session
 from conversations.replacing import services as replacing
@@ -57,10 +58,6 @@ UNAUTHORISED, GONE, TOO_MANY_ERRORS = 4401, 4410, 1008
 
 AUTH_FIRST = 'Send {"type":"auth","token":"..."} first.'
 AUTH_ONCE = "This socket has its session already."
-NOTHING = {
-    choosing.NothingToChoose: "This turn's citizen is not asked to choose anything.",
-    replacing.NothingToReplace: "This turn's answer does not go on with what the talk was about.",
-}
 AUTH_LATE = "No token came in time."
 ERASED = "This conversation was erased."
 OUR_FAULT = "Something went wrong on our side. Please send this again with the same client_id."
@@ -166,6 +163,9 @@ class JsonConsumer(AsyncWebsocketConsumer):
             case SomethingElse(turn):
                 again = partial(replacing.ask_again, address=address)
                 await self.take(self.session, again, turn_id=turn)
+            case Rate(turn, useful, reason, text):
+                rate = partial(rating.rate, useful=useful, reason=reason)
+                await self.take(self.session, rate, turn_id=turn, text=text)
 
     async def take(
         self,
@@ -184,12 +184,10 @@ class JsonConsumer(AsyncWebsocketConsumer):
             problem = of_asking(error)
             more = {**events.help_lines(problem.contacts), **problem.numbers}
             await self.tell_error(problem.slug, str(problem.detail), client_id, more)
-        except (choosing.NothingToChoose, replacing.NothingToReplace) as error:
+        except tuple(NOTHING) as error:
             await self.tell_error("bad-frame", NOTHING[type(error)])
-        except choosing.ChoiceRefused as error:
-            await self.tell_error(of_choosing(error).slug, error.message)
-        except replacing.NotAnswered as error:
-            await self.tell_error(of_replacing(error).slug, error.message)
+        except REFUSED as error:
+            await self.tell_error(of_refusal(error).slug, error.message)
         except Session.DoesNotExist:
             self.follow(session)  # It says that the session was erased.
         except Exception:

@@ -74,7 +74,9 @@ class TurnView:
     ``waiting`` is why it waits for a person, and what there is meanwhile; None where it does not.
     ``answered_at`` is when the reply came. ``longer`` says that it takes longer than usual at the
     moment. ``person`` is the wish to have one that this is; ``lines`` are what a takeover put after
-    it. ``mail`` is one of :data:`conversations.mail.selectors.STATES`.
+    it. ``mail`` is one of :data:`conversations.mail.selectors.STATES`. ``between`` is what there
+    was to tell of before its outcome: the citizen was asked, help lines came late, or a person has
+    had it.
     """
 
     id: UUID
@@ -99,6 +101,7 @@ class TurnView:
     answered_at: datetime | None = None
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
+    between: Literal["", "asked", "help", "held"] = ""
     # No news either.
     mail: str = field(default="none", compare=False)
 
@@ -111,6 +114,21 @@ class TurnView:
     def words(self) -> Words:
         """The fixed words around what came of it."""
         return words(self.language)
+
+    def named(self, said: str) -> str:
+        """Return words of this question for somebody who does not see beside which they stand."""
+        return self.words.announced["question"].format(number=self.number, words=said)
+
+    @property
+    def mark(self) -> str:
+        """Which question it is, before words that are about it."""
+        return self.named("")
+
+    @property
+    def thanks(self) -> str:
+        """What is said of a verdict."""
+        told = (self.reply or self).words.rating
+        return self.named(told["thanks"] if self.useful else f"{told['thanks']} {told['instead']}")
 
     @property
     def contact_texts(self) -> list[str]:

@@ -32,6 +32,7 @@ from conversations.chat.presenters import ChatView, TurnView
 from conversations.chat.questions import FrameError, parse_frame
 from conversations.chat.replies import ReplyView
 from conversations.events import notify
+from conversations.events.announcing import announcement, heard
 from conversations.framing import sockets
 from conversations.languages import pages
 from conversations.models import Session
@@ -157,10 +158,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
             # The address says which state the page was rendered with, most often a moment ago.
             have = parse_qs(self.scope["query_string"]).get(b"have", [b""])[0]
             if have != self.chat.version.encode():
-                await self.send_parts(*WHOLE)
+                await self.send_parts(*WHOLE, heard=heard(None, now.turns))
         elif self.chat != before:
-            words = announcement(before.turns, self.chat.turns)
-            await self.send_parts(*WHOLE, status=words)
+            words = announcement(before.turns, now.turns)
+            await self.send_parts(*WHOLE, status=words, heard=heard(before.turns, now.turns))
 
     @_never_raises
     async def turn_changed(self, event: dict[str, Any]) -> None:
@@ -175,7 +176,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         if turn.contacts != before.contacts:
             # A model has flagged what the screen did not see: nothing comes before its help lines.
-            await self.send_parts("reply/_contacts", turn=turn)
+            await self.send_parts("reply/_contacts", turn=turn, heard=heard((before,), (turn,)))
         if turn.reply and not before.reply:
             await self.build_up(turn, turn.reply)
         self.chat = replace(
@@ -233,38 +234,6 @@ def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
     if session is None:
         raise replacing.NothingToReplace(str(turn_id))
     replacing.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
-
-
-def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
-    """Return what a screen reader says of a change: of which question, and in a few words.
-
-    Empty for nothing. A step that is done is nothing: so an ordinary turn is announced twice, when
-    it has arrived and when it is answered, and one that takes longer once more.
-    """
-    known = {turn.id: turn for turn in before}
-    changed = [turn for turn in now if turn != known.get(turn.id)]
-    if not changed:
-        return ""
-    turn = changed[-1]
-    told = turn.words.announced
-    old = known.get(turn.id)
-    words = _told(turn) if old else _told(turn) or told["received"]
-    if not words or (old is not None and words == _told(old)):
-        return ""
-    return told["question"].format(number=turn.number, words=words)
-
-
-def _told(turn: TurnView) -> str:
-    told = turn.words.announced
-    if turn.lines:
-        return turn.lines[-1].told
-    if turn.corrections:
-        return told["corrected"]
-    if turn.reply:
-        return told["ready"]
-    if turn.longer:
-        return turn.words.waiting["longer"]
-    return told.get(turn.state, "")
 
 
 def _query(scope: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:

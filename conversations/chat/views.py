@@ -17,6 +17,7 @@ from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.presenters import ChatView
 from conversations.choosing import services as choosing
+from conversations.events.announcing import heard
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.personal import choices
@@ -272,6 +273,7 @@ def _page(
         "asked": asked,
         "draft": draft,
         "base_url": links.base_url(request),
+        "heard": heard(None, chat.turns),
         # Not beside an error: the draft would be gone before it is read.
         "look_again": _look_again(request, chat) if chat.pending and not refused else "",
     }

@@ -20,7 +20,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from conversations import selectors
-from conversations.api.reply_serializers import ReplySerializer
+from conversations.api.reply_serializers import CardSerializer, ReplySerializer
 from conversations.api.serializers import ChoiceSerializer
 from conversations.chat.presenters import TurnView
 from conversations.chat.replies import FactView, ReplyView
@@ -69,7 +69,6 @@ def news(*, session_id: UUID, after: int) -> News:
     )
 
 
-@transaction.atomic
 def tell_error(
     *,
     session_id: UUID,
@@ -85,9 +84,15 @@ def tell_error(
 
     Returns its number. Raises as :func:`news` does.
     """
-    _lock(session_id)
     body = {"code": code, "words": words, "client_id": client_id, **more}
-    return _append(session_id, [(None, Fact(f"error:{uuid.uuid4()}", "error", body))])
+    return tell(session_id=session_id, kind="error", body=body)
+
+
+@transaction.atomic
+def tell(*, session_id: UUID, kind: str, body: Mapping[str, Any], turn: Turn | None = None) -> int:
+    """Add an event that says what became of a client's frame, as :func:`tell_error` does."""
+    _lock(session_id)
+    return _append(session_id, [(turn, Fact(f"{kind}:{uuid.uuid4()}", kind, body))])
 
 
 def help_lines(contacts: Sequence[str]) -> dict[str, Any]:
@@ -215,6 +220,9 @@ def facts(
     stopped = any(stage.status == StageStatus.NEEDS_REVIEW.value for stage in shown)
     if turn.state == TurnState.NEEDS_REVIEW.value and not stopped:
         yield Fact("review:reply", "review", {"words": words.announced["needs_review"]})
+    if view.may_help:
+        cards = CardSerializer(view.may_help, many=True).data
+        yield Fact("may_help", "may_help", {"may_help": list(cards)})
     if view.reply:
         for number, text in enumerate(pieces(view.reply)):
             yield Fact(f"delta:{number}", "delta", {"text": text})

@@ -12,7 +12,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.language import likely
-from ieim.pipeline.message.risk import Contact
+from ieim.pipeline.message.risk import Contact, Risk
 
 
 def in_danger(turn: Turn) -> bool:
@@ -34,6 +34,15 @@ def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     return tuple(dict.fromkeys(line for each in flagged for line in _own_lines(each)))
 
 
+def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:
+    """Whether a model has brought help lines to a turn that did not stand there when it came."""
+    if all(found.source != "model" for found in flags.of(turn)):
+        return False
+    earlier = (each for each in waiting if each.number < turn.number)
+    known = {line for each in earlier for line in _own_lines(each)}
+    return not known.union(_lines(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
+
+
 def of_feedback(turn: Turn) -> tuple[Contact, ...]:
     """Return the help lines for what the citizen wrote of an answer: it can tell of danger too."""
     codes = [code for code, _ in flags.of_feedback(turn)]
@@ -44,7 +53,11 @@ def of_feedback(turn: Turn) -> tuple[Contact, ...]:
 
 
 def _own_lines(turn: Turn, *, weak: bool = True) -> tuple[Contact, ...]:
-    codes = [found.code for found in flags.of(turn) if weak or not found.weak]
+    return _lines(turn, [found for found in flags.of(turn) if weak or not found.weak])
+
+
+def _lines(turn: Turn, found: Sequence[Risk]) -> tuple[Contact, ...]:
+    codes = [each.code for each in found]
     if not codes:
         return ()
     release = knowledge.release(turn.release_number)

@@ -36,6 +36,14 @@ def test_it_leads_staff_back_to_their_pages(staff: Client) -> None:
     assert GO in staff.get(reverse("conversations:ask")).content.decode()
 
 
+def test_it_says_in_which_language_the_way_back_is(staff: Client) -> None:
+    headers = {"Accept-Language": "ar"}
+    html = staff.get(reverse("conversations:ask"), headers=headers).content.decode()
+    assert 'lang="ar" dir="rtl"' in html
+    line = next(line for line in html.splitlines() if GO in line)
+    assert 'lang="en" dir="ltr"' in line
+
+
 def test_it_shows_citizens_no_way_to_the_staff_pages(client: Client) -> None:
     assert GO not in client.get(reverse("conversations:ask")).content.decode()
 

@@ -13,7 +13,7 @@ from django.test import Client
 
 from conversations import selectors
 from conversations.chat import cookies
-from conversations.chat.socket import announcement
+from conversations.events.announcing import announcement
 from conversations.models import Rating, Reply, ReplyOrigin, Session, Turn
 from conversations.rating.services import NothingToRate, rate
 from conversations.turns import erasing, services
@@ -182,7 +182,8 @@ def test_it_gives_htmx_that_line_alone_and_says_thank_you(ask: Ask) -> None:
     assert pressed(html) == ["no"]
     assert '<a class="govuk-link" href="/help/">Talk to a person</a>' in html
     told = (
-        '<p id="status" hx-swap-oob="innerHTML">Thank you. A caseworker can answer you instead.</p>'
+        '<p id="status" hx-swap-oob="innerHTML">'
+        "Question 1: Thank you. A caseworker can answer you instead.</p>"
     )
     assert html.strip().endswith(told)
     assert "<html" not in html

@@ -132,6 +132,38 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Whoever has chosen is led to what comes of it: the button that they pressed is gone. An answer
+// that builds up is replaced part by part.
+const BUILT_UP = 300;
+let chose = null;
+
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt, target } = event.detail;
+  if (elt.form?.id === "choose") chose = { outcome: target.id };
+});
+document.addEventListener("htmx:afterRequest", leadOn);
+
+function leadOn() {
+  const outcome = chose && document.getElementById(chose.outcome);
+  if (!outcome || outcome.querySelector(".offer")) return;
+  clearTimeout(chose.timer);
+  const turn = outcome.closest(".turn");
+  if (![document.body, turn].includes(document.activeElement)) {
+    chose = null;
+    return;
+  }
+  turn.focus({ preventScroll: true });
+  if (!("pending" in outcome.dataset)) chose.timer = setTimeout(focusOutcome, BUILT_UP, turn);
+}
+
+function focusOutcome(turn) {
+  chose = null;
+  if (document.activeElement !== turn) return;
+  const heading = turn.querySelector(".outcome h3");
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus({ preventScroll: true });
+}
+
 document.addEventListener("focusin", (event) => {
   if (!event.target.matches(".turn")) giving = false;
 });
@@ -168,6 +200,7 @@ function settle() {
   refresh();
   rest();
   watchNewest();
+  leadOn();
 }
 
 document.addEventListener(

@@ -30,10 +30,33 @@ def test_a_tap_leads_to_the_answer_on_the_same_page(quiet_page: Page, width: int
     name = page.locator(".offer__name").nth(1).inner_text()
     options.nth(1).press("Enter")
     expect_answer(page)
-    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    # The button is gone, and the focus with it: it is led to what came of the choice.
+    expect(page.get_by_role("heading", name=name)).to_be_focused()
     expect(page.get_by_text("You chose this")).to_be_visible()
     assert page.evaluate("window.sameDocument") is True
     assert_accessible(page)
+
+
+def test_who_chooses_nothing_of_it_is_led_to_what_happens_now(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    ask(page, "passport")
+    page.get_by_role("button", name="None of these").press("Enter")
+    held = page.get_by_role("heading", name="A person will answer this question")
+    expect(held).to_be_focused()
+    expect(page.locator("#status")).to_have_text("Question 1: The assistant asks you to choose.")
+
+
+def test_who_goes_on_writing_after_a_choice_is_left_there(quiet_page: Page) -> None:
+    page = quiet_page
+    page.goto("/")
+    connected(page)
+    ask(page, "passport")
+    page.locator(".offer__option").nth(1).press("Enter")
+    page.get_by_role("textbox").focus()
+    expect_answer(page)
+    expect(page.get_by_role("textbox")).to_be_focused()
 
 
 def test_none_of_these_works_without_javascript(browser: Browser, live_site: str) -> None:

@@ -8,7 +8,7 @@ from conversations import selectors
 from conversations.chat import questions as consumers
 from conversations.chat.questions import FrameError, parse_frame
 from conversations.chat.replies import ReplyView
-from conversations.chat.socket import announcement
+from conversations.events.announcing import announcement
 from conversations.turns import services
 from tests.fixtures import VISA
 

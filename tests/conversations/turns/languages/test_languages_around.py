@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.chat import socket as consumers
 from conversations.chat.wording import words
 from conversations.events import events
+from conversations.events.announcing import announcement
 from conversations.models import Turn
 from conversations.turns import services
 from ieim.knowledge.notices.services import add
@@ -82,7 +82,7 @@ def test_a_correction_is_introduced_in_french(ask: Ask, secret: str) -> None:
     assert "Cette réponse a été corrigée" in page
     assert re.search(rf'correction__text" lang="en" dir="auto">{WRONG}', page)
     assert re.search(rf"Écrit par un agent, <time[^>]*>\d+ ({MONTHS}) \d+</time>", page)
-    assert consumers.announcement((before,), (now,)) == "Question 1 : Une réponse a été corrigée."
+    assert announcement((before,), (now,)) == "Question 1 : Une réponse a été corrigée."
 
 
 def test_a_held_question_is_explained_in_french(ask: Ask, secret: str) -> None:
@@ -114,7 +114,7 @@ def test_a_waiting_question_is_explained_in_french(ask: Ask, secret: str) -> Non
     assert "Votre question est en attente" in page
     assert "Vérifier si la réponse est là" in page
     before = selectors.turn_view(turn.pk)
-    said = consumers.announcement((), (before,))
+    said = announcement((), (before,))
     assert said == f"Question 1 : {words('fr').announced['awaiting_model']}"
 
 
