@@ -15,7 +15,6 @@ from django.utils import timezone
 from conversations import selectors
 from conversations.models import Attempt, PersonRequest, Session, Turn
 from conversations.person import hours, services
-from conversations.person.contacts import UnusableContact, email, telephone
 from conversations.person.services import AskedAlready, Unusable
 from conversations.turns import erasing
 from conversations.turns.refusing import Refused
@@ -107,27 +106,6 @@ def test_what_cannot_be_used_is_refused_by_its_field(
     published: None, wanted: dict[str, str], field: str
 ) -> None:
     assert refused(**wanted) == field
-
-
-def test_a_number_is_kept_in_one_form(germany: None) -> None:
-    assert telephone("030 1234567") == telephone("+49 (30) 1234567") == "+49301234567"
-    assert email("  ana@example.org ") == ADDRESS
-
-
-@pytest.mark.django_db
-def test_without_holidays_a_number_is_of_the_country_of_the_own_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(settings, "IEIM_HOLIDAYS", "")
-    put("contacts", telephone="+44 20 7946 0100")
-    assert telephone("020 7946 0999") == "+442079460999"
-
-
-@pytest.mark.django_db
-def test_without_a_country_a_number_needs_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "IEIM_HOLIDAYS", "")
-    with pytest.raises(UnusableContact, match="country code"):
-        telephone("030 1234567")
 
 
 def test_one_waits_at_a_time(published: None) -> None:
