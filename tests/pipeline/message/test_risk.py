@@ -168,7 +168,9 @@ def test_it_holds_for_a_flag_that_the_labels_do_not_know() -> None:
 @pytest.mark.parametrize("flag", ["self_harm", "violence"])
 def test_it_knows_the_gravest_flags_in_every_language(flag: str) -> None:
     content = yaml.safe_load(risk_file().read_text(encoding="utf-8"))
-    assert set(content[flag]) == {"en", "de", "fr", "es", "it", "pl", "tr", "uk", "ar"}
+    assert set(content[flag]) == {
+        *("en", "de", "fr", "es", "it", "pl", "tr", "uk", "ar", "zh", "fil"),
+    }
 
 
 def test_it_finds_each_of_its_phrases_inside_a_sentence() -> None:
@@ -191,3 +193,11 @@ def test_it_has_a_default_label_for_every_flag() -> None:
     assert codes <= set(LABELS)
     release = Release(1, "0" * 64, {}, {}, {}, {"risk_flags": LABELS})
     assert risk.contacts(["self_harm"], release)
+
+
+def test_it_has_as_many_phrases_in_filipino_as_in_english_for_danger() -> None:
+    # The embedder does not read Filipino: nothing else sees it there.
+    content = yaml.safe_load(risk_file().read_text(encoding="utf-8"))
+    assert {flag for flag in content if "fil" not in content[flag]} == set()
+    for flag in ("self_harm", "violence", "minor_at_risk", "medical_emergency"):
+        assert len(content[flag]["fil"]) >= len(content[flag]["en"])
