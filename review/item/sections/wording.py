@@ -113,7 +113,7 @@ CHOICES: Mapping[str, tuple[str, str]] = {
         gettext_noop("I have reached the citizen"),
         gettext_noop("The item is done. The way to reach them is erased."),
     ),
-    Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("No answer follows. You can say why.")),
+    Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("No answer follows.")),
 }
 """By action: its name and what it leads to, in the order in which they are offered."""
 

@@ -44,6 +44,11 @@ def item_of(turn: Turn, rank: int = SIGN) -> ReviewItem:
     return item
 
 
+def the_other(ask: Ask) -> Turn:
+    """The message of somebody who is in danger without doubt, and waits."""
+    return ask(f"{VISA}, if not I will kill myself", secret="other")
+
+
 def dismissed(item: ReviewItem) -> None:
     """Two people agree that it was nothing: one alone decides nothing."""
     desk.taken_and_decided(item, desk.person("ada", *desk.ALL), Action.DISMISS)
@@ -98,19 +103,28 @@ def test_a_person_sees_it_in_one_item_for_which_nothing_waits(unsure: Feelings, 
     item = item_of(turn)
     assert (item.stage, item.reasons) == ("reply", ["citizen.danger"])
     client = browser(person("eva", Role.CASEWORKER, "civil-registry"))
-    band = page(client.get("/review/"))
-    assert band.index("In crisis") < band.index(turn.session.reference)
+    sure = the_other(ask)
+    ReviewItem.objects.filter(pk=item.pk).update(due_at="2020-01-01T00:00Z")
+    band = page(client.get("/review/")).partition("In crisis: a life")[2]
+    # Those for which somebody waits come first, whenever they are due.
+    assert band.index(sure.session.reference) < band.index(f'id="row-{item.pk}"')
+    assert band.index("Only a sign: nobody waits") > band.index(f'id="row-{item.pk}"')
+    assert band.count("Only a sign: nobody waits") == 1
     client.post(f"/review/{item.pk}/claim/", {"version": item.version})
     html = page(client.get(f"/review/{item.pk}/"))
-    assert "In crisis: Self-harm or suicide" in html
+    assert "Only a sign of danger, nobody waits: Self-harm or suicide" in html
+    # No words are asked for that would be refused.
+    assert 'id="action-dismiss"' in html
+    assert "dismiss-text" not in html
     assert "shown help lines and an answer. Nothing waits for this item." in html
     assert "Talk with them or decide" in html
     assert "may be meant, by its meaning" in html
     assert "Listening Line" in html
     assert verify(turn.session_id).ok
     dismissed(item)
-    assert Turn.objects.get().state == "answered"
-    assert ReviewItem.objects.count() == 1
+    turn.refresh_from_db()
+    assert turn.state == "answered"
+    assert turn.review_items.count() == 1
 
 
 def test_rest_and_the_json_socket_tell_help_and_answer(unsure: Feelings) -> None:
