@@ -117,12 +117,13 @@ CHOICES: Mapping[str, tuple[str, str]] = {
 }
 """By action: its name and what it leads to, in the order in which they are offered."""
 
-IN_CRISIS: tuple[str, ...] = (
+CAREFUL: tuple[str, ...] = (
     Action.WRITE,
     *(action for action in CHOICES if action not in (Action.WRITE, Action.APPROVE)),
     Action.APPROVE,
 )
-"""The order where the message shows a danger: a person's own words first."""
+"""The order where the message shows a danger, or the citizen has refused what the assistant has: a
+person's own words first."""
 
 TRIAGE_HINT = gettext_noop("Your answer takes the place of the model’s.")
 """What a correction leads to where no answer waits for it."""
