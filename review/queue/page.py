@@ -59,13 +59,15 @@ class QueuePage:
     """All that the page shows; ``colleagues`` is empty for whom may not assign.
 
     ``groups`` are the rows, those in crisis apart and first. ``found`` says where the conversation
-    stands whose reference was searched for, empty where none was. ``item_query`` is what an item's
-    address says of the list that led to it.
+    stands whose reference was searched for, empty where none was; ``recorded`` is where an
+    auditor reads what was recorded of it. ``item_query`` is what an item's address says of the
+    list that led to it.
     """
 
     filters: Filters
     groups: tuple[Group, ...]
     found: str
+    recorded: str
     item_query: str
     previous: str
     next: str
@@ -98,6 +100,7 @@ def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: dat
         filters=filters,
         groups=_groups(rows, apart=not listed.done and found is None),
         found=queue_head.conversation(found) if found else "",
+        recorded=queue_head.recorded(user, found) if found else "",
         item_query=f"?{query}" if (query := lists.carrying(filters)) else "",
         previous=_address(filters, before=page.previous),
         next=_address(filters, after=page.next),
