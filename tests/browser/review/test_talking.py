@@ -73,7 +73,8 @@ def test_a_long_talk_opens_at_its_newest_message_with_the_box_in_view(
     office: Office, size: ViewportSize, scripts: bool
 ) -> None:
     citizen = office.citizen(category_select_v1=BAD)
-    page = office.caseworker(java_script_enabled=scripts, viewport=size)
+    page = office.caseworker(java_script_enabled=scripts)
+    page.set_viewport_size(size)
     office.open(page, citizen)
     page.get_by_role("button", name="Take this item").click()
     page.get_by_role("link", name="Talk with the citizen").click()
