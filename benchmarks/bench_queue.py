@@ -150,7 +150,12 @@ def _store(state: str, number: int, chance: random.Random) -> None:
             agency=found[0] if len(found) == 1 else "",
             agencies=_set_of(tuple(sorted(found))),
             urgency=urgency,
-            rank=due.rank(urgency=urgency, crisis=crisis, urgencies=release.labels["urgencies"]),
+            rank=due.rank(
+                urgency=urgency,
+                crisis=crisis,
+                sign=False,
+                urgencies=release.labels["urgencies"],
+            ),
             language=chance.choices(["en", "de", "is"], weights=[90, 10, 0.01])[0],
             claimed_by=holder,
             claimed_until=now + timedelta(hours=1) if holder else None,

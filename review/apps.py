@@ -12,8 +12,10 @@ class ReviewConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Let the audit record vouch for the rows of this app."""
-        from ieim.audit import vouching
+        """Let the audit record vouch for the rows of this app, and be searched by what it names."""
+        from ieim.audit import admin, vouching
         from review import vouched
+        from review.queue import searching
 
+        admin.find_by(searching.chain_of)
         vouching.register(*vouched.KINDS)

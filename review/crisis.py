@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from conversations.models import Turn
+from conversations.states import TurnState
 from conversations.turns import flags
 from conversations.turns.help_lines import contacts, of_feedback
 from ieim.knowledge import selectors as knowledge
+from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Label
-from review.models import CRISIS, ReviewItem
+from ieim.pipeline.topology import REPLY
+from review.models import SIGN, ReviewItem
+
+_FOR_NOBODY = frozenset({Code.CITIZEN_DANGER.value, Code.CITIZEN_FEEDBACK.value})
+"""The reasons of items for which no answer waits."""
 
 
 def is_crisis(item: ReviewItem) -> bool:
     """Whether an item is one: then every agency's caseworkers see it, and it comes first."""
-    return item.rank == CRISIS
+    return item.rank <= SIGN
+
+
+def of_sign(item: ReviewItem) -> bool:
+    """Whether an item in crisis is only of a weak sign: nobody waits for it."""
+    return item.rank == SIGN
+
+
+def is_sign(turn: Turn, *, stage: str, reasons: Sequence[str]) -> bool:
+    """Whether an item is there for a weak sign of danger alone, and no citizen waits for it.
+
+    Not so where a model or a phrase saw the danger too, or a citizen has written to a person: then
+    it comes with those for which somebody waits.
+    """
+    if stage != REPLY or Code.CITIZEN_DANGER not in reasons or not _FOR_NOBODY.issuperset(reasons):
+        return False
+    escalating = {label.code for label in labels(turn)}
+    sure = [found for found in flags.of(turn) if found.code in escalating and not found.weak]
+    return not sure and turn.state != TurnState.WITH_PERSON.value
 
 
 def labels(turn: Turn) -> tuple[Label, ...]:

@@ -30,6 +30,9 @@ class Priority(IntEnum):
 
 CRISIS = 0
 """The rank of an item whose message shows a risk that escalates: before every urgency."""
+SIGN = 1
+"""The rank of an item in crisis of which nobody waits and that a weak sign alone opened: it stands
+in the same band, after those for which somebody waits."""
 NORMAL_RANK = 1440
 """The rank of an item whose urgency nobody knows: that of an ordinary one."""
 
@@ -70,7 +73,7 @@ class ReviewItem(models.Model):
     (``review/scope/belonging.py``), None while none is known; ``agency`` is the one that has it
     now: the only one found, or the one that it was handed to. ``urgency`` and ``language`` are what
     was known when it was opened (empty where nothing was). ``rank`` is how urgent it is, the lowest
-    first: :data:`CRISIS`, or the target minutes of its urgency. A claim holds until
+    first: :data:`CRISIS`, :data:`SIGN`, or the target minutes of its urgency. A claim holds until
     ``claimed_until``. ``version`` counts the changes: who decides says which one they saw.
     ``parent`` is the item after whose decision the pipeline stopped again.
     """

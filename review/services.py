@@ -139,7 +139,7 @@ def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -
     told = dict.fromkeys([*item.reasons, *codes])
     reasons = sorted(told, key=lambda code: _DANGER.get(code, len(_DANGER)))
     priority = _priority(item.stage, reasons)
-    item.turn = turn
+    item.turn, item.rank = turn, known.rank(turn, facts, stage=item.stage, reasons=reasons)
     belonging.refresh(turn.pk)
     item.refresh_from_db(fields=["agency", "agencies"])
     values = {
@@ -147,7 +147,7 @@ def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -
         "reason": reasons[0] if reasons else "",
         "priority": priority,
         "urgency": facts.urgency,
-        "rank": known.rank(turn, facts),
+        "rank": item.rank,
         "language": facts.language,
         "needs_second": second.needed(item),
         "due_at": known.due_at(turn, facts, priority=priority, opened_at=item.opened_at),

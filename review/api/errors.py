@@ -10,11 +10,13 @@ from rest_framework.exceptions import APIException
 from ieim.pipeline.findings import Finding
 from ieim.studio.api import staff
 from review import words
-from review.deciding import Action, Refused, Unconfirmed
+from review.deciding import Action, Refused, Unchosen, Unconfirmed
 
 OUTPUT = "/payload/output"
 UNCONFIRMED = "crisis-unconfirmed"
 """The problem of an approval in a crisis whose payload does not say ``confirmed``."""
+UNCHOSEN = "refused-unconfirmed"
+"""That of an approval of what the citizen was offered and did not want."""
 
 
 class Taken(APIException):
@@ -44,7 +46,7 @@ class NotDecided(APIException):
         super().__init__(refused.message)
         self.errors = list(_errors(refused.findings, action))
         if isinstance(refused, Unconfirmed):
-            self.slug = UNCONFIRMED
+            self.slug = UNCHOSEN if isinstance(refused, Unchosen) else UNCONFIRMED
 
 
 def _errors(findings: list[Finding], action: Action) -> Iterator[dict[str, Any]]:

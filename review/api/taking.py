@@ -125,8 +125,9 @@ class PayloadSerializer(ClosedSerializer):
     confirmed = ExactBooleanField(
         required=False,
         help_text=(
-            "`approve`: true where the item is in `crisis`, once a person was asked again. Without "
-            "it the problem is `urn:ieim:problem:crisis-unconfirmed`."
+            "`approve`: true where the item is in `crisis`, or the citizen has refused the service "
+            "that would be sent, once a person was asked again. Without it the problem is "
+            "`urn:ieim:problem:crisis-unconfirmed`, or `urn:ieim:problem:refused-unconfirmed`."
         ),
     )
     # Taken as it is: the gate judges it.

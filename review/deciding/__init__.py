@@ -6,7 +6,7 @@ Every write is atomic; a refused one changes nothing.
 from __future__ import annotations
 
 from review.deciding.answers import complete_output
-from review.deciding.errors import Conflict, Refused, Unconfirmed
+from review.deciding.errors import Conflict, Refused, Unchosen, Unconfirmed
 from review.deciding.making import decide
 from review.deciding.parents import parent_of
 from review.deciding.permitted import may, opinion_wanted
@@ -24,6 +24,7 @@ __all__ = [
     "Decision",
     "Preview",
     "Refused",
+    "Unchosen",
     "Unconfirmed",
     "complete_output",
     "decide",

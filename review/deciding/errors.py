@@ -24,6 +24,10 @@ class Unconfirmed(Refused):
     """An approval in a crisis, without the confirmation that it needs."""
 
 
+class Unchosen(Unconfirmed):
+    """An approval of what the citizen has refused, likewise."""
+
+
 class Conflict(Exception):
     """Somebody else changed the item meanwhile; ``message`` says who and what."""
 

@@ -94,9 +94,7 @@ def waiting_state(item: ReviewItem) -> ReviewState:
 
 def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
     """Carry a decision out, or keep it for a second opinion where the item needs one."""
-    moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
-    tells = not moot and prepared.action is not Action.DONE
-    if tells and second.needed(item):
+    if permitted.needs_opinion(item, prepared.action):
         locking.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
     else:
         _carry_out(item, prepared, actor, now)

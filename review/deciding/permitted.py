@@ -15,6 +15,7 @@ from conversations.states import StageStatus, TurnState
 from ieim.people.models import User
 from ieim.pipeline.findings import WAIVABLE
 from ieim.pipeline.topology import AWAITED, PERSON, REPLY
+from review.crisis import is_crisis
 from review.deciding import answers, flow, locking
 from review.deciding.errors import Refused
 from review.deciding.signing import second, signing
@@ -194,6 +195,19 @@ WHEN: Mapping[Action, tuple[Callable[[ReviewItem], str], ...]] = {
     Action.UNDO: (),
 }
 """What has to hold of the item, its stage and its turn, likewise."""
+
+
+def needs_opinion(item: ReviewItem, action: Action) -> bool:
+    """Whether a decision has to wait until a second person has agreed.
+
+    What nothing waits for may be dismissed by one, unless it is in crisis: then nobody but the
+    two of them would ever look at the danger.
+    """
+    if action in (Action.HAND_OVER, Action.DONE):
+        return False
+    if action is Action.DISMISS and is_moot(item) and not is_crisis(item):
+        return False
+    return second.needed(item)
 
 
 def is_moot(item: ReviewItem) -> bool:

@@ -94,8 +94,7 @@ def _waits_for(item: ReviewItem, actor: User, prepared: Prepared) -> str:
     first = ""
     if sends and (others := _others(item, actor)):
         first = gettext("Nothing happens before {others} has signed, too.").format(others=others)
-    moot = prepared.action is Action.DISMISS and permitted.is_moot(item)
-    needed = second.needed(item) and not moot
+    needed = permitted.needs_opinion(item, prepared.action)
     opinion = gettext("Nothing happens until a second person has agreed.") if needed else ""
     return f"{first} {opinion}".strip()
 

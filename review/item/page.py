@@ -76,7 +76,8 @@ def form(loaded: Loaded, user: User, data: QueryDict | None, *, correct: str = "
     chosen = Action.OVERRIDE if correct and contract == correct else None
     if in_crisis and chosen is None:
         chosen = Action.WRITE
-    return DecisionForm(desk, data, deciding.may(loaded.item, user), chosen, in_crisis)
+    careful = in_crisis or bool(deciding.why_confirm(loaded.item, Action.APPROVE))
+    return DecisionForm(desk, data, deciding.may(loaded.item, user), chosen, careful)
 
 
 def correctable(loaded: Loaded) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
 from ieim.studio.words import stage_words
 from review import words
-from review.deciding import permitted
+from review.crisis import of_sign
+from review.deciding import actions, permitted
 from review.item.sections import evidence, said, wording
 from review.item.sections.danger import Danger, danger
 from review.item.sections.hints import Hint
@@ -85,7 +86,8 @@ class ItemView:
     """One item with what a caseworker needs to see.
 
     ``reasons`` are (sentence, code); ``wanted`` is what the model said at the stage that stopped,
-    last and readable, empty where there is nothing. ``risks`` are the names of the turn's flags.
+    last and readable, empty where there is nothing. ``closes``: dismissing it ends the question, so
+    that the citizen may be told something. ``risks`` are the names of the turn's flags.
     ``danger`` is what makes it a crisis, None where it is none: then the headline names it.
     ``something_else`` are sentences on answers that the citizen said were about something else.
     """
@@ -115,6 +117,7 @@ class ItemView:
     marks: tuple[Mark, ...]
     risks: tuple[str, ...]
     moot: bool
+    closes: bool
     wanted: tuple[Said, ...]
     hints: tuple[Hint, ...]
     flow: tuple[Step, ...]
@@ -176,6 +179,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
             dict.fromkeys(said.label_name(release, "risk_flags", r["code"]) for r in turn.risks)
         ),
         moot=item.stage == REPLY and permitted.is_moot(item),
+        closes=actions.closes(item),
         wanted=_wanted(stopped, release),
         hints=evidence.hints(turn.text, attempts),
         flow=tuple(step for step in steps if step.answering),
@@ -197,6 +201,9 @@ def person(user: User | None) -> str:
 
 
 def _headline(item: ReviewItem, dangers: Danger | None) -> str:
+    if dangers is not None and of_sign(item):
+        said = gettext("Only a sign of danger, nobody waits: {dangers}")
+        return said.format(dangers=dangers.names)
     if dangers is not None:
         return gettext("In crisis: {dangers}").format(dangers=dangers.names)
     return words.reason(item.reasons[0]) if item.reasons else words.reasons([])

@@ -75,6 +75,8 @@ def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, in
         yield "answers_by_people_in_time", "", waited.in_time
         yield "answer_seconds_median", "", round(waited.median)
         yield "answer_seconds_90th_percentile", "", round(waited.ninetieth)
+    if late := sum(row.items for row in part.overdue):
+        yield "items_overdue_and_open", "", late
     if part.rated:
         found_useful, rated = useful(part.rated)
         yield "answers_rated", "", rated

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from conversations.models import ReplyOrigin
 from review.metrics import queries
+from review.metrics.overdue import Overdue, overdue
 from review.metrics.queries import (
     Answered,
     Asked,
@@ -49,6 +50,7 @@ class Figures:
     told: tuple[Told, ...] = ()
     chosen: tuple[Chosen, ...] = ()
     went_on: tuple[WentOn, ...] = ()
+    overdue: tuple[Overdue, ...] = ()
 
     @property
     def agencies(self) -> frozenset[str]:
@@ -95,6 +97,7 @@ def load(period: Period, agencies: frozenset[str] | None) -> Figures:
         rated=tuple(queries.rated(period)),
         told=tuple(queries.told(period)),
         went_on=tuple(queries.went_on(period)),
+        overdue=tuple(overdue(period)),
     )
     return figures if agencies is None else figures.only(lambda row: row.agency in agencies)
 
@@ -124,7 +127,8 @@ def quantile(values: Sequence[tuple[float, int]], share: float) -> float | None:
 class Waiting:
     """How long people's answers took, in seconds since the question; None without answers.
 
-    ``in_time`` of ``due`` answers came by their due time.
+    ``in_time`` of ``due`` answers came by their due time; among those due are the ``overdue``: items
+    that are still open.
     """
 
     answers: int
@@ -132,13 +136,16 @@ class Waiting:
     ninetieth: float | None
     in_time: int
     due: int
+    overdue: int
 
 
-def waiting(rows: Sequence[Answered]) -> Waiting:
-    """Return how long answers took."""
+def waiting(rows: Sequence[Answered], late: Iterable[Overdue] = ()) -> Waiting:
+    """Return how long answers took, and how many were due, with what is ``late`` and still open."""
     seconds = [(row.seconds, 1) for row in rows]
     due = [row.in_time for row in rows if row.in_time is not None]
-    return Waiting(len(rows), quantile(seconds, 0.5), quantile(seconds, 0.9), sum(due), len(due))
+    left = sum(row.items for row in late)
+    half, most = quantile(seconds, 0.5), quantile(seconds, 0.9)
+    return Waiting(len(rows), half, most, sum(due), len(due) + left, left)
 
 
 def answered(rows: Iterable[Asked]) -> tuple[int, int]:

@@ -104,7 +104,8 @@ def _scope(scope: frozenset[str] | None, names: Mapping[str, str]) -> str:
 def _tiles(figures: Figures) -> tuple[Tile, ...]:
     turns = sum(row.turns for row in figures.asked)
     alone, __ = answered(figures.asked)
-    waited, team = waiting(figures.answered), deciding(figures.decided)
+    waited = waiting(figures.answered, figures.overdue)
+    team = deciding(figures.decided)
     found_useful, rated = useful(figures.rated)
     elsewhere, went_on = turned_away(figures.went_on)
     return (
@@ -115,7 +116,9 @@ def _tiles(figures: Figures) -> tuple[Tile, ...]:
         Tile(
             _("In time"),
             share(waited.in_time, waited.due),
-            part_of(waited.in_time, waited.due),
+            _("{part}; {late} of them overdue and still open").format(
+                part=part_of(waited.in_time, waited.due), late=f"{waited.overdue:,}"
+            ),
         ),
         Tile(
             _("Found useful"),
@@ -167,7 +170,7 @@ def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
     for agency, part in parts.items():
         turns = sum(row.turns for row in part.asked)
         alone, helped = answered(part.asked)
-        waited = waiting(part.answered)
+        waited = waiting(part.answered, part.overdue)
         tokens = sum(row.tokens for row in part.spent)
         found_useful, rated = useful(part.rated)
         rows.append(

@@ -156,20 +156,20 @@ class Spent(NamedTuple):
 
 def asked(period: Period) -> Iterator[Asked]:
     """Yield the questions of a period and what came of them."""
-    turns = _within(Turn.objects.all(), period, "created_at", turn="pk")
+    turns = within(Turn.objects.all(), period, "created_at", turn="pk")
     outcome = Coalesce("reply__origin", "state", output_field=CharField())
-    return map(Asked._make, _sums(turns, period, Count("pk"), outcome=outcome))
+    return map(Asked._make, summed(turns, period, Count("pk"), outcome=outcome))
 
 
 def stopped(period: Period) -> Iterator[Stopped]:
     """Yield what failed closed or was held, by stage and reason."""
-    items = _within(ReviewItem.objects.all(), period, "opened_at", turn="turn_id")
-    return map(Stopped._make, _sums(items, period, Count("pk"), "stage", "reason"))
+    items = within(ReviewItem.objects.all(), period, "opened_at", turn="turn_id")
+    return map(Stopped._make, summed(items, period, Count("pk"), "stage", "reason"))
 
 
 def chosen(period: Period) -> Iterator[Chosen]:
     """Yield what citizens were asked to choose from, and what came of it."""
-    choices = _within(Choice.objects.all(), period, "asked_at", turn="turn_id")
+    choices = within(Choice.objects.all(), period, "asked_at", turn="turn_id")
     found: Counter[tuple[date, str, str, int]] = Counter()
     rows = choices.values_list("day_number", "of_agency", "outcome", "offered", "chosen")
     for number, agency, outcome, offered, service in rows.iterator():
@@ -185,7 +185,7 @@ def answered(period: Period) -> Iterator[Answered]:
         turn_id=OuterRef("turn_id"), stage__in=AWAITED, decided_at__isnull=False
     )
     due = Subquery(items.order_by("-decided_at").values("due_at")[:1])
-    replies = _within(Reply.objects.all(), period, "created_at", turn="turn_id")
+    replies = within(Reply.objects.all(), period, "created_at", turn="turn_id")
     alone = [ReplyOrigin.MODEL.value, ReplyOrigin.CITIZEN_CHOICE.value]
     rows = replies.exclude(origin__in=alone).values_list(
         "day_number", "of_agency", "turn__created_at", "created_at", due
@@ -198,46 +198,46 @@ def answered(period: Period) -> Iterator[Answered]:
 
 def rated(period: Period) -> Iterator[Rated]:
     """Yield what citizens said of answers; a verdict that was changed counts as it is now."""
-    ratings = _within(Rating.objects.all(), period, "at", turn="reply__turn_id")
-    return map(Rated._make, _sums(ratings, period, Count("pk"), "useful"))
+    ratings = within(Rating.objects.all(), period, "at", turn="reply__turn_id")
+    return map(Rated._make, summed(ratings, period, Count("pk"), "useful"))
 
 
 def told(period: Period) -> Iterator[Told]:
     """Yield what citizens said of answers beside their verdict."""
     said = Feedback.objects.exclude(reason="", text="")
-    said = _within(said, period, "at", turn="reply__turn_id")
-    return map(Told._make, _sums(said, period, Count("pk"), "reason"))
+    said = within(said, period, "at", turn="reply__turn_id")
+    return map(Told._make, summed(said, period, Count("pk"), "reason"))
 
 
 def went_on(period: Period) -> Iterator[WentOn]:
     """Yield the answers that went on with the talk's service, and which were turned away."""
     replies = Reply.objects.filter(body__has_key="still_about")
-    replies = _within(replies, period, "created_at", turn="turn_id")
+    replies = within(replies, period, "created_at", turn="turn_id")
     turned = Q(turn__replaced__isnull=False)
     flagged = Case(When(turned, then=True), default=False, output_field=BooleanField())
-    return map(WentOn._make, _sums(replies, period, Count("pk"), turned_away=flagged))
+    return map(WentOn._make, summed(replies, period, Count("pk"), turned_away=flagged))
 
 
 def decided(period: Period) -> Iterator[Decided]:
     """Yield the decisions; taking one back is none."""
-    decisions = _within(Decision.objects.all(), period, "created_at", turn="item__turn_id")
+    decisions = within(Decision.objects.all(), period, "created_at", turn="item__turn_id")
     decisions = decisions.exclude(action=Action.UNDO.value)
     return map(
-        Decided._make, _sums(decisions, period, Count("pk"), "actor_id", "action", "seconds")
+        Decided._make, summed(decisions, period, Count("pk"), "actor_id", "action", "seconds")
     )
 
 
 def spent(period: Period) -> Iterator[Spent]:
     """Yield the tokens of every call, those in vain too, as budgets count them."""
-    attempts = _within(Attempt.objects.all(), period, "created_at", turn="stage__turn_id")
-    summed = (Sum("tokens"), Coalesce(Sum("cached_tokens"), 0))
-    yield from map(Spent._make, _sums(attempts, period, summed, "stage__contract"))
-    unused = _within(Unused.objects.all(), period, "created_at", turn="turn_id")
+    attempts = within(Attempt.objects.all(), period, "created_at", turn="stage__turn_id")
+    tokens = (Sum("tokens"), Coalesce(Sum("cached_tokens"), 0))
+    yield from map(Spent._make, summed(attempts, period, tokens, "stage__contract"))
+    unused = within(Unused.objects.all(), period, "created_at", turn="turn_id")
     in_vain = (Sum("tokens"), Value(0))
-    yield from map(Spent._make, _sums(unused, period, in_vain, "contract"))
+    yield from map(Spent._make, summed(unused, period, in_vain, "contract"))
 
 
-def _within(rows: QuerySet[Any], period: Period, moment: str, *, turn: str) -> QuerySet[Any]:
+def within(rows: QuerySet[Any], period: Period, moment: str, *, turn: str) -> QuerySet[Any]:
     """Return the rows of a period with ``day_number`` and ``of_agency``, in no order."""
     begin, *inner, end = period.midnights
     rows = rows.filter(**{f"{moment}__gte": begin, f"{moment}__lt": end}).order_by()
@@ -264,7 +264,7 @@ def _day_number(moment: str, midnights: Sequence[datetime], first: int) -> Combi
     )
 
 
-def _sums(
+def summed(
     rows: QuerySet[Any],
     period: Period,
     total: Combinable | Sequence[Combinable],
@@ -275,9 +275,9 @@ def _sums(
     by = ("day_number", "of_agency", *columns, *named)
     found = total if isinstance(total, Sequence) else (total,)
     totals = {f"total_{i}": each for i, each in enumerate(found)}
-    summed = rows.annotate(**named).values(*by).annotate(**totals)
+    grouped = rows.annotate(**named).values(*by).annotate(**totals)
     days = period.days
-    for number, *others in summed.values_list(*by, *totals).iterator():
+    for number, *others in grouped.values_list(*by, *totals).iterator():
         yield (days[number], *others)
 
 

@@ -173,7 +173,7 @@ def _times(figures: Figures) -> Section:
             _("Answers"),
             _("Half within"),
             _("Nine in ten within"),
-            _("In time"),
+            _("Of the answers, in time"),
         ),
         tuple(row for row in rows if row[1] != "0"),
         _time_row(_(TOTAL), all_in_all),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 
+from ieim.people.models import User
 from review.item.sections.wording import TURNS
 from review.queue import selectors
 from review.queue.searching import Filters
@@ -117,6 +120,13 @@ def conversation(found: Conversation) -> str:
         number=found.messages,
         state=gettext(TURNS[found.state]).lower(),
     )
+
+
+def recorded(user: User, found: Conversation) -> str:
+    """Return the address of what is recorded of a conversation, empty for who may not read it."""
+    if not user.has_perm("audit.view_auditevent"):
+        return ""
+    return f"{reverse('admin:audit_auditevent_changelist')}?{urlencode({'q': found.reference})}"
 
 
 def _capped(count: int) -> str:

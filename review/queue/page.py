@@ -20,7 +20,7 @@ from review.queue import head as queue_head
 from review.queue import lists, selectors
 from review.queue import presenters as queue_presenters
 from review.queue.head import LISTED, Tab
-from review.queue.paging import Listing
+from review.queue.paging import Listing, place
 from review.queue.presenters import Choice, Live, QueueRow, Select
 from review.queue.searching import Filters
 from review.queue.selectors import Count
@@ -30,13 +30,15 @@ from review.queue.selectors import Count
 class News:
     """What is new on an open page: ``count`` items that it does not show, and its rows as they are.
 
-    ``crises`` is how many open items in crisis it does not show, whatever its list and filters, and
-    ``title`` the page's title. ``address`` asks for the next news, ``reload`` shows the new items.
+    ``crises`` is how many open items in crisis it does not show, whatever its list and filters,
+    ``missing`` the query string of the page that begins with the first of them, and ``title`` the
+    page's title. ``address`` asks for the next news, ``reload`` shows the new items.
     ``digest`` is of all that can change.
     """
 
     count: int
     crises: int
+    missing: str
     title: str
     rows: tuple[Live, ...]
     digest: str
@@ -57,13 +59,15 @@ class QueuePage:
     """All that the page shows; ``colleagues`` is empty for whom may not assign.
 
     ``groups`` are the rows, those in crisis apart and first. ``found`` says where the conversation
-    stands whose reference was searched for, empty where none was. ``item_query`` is what an item's
-    address says of the list that led to it.
+    stands whose reference was searched for, empty where none was; ``recorded`` is where an
+    auditor reads what was recorded of it. ``item_query`` is what an item's address says of the
+    list that led to it.
     """
 
     filters: Filters
     groups: tuple[Group, ...]
     found: str
+    recorded: str
     item_query: str
     previous: str
     next: str
@@ -96,6 +100,7 @@ def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: dat
         filters=filters,
         groups=_groups(rows, apart=not listed.done and found is None),
         found=queue_head.conversation(found) if found else "",
+        recorded=queue_head.recorded(user, found) if found else "",
         item_query=f"?{query}" if (query := lists.carrying(filters)) else "",
         previous=_address(filters, before=page.previous),
         next=_address(filters, after=page.next),
@@ -144,19 +149,23 @@ def _groups(rows: tuple[QueueRow, ...], *, apart: bool) -> tuple[Group, ...]:
 
 def _crises(
     counts: Mapping[str, Count], filters: Filters, listed: Listing, shown: Collection[UUID]
-) -> tuple[int, str]:
-    """Return how many open items in crisis a page does not show, and the page's title."""
+) -> tuple[int, str, str]:
+    """Return how many open items in crisis a page does not show, where, and the page's title."""
     free = counts["open"].crises
     crises = len(free) + len(counts["second"].crises)
     reference = listed.session.reference if listed.session else ""
-    return len(set(free) - set(shown)), queue_head.title(filters, crises, reference)
+    hidden = [number for number, key in enumerate(free) if key[2] not in shown]
+    # A list begins after a place: that of the one before the first that is missing.
+    after = place(free[hidden[0] - 1]) if hidden and hidden[0] else ""
+    missing = _address(Filters(), after=after)
+    return len(hidden), missing, queue_head.title(filters, crises, reference)
 
 
 def _news(
     filters: Filters,
     count: int,
     rows: Iterable[Live],
-    crises: tuple[int, str],
+    crises: tuple[int, str, str],
     *,
     start: str,
     until: str,

@@ -17,7 +17,7 @@ from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
 from ieim.studio.words import STAGES, stage_words
 from review import words
-from review.crisis import is_crisis
+from review.crisis import is_crisis, of_sign
 from review.models import ReviewItem, SavedView
 from review.queue import selectors
 from review.queue.searching import Filters, UnknownFilter
@@ -56,7 +56,8 @@ class Live:
 class QueueRow:
     """One item of a list; ``agencies`` is empty until they are known.
 
-    In a ``crisis`` the ``reason`` names the danger, and ``flags`` the others. ``listed`` is the
+    In a ``crisis`` the ``reason`` names the danger, and ``flags`` the others; with ``sign`` it is
+    only a sign of one, for which nothing waits. ``listed`` is the
     name of the item's list where rows of several stand together.
     """
 
@@ -70,6 +71,7 @@ class QueueRow:
     language: str
     reference: str
     crisis: bool
+    sign: bool
     state: str
     live: Live
     listed: str = ""
@@ -108,6 +110,7 @@ def queue_row(item: ReviewItem, user: User, release: Release | None, now: dateti
         language=language_name(item.language),
         reference=item.turn.session.reference,
         crisis=is_crisis(item),
+        sign=of_sign(item),
         state=item.state,
         live=live(item, item.pk, user, now),
     )

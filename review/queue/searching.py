@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
-from conversations.models import Session
+from conversations.models import Session, Turn
 from review.models import ItemFlag, ReviewItem
 from review.queue import fulltext
 from review.scope import belonging
@@ -111,6 +112,19 @@ def session_of(typed: str) -> Session | None:
     if parts is None:
         return None
     return Session.objects.filter(reference=f"{parts[1]}-{parts[2]}").first()
+
+
+def chain_of(typed: str) -> UUID | None:
+    """Return the id of the conversation that is meant: by its reference, or by the whole id of one
+    of its messages or items. None where there is none."""
+    if (session := session_of(typed)) is not None:
+        return session.pk
+    try:
+        pk = UUID(typed)
+    except ValueError:
+        return None
+    turns = Turn.objects.filter(Q(pk=pk) | Q(review_items=pk))
+    return turns.values_list("session_id", flat=True).first()
 
 
 def condition(filters: Filters, now: datetime) -> Q:

@@ -16,9 +16,9 @@ from conversations.turns.erasing import is_erased
 from ieim.people.models import User
 from ieim.pipeline.topology import AWAITED
 from review.deciding.signing.second import PROPOSALS
-from review.models import CRISIS, Decision, ReviewItem
+from review.models import SIGN, Decision, ReviewItem
 from review.queue import searching
-from review.queue.paging import Listing, keys, parse, place
+from review.queue.paging import Key, Listing, keys, parse, place
 from review.queue.searching import Filters
 from review.scope.reach import visible
 from review.states import UNDECIDED, ReviewState
@@ -54,10 +54,10 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many items a list has, and which of them are in crisis, up to :data:`COUNTED`."""
+    """How many items a list has, and where those in crisis stand in it, up to :data:`COUNTED`."""
 
     items: int
-    crises: tuple[UUID, ...]
+    crises: tuple[Key, ...]
 
 
 def is_held(item: ReviewItem, now: datetime) -> bool:
@@ -160,9 +160,11 @@ def _count(branches: Iterable[QuerySet[ReviewItem]]) -> Count:
     found = [
         row
         for branch in branches
-        for row in branch.order_by("rank").values_list("rank", "pk")[:COUNTED]
+        for row in branch.order_by("rank", "due_at", "pk").values_list("rank", "due_at", "pk")[
+            :COUNTED
+        ]
     ]
-    crises = [pk for rank, pk in found if rank == CRISIS]
+    crises = sorted(key for key in found if key[0] <= SIGN)
     return Count(min(COUNTED, len(found)), tuple(crises[:COUNTED]))
 
 

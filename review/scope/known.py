@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -72,9 +72,14 @@ def due_at(turn: Turn, known: Known, *, priority: int, opened_at: datetime) -> d
     return due.due(opened_at, wanted, hours.calendar())
 
 
-def rank(turn: Turn, known: Known) -> int:
+def rank(turn: Turn, known: Known, *, stage: str, reasons: Sequence[str]) -> int:
     """Return an item's place among the urgencies, the lowest first."""
-    return due.rank(urgency=known.urgency, crisis=known.crisis, urgencies=_urgencies(turn, known))
+    return due.rank(
+        urgency=known.urgency,
+        crisis=known.crisis,
+        sign=crisis.is_sign(turn, stage=stage, reasons=reasons),
+        urgencies=_urgencies(turn, known),
+    )
 
 
 def _urgencies(turn: Turn, known: Known) -> Mapping[str, Label]:

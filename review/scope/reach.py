@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
-from review.models import CRISIS, ReviewItem
+from review.models import SIGN, ReviewItem
 from review.scope import belonging
 
 TRIAGE = "review.triage_reviewitem"
@@ -38,5 +38,5 @@ def _condition(user: Person) -> Q:
         theirs |= Q(agencies=None)
     if scope:
         # A life may be at stake: whoever sees it first acts, whatever agency was guessed.
-        theirs |= Q(rank=CRISIS)
+        theirs |= Q(rank__lte=SIGN)
     return theirs

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -17,6 +18,9 @@ from review.models import ReviewItem
 from review.talking import services
 from review.talking.selectors import talk_view
 from review.talking.services import CannotTalk
+
+NEWEST = "newest"
+"""The place on the page where one reads the newest message and writes."""
 
 
 @never_cache
@@ -66,7 +70,7 @@ def _answer(
     except CannotTalk as refused:
         problem, status = refused.message, 422
     else:
-        response = redirect("review:talk", pk)
+        response = redirect(f"{reverse('review:talk', args=[pk])}#{NEWEST}")
         response.status_code = 303
         return response
     context = {**_context(request, pk), "problem": problem, "draft": said.get("text", "")}

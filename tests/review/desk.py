@@ -12,6 +12,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations.choosing import services as choosing
+from conversations.choosing.models import Choice
 from conversations.models import Reply, Turn
 from conversations.states import TurnState
 from conversations.turns import services
@@ -82,11 +83,12 @@ def person(name: str, *permissions: str, agencies: Sequence[str] = (EVERY_AGENCY
 def run(turn: Turn, model: Scripted | None = None) -> Turn:
     """Run a turn as a worker would, if there is anything to run.
 
-    A citizen who is asked to choose says none of these, so that a person has it.
+    A citizen who is asked to choose lets the time pass, so that a person has it.
     """
     running.run_turn(turn_id=turn.pk, model=model or Scripted())
     if Turn.objects.get(pk=turn.pk).state == TurnState.ASKING.value:
-        choosing.choose(session_id=turn.session_id, turn_id=turn.pk, number=None)
+        Choice.objects.filter(turn=turn.pk).update(until=timezone.now())
+        choosing.expire(now=timezone.now())
     return Turn.objects.select_related("session").get(pk=turn.pk)
 
 

@@ -26,13 +26,13 @@ PROPOSALS = frozenset(
 
 
 def needed(item: ReviewItem) -> bool:
-    """Whether a second person has to agree: an escalating risk flag, or the deployment says so.
+    """Whether a second person has to agree: the item is in crisis, or the deployment says so.
 
     ``IEIM_SECOND_OPINION`` names ``agencies`` (whose turns all need it) and ``label_sets`` (items
     of the contract that gives their labels; for ``risk_flags`` every turn that has a flag). What
     was known when the item was opened counts as well as what is known now.
     """
-    if item.needs_second or crisis.labels(item.turn):
+    if item.needs_second or crisis.is_crisis(item) or crisis.labels(item.turn):
         return True
     config = settings.IEIM_SECOND_OPINION
     sets = frozenset(config["label_sets"])

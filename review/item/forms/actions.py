@@ -181,20 +181,20 @@ class Choice:
 class DecisionForm:
     """All actions with their forms over the same posted data.
 
-    ``desk`` is of the stage that a correction would be of: the item's own, or an earlier one. In a
-    ``crisis`` writing the reply comes first and approving last.
+    ``desk`` is of the stage that a correction would be of: the item's own, or an earlier one.
+    ``careful``: approving may do harm, so that writing the reply comes first and it last.
     """
 
     desk: Desk
     data: QueryDict | None
     allowed: Mapping[Action, str]
     chosen: Action | None = None
-    crisis: bool = False
+    careful: bool = False
 
     @property
     def choices(self) -> list[Choice]:
         """What can be done now, in the order of the page."""
-        order = wording.IN_CRISIS if self.crisis else tuple(wording.CHOICES)
+        order = wording.CAREFUL if self.careful else tuple(wording.CHOICES)
         return [self._choice(Action(a)) for a in order if self._offered(Action(a))]
 
     @property

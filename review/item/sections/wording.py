@@ -113,16 +113,17 @@ CHOICES: Mapping[str, tuple[str, str]] = {
         gettext_noop("I have reached the citizen"),
         gettext_noop("The item is done. The way to reach them is erased."),
     ),
-    Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("No answer follows. You can say why.")),
+    Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("No answer follows.")),
 }
 """By action: its name and what it leads to, in the order in which they are offered."""
 
-IN_CRISIS: tuple[str, ...] = (
+CAREFUL: tuple[str, ...] = (
     Action.WRITE,
     *(action for action in CHOICES if action not in (Action.WRITE, Action.APPROVE)),
     Action.APPROVE,
 )
-"""The order where the message shows a danger: a person's own words first."""
+"""The order where the message shows a danger, or the citizen has refused what the assistant has: a
+person's own words first."""
 
 TRIAGE_HINT = gettext_noop("Your answer takes the place of the model’s.")
 """What a correction leads to where no answer waits for it."""

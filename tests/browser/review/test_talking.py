@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.office import Office, checked_at_both_widths, take
+from tests.browser.office import BAD, NARROW, WIDE, Office, checked_at_both_widths, take
 from tests.browser.steps import assert_accessible, connected
 
 pytestmark = pytest.mark.browser
@@ -65,6 +65,34 @@ def test_both_write_and_see_it_at_once(office: Office) -> None:
     page.get_by_role("button", name="Hand back").click()
     expect(citizen.locator(".line--left")).to_be_visible()
     expect(citizen.get_by_label("Ask another question")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_long_talk_opens_at_its_newest_message_with_the_box_in_view(
+    office: Office, size: ViewportSize, scripts: bool
+) -> None:
+    citizen = office.citizen(category_select_v1=BAD)
+    page = office.caseworker(java_script_enabled=scripts)
+    page.set_viewport_size(size)
+    office.open(page, citizen)
+    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("link", name="Talk with the citizen").click()
+    page.get_by_role("button", name="Take the conversation over").click()
+    for number in range(3):
+        page.get_by_label("Write to the citizen").fill("Please wait.\n" * 15 + f"Word {number}")
+        page.get_by_role("button", name="Send").click()
+    expect(page.get_by_text("Word 0")).not_to_be_in_viewport()
+    expect(page.locator(".talk__text").last).to_be_in_viewport()
+    expect(page.get_by_label("Write to the citizen")).to_be_in_viewport(ratio=1)
+    connected(citizen)
+    citizen.get_by_role("textbox").fill("I am still here.")
+    citizen.get_by_role("button", name="Ask", exact=True).click()
+    expect(citizen.get_by_text("I am still here.")).to_be_visible()
+    if not scripts:
+        page.get_by_role("link", name="Look for new messages").click()
+    expect(page.locator("#said").get_by_text("I am still here.")).to_be_in_viewport()
+    expect(page.get_by_label("Write to the citizen")).to_be_in_viewport(ratio=1)
 
 
 def answers_plainly(office: Office, citizen: Page) -> Page:

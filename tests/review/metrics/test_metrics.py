@@ -99,6 +99,20 @@ def test_it_measures_a_persons_answer_against_its_due_time(ask: Ask) -> None:
     assert (waited.answers, waited.in_time, waited.due) == (2, 1, 2)
 
 
+def test_what_is_overdue_and_open_is_not_in_time(ask: Ask) -> None:
+    test_it_measures_a_persons_answer_against_its_due_time(ask)
+    item = desk.the_item(desk.ask(VISA, LAST))
+    client = browser(person("eve", Role.AUDITOR))
+    told = "of them overdue and still open"
+    assert f"1 of 2; 0 {told}" in client.get(PAGE).content.decode()  # it is not due yet
+    ReviewItem.objects.filter(pk=item.pk).update(due_at=timezone.now())
+    page = client.get(PAGE).content.decode()
+    assert f"1 of 3; 1 {told}" in page
+    assert "33%" in page
+    late = [row for row in rows_of(client) if row["measure"] == "items_overdue_and_open"]
+    assert [(row["agency"], row["value"]) for row in late] == [(AGENCY, "1")]
+
+
 def desk_retry(turn: Turn, eva: User) -> Turn:
     desk.taken_and_decided(desk.the_item(turn), eva, Action.RETRY)
     return turn

@@ -23,6 +23,7 @@ from tests.review.reviewing import Reviewer
 pytestmark = pytest.mark.usefixtures("published")
 
 QUEUE = reverse("review:queue")
+AUDIT = reverse("admin:audit_auditevent_changelist")
 
 
 @pytest.fixture
@@ -115,3 +116,23 @@ def test_of_an_erased_conversation_nothing_is_left_but_that(item: ReviewItem, ev
     assert found(eva, "K7M-4QX9") == []
     text = browser(eva).get(QUEUE, {"q": "K7M-4QX9"}).content.decode()
     assert "and was erased." in text
+
+
+@pytest.mark.parametrize("agencies", [(), ("housing",)])
+def test_an_auditor_gets_from_a_reference_to_what_is_recorded(
+    item: ReviewItem, agencies: tuple[str, ...]
+) -> None:
+    client = browser(person("ada", Role.AUDITOR, *agencies))
+    text = client.get(QUEUE, {"q": "k7m4qx9"}).content.decode()
+    link = re.search(r'href="([^"]+)">See what is recorded of it', text)
+    assert link is not None
+    for address in (link[1], *(f"{AUDIT}?q={q}" for q in (item.pk, item.turn_id, "k7m4qx9"))):
+        response = client.get(address)
+        assert "A citizen’s reference" in response.content.decode()
+        events = response.context["cl"].result_list
+        assert {event.chain for event in events} == {item.turn.session_id}
+    assert not client.get(AUDIT, {"q": "K7M-4QX8"}).context["cl"].result_list
+
+
+def test_who_may_not_read_the_record_is_not_led_there(item: ReviewItem, eva: User) -> None:
+    assert "recorded of it" not in browser(eva).get(QUEUE, {"q": "k7m4qx9"}).content.decode()

@@ -205,6 +205,27 @@ def test_a_band_the_title_and_the_counter_say_so(eva: User) -> None:
     assert Reviewer(eva).get(agency="housing").json()["in_crisis"] == 2
 
 
+def test_what_is_not_on_the_page_is_where_the_link_leads(
+    eva: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selectors.page, "__kwdefaults__", {"after": "", "before": "", "size": 2})
+    items = sorted((crisis() for _ in range(3)), key=lambda each: (each.due_at, each.pk))
+    client = browser(eva)
+
+    def shown(address: str) -> tuple[list[str], str]:
+        html = client.get(address).content.decode()
+        link = re.search(r'not on this page. <a[^>]* href="([^"]+)"', html)
+        rows = re.findall(r'id="row-([0-9a-f-]+)"', html)
+        return rows, link[1].replace("&amp;", "&") if link else ""
+
+    ids = [str(item.pk) for item in items]
+    rows, link = shown(QUEUE)
+    assert rows == ids[:2]
+    assert shown(link) == (ids[2:], QUEUE)
+    # From a list that has none of them, the link leads to the first of all.
+    assert shown(f"{QUEUE}?agency=housing") == ([], QUEUE)
+
+
 def test_an_open_page_is_told_of_a_crisis(eva: User) -> None:
     client = browser(eva)
     urgent("low")

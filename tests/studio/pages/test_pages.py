@@ -47,6 +47,23 @@ def text(response: Any) -> str:
     return " ".join(response.content.decode().split())
 
 
+@pytest.mark.parametrize("role", Role)
+def test_every_entry_of_the_navigation_leads_to_what_it_names(edith: User, role: Role) -> None:
+    client = browser(person("rose", role))
+    begin = client.get("/staff/", follow=True).content.decode()
+    entries = re.findall(r'class="(?:staff|k)-nav__link" href="([^"]+)"[^>]*>([^<]+)<', begin)
+    assert bool(entries) or role is Role.ADMINISTRATOR  # who begins in the admin
+    for address, name in entries:
+        shown = client.get(address).content.decode()
+        if address.startswith("/admin/"):
+            assert name == ("Edit" if role is Role.EDITOR else "The draft")
+            draft = ("agency", "category", "service", "translation")
+            assert all(f'href="/admin/studio/{model}/"' in shown for model in draft)
+        else:
+            here = rf'href="{re.escape(address)}" aria-current="(page|true)">{re.escape(name)}<'
+            assert re.search(here, shown), address
+
+
 def test_an_editor_begins_at_the_knowledge(page: Client) -> None:
     assert page.get("/staff/")["Location"] == HOME
     shown = text(page.get(HOME))

@@ -113,7 +113,7 @@ def test_none_of_these_leaves_the_held_reply_to_a_person(ask: Ask) -> None:
     turn = pick(ask(POLISH, model=model()), None)
     item = desk.the_item(turn, "reply")
     assert (turn.state, item.reasons) == ("needs_review", ["policy.language"])
-    desk.taken_and_decided(item, desk.person("eva"), Action.APPROVE)
+    desk.taken_and_decided(item, desk.person("eva"), Action.APPROVE, confirmed=True)
     running.run_turn(turn_id=turn.pk)
     turn = Turn.objects.get(pk=turn.pk)
     assert (turn.state, turn.reply.origin) == ("answered", "model_approved")

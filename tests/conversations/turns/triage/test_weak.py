@@ -20,7 +20,7 @@ from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.roles import Role
 from review.deciding import errors
-from review.models import CRISIS, Action, ReviewItem
+from review.models import CRISIS, SIGN, Action, ReviewItem
 from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import page, send, visitor
 from tests.conversations.chat.tabs import run_newest, tab
@@ -34,16 +34,25 @@ WIDE = "passport. Nobody"
 HELP = "Please get help now"
 
 
-def item_of(turn: Turn) -> ReviewItem:
-    """The one item of a turn that is undecided: in crisis, before all others."""
+def item_of(turn: Turn, rank: int = SIGN) -> ReviewItem:
+    """The one item of a turn that is undecided: in crisis, before all others.
+
+    Those for which somebody waits have the ``rank`` before it.
+    """
     item = desk.the_item(turn)
-    assert (item.rank, item.priority) == (CRISIS, 1)
+    assert (item.rank, item.priority) == (rank, 1)
     return item
 
 
+def the_other(ask: Ask) -> Turn:
+    """The message of somebody who is in danger without doubt, and waits."""
+    return ask(f"{VISA}, if not I will kill myself", secret="other")
+
+
 def dismissed(item: ReviewItem) -> None:
-    """Two people agree that it was nothing."""
+    """Two people agree that it was nothing: one alone decides nothing."""
     desk.taken_and_decided(item, desk.person("ada", *desk.ALL), Action.DISMISS)
+    assert ReviewItem.objects.get(pk=item.pk).state == "second_opinion"
     desk.taken_and_decided(item, desk.person("bob", *desk.ALL), Action.AGREE)
     assert ReviewItem.objects.get(pk=item.pk).state == "decided"
 
@@ -94,19 +103,28 @@ def test_a_person_sees_it_in_one_item_for_which_nothing_waits(unsure: Feelings, 
     item = item_of(turn)
     assert (item.stage, item.reasons) == ("reply", ["citizen.danger"])
     client = browser(person("eva", Role.CASEWORKER, "civil-registry"))
-    band = page(client.get("/review/"))
-    assert band.index("In crisis") < band.index(turn.session.reference)
+    sure = the_other(ask)
+    ReviewItem.objects.filter(pk=item.pk).update(due_at="2020-01-01T00:00Z")
+    band = page(client.get("/review/")).partition("In crisis: a life")[2]
+    # Those for which somebody waits come first, whenever they are due.
+    assert band.index(sure.session.reference) < band.index(f'id="row-{item.pk}"')
+    assert band.index("Only a sign: nobody waits") > band.index(f'id="row-{item.pk}"')
+    assert band.count("Only a sign: nobody waits") == 1
     client.post(f"/review/{item.pk}/claim/", {"version": item.version})
     html = page(client.get(f"/review/{item.pk}/"))
-    assert "In crisis: Self-harm or suicide" in html
+    assert "Only a sign of danger, nobody waits: Self-harm or suicide" in html
+    # No words are asked for that would be refused.
+    assert 'id="action-dismiss"' in html
+    assert "dismiss-text" not in html
     assert "shown help lines and an answer. Nothing waits for this item." in html
     assert "Talk with them or decide" in html
     assert "may be meant, by its meaning" in html
     assert "Listening Line" in html
     assert verify(turn.session_id).ok
     dismissed(item)
-    assert Turn.objects.get().state == "answered"
-    assert ReviewItem.objects.count() == 1
+    turn.refresh_from_db()
+    assert turn.state == "answered"
+    assert turn.review_items.count() == 1
 
 
 def test_rest_and_the_json_socket_tell_help_and_answer(unsure: Feelings) -> None:
@@ -138,8 +156,8 @@ def test_the_record_keeps_how_sure_it_was_and_replay_asks_nobody(
 def test_a_phrase_beside_it_holds_the_turn(unsure: Feelings, ask: Ask) -> None:
     turn = ask(f"{WEAK}. He hits my child")
     assert turn.state == "needs_review"
-    assert "policy.risk" in item_of(turn).reasons
-    assert "citizen.danger" not in item_of(turn).reasons
+    assert "policy.risk" in item_of(turn, CRISIS).reasons
+    assert "citizen.danger" not in item_of(turn, CRISIS).reasons
 
 
 def test_what_a_model_sees_as_well_holds_the_turn(unsure: Feelings, ask: Ask) -> None:
@@ -151,7 +169,7 @@ def test_what_a_model_sees_as_well_holds_the_turn(unsure: Feelings, ask: Ask) ->
     assert turn.state == "needs_review"
     assert [found["source"] for found in turn.risks] == ["hint", "model"]
     assert turn.text[slice(turn.risks[1]["start"], turn.risks[1]["end"])] == "look after me"
-    assert item_of(turn).reasons == ["policy.risk"]
+    assert item_of(turn, CRISIS).reasons == ["policy.risk"]
     assert replay(turn).same
     assert verify(turn.session_id).ok
     # And nobody chooses from a list while it waits.
@@ -175,7 +193,7 @@ def test_several_agencies_have_the_item(unsure: Feelings, ask: Ask) -> None:
 def test_a_turn_that_stops_has_the_one_item(unsure: Feelings, ask: Ask) -> None:
     turn = ask(WEAK, model=desk.Scripted({"category_select_v1": desk.BAD}))
     assert turn.state == "needs_review"
-    item = item_of(turn)
+    item = item_of(turn, CRISIS)
     assert item.stage == "category_select_v1"
     assert item.reasons[0] == "citizen.danger"
     assert "policy.risk" not in item.reasons
@@ -228,7 +246,7 @@ def test_none_of_these_makes_it_an_item_that_the_citizen_waits_for(
         sweeper.sweep()
     else:
         choose(session_id=asking.session_id, turn_id=asking.pk, number=None)
-    item = item_of(asking)
+    item = item_of(asking, CRISIS)
     assert item != first
     assert item.reasons[0] == "citizen.danger"
     assert Turn.objects.get().state == "needs_review"
@@ -246,7 +264,7 @@ def test_a_dismissal_that_waits_for_agreement_closes_nothing_later(asking: Turn)
     with pytest.raises(errors.Refused, match="decided"):
         desk.decide(first, desk.person("bob", *desk.ALL), Action.AGREE)
     assert Turn.objects.get().state == "needs_review"
-    assert item_of(asking) != first
+    assert item_of(asking, CRISIS) != first
 
 
 def test_help_lines_stay_until_a_person_has_looked(unsure: Feelings, ask: Ask) -> None:
@@ -275,7 +293,7 @@ def test_nobody_is_asked_about_numbers_while_it_is_unseen(unsure: Feelings, ask:
 def test_who_asks_for_a_person_has_the_one_item(unsure: Feelings) -> None:
     wanted = person_services.Wanted(way="page", text=WEAK)
     request = person_services.ask(digest=services.secret_digest("s"), wanted=wanted)
-    item = item_of(request.turn)
+    item = item_of(request.turn, CRISIS)
     assert (item.stage, item.reasons) == ("person", ["citizen.danger", "policy.person"])
 
 
@@ -285,4 +303,4 @@ def test_help_in_feedback_joins_the_item(unsure: Feelings, ask: Ask) -> None:
     turn = ask(WEAK)
     said = "I want to kill myself"
     rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=said)
-    assert item_of(turn).reasons == ["policy.risk", "citizen.danger", "citizen.feedback"]
+    assert item_of(turn, CRISIS).reasons == ["policy.risk", "citizen.danger", "citizen.feedback"]
