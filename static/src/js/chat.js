@@ -160,8 +160,11 @@ function focusOutcome(turn) {
   chose = null;
   if (document.activeElement !== turn) return;
   const heading = turn.querySelector(".outcome h3");
-  heading?.setAttribute("tabindex", "-1");
-  heading?.focus({ preventScroll: true });
+  if (!heading) return;
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+  // The last of the choices stood lower than what comes of it begins.
+  if (heading.getBoundingClientRect().top < 0) bring(heading);
 }
 
 document.addEventListener("focusin", (event) => {

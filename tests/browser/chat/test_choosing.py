@@ -39,12 +39,14 @@ def test_a_tap_leads_to_the_answer_on_the_same_page(quiet_page: Page, width: int
 
 def test_who_chooses_nothing_of_it_is_led_to_what_happens_now(quiet_page: Page) -> None:
     page = quiet_page
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/")
     connected(page)
     ask(page, "passport")
     page.get_by_role("button", name="None of these").press("Enter")
     held = page.get_by_role("heading", name="A person will answer this question")
     expect(held).to_be_focused()
+    expect(held).to_be_in_viewport()
     expect(page.locator("#status")).to_have_text("Question 1: The assistant asks you to choose.")
 
 
