@@ -127,7 +127,7 @@ def quantile(values: Sequence[tuple[float, int]], share: float) -> float | None:
 class Waiting:
     """How long people's answers took, in seconds since the question; None without answers.
 
-    ``in_time`` of ``due`` answers came by their due time; among those due are the ``overdue``: items
+    ``in_time`` of ``due`` answers came by their due time. Those due have the ``overdue``: items
     that are still open.
     """
 
