@@ -35,18 +35,10 @@ HELP = "Please get help now"
 
 
 def item_of(turn: Turn, rank: int = SIGN) -> ReviewItem:
-    """The one item of a turn that is undecided: in crisis, before all others.
-
-    Those for which somebody waits have the ``rank`` before it.
-    """
+    """The one undecided item of a turn, in crisis: before it those for which somebody waits."""
     item = desk.the_item(turn)
     assert (item.rank, item.priority) == (rank, 1)
     return item
-
-
-def the_other(ask: Ask) -> Turn:
-    """The message of somebody who is in danger without doubt, and waits."""
-    return ask(f"{VISA}, if not I will kill myself", secret="other")
 
 
 def dismissed(item: ReviewItem) -> None:
@@ -103,7 +95,7 @@ def test_a_person_sees_it_in_one_item_for_which_nothing_waits(unsure: Feelings, 
     item = item_of(turn)
     assert (item.stage, item.reasons) == ("reply", ["citizen.danger"])
     client = browser(person("eva", Role.CASEWORKER, "civil-registry"))
-    sure = the_other(ask)
+    sure = ask(f"{VISA}, if not I will kill myself", secret="other")
     ReviewItem.objects.filter(pk=item.pk).update(due_at="2020-01-01T00:00Z")
     band = page(client.get("/review/")).partition("In crisis: a life")[2]
     # Those for which somebody waits come first, whenever they are due.
