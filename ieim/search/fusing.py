@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
@@ -41,6 +40,9 @@ _ABOUT = 3
 _CLEARLY = 2.5
 """So much more evidence another service has for a message that is clearly about that one. Chosen on
 talks that are made of the development questions, where taps cost as much as wrong answers save."""
+
+_NEARER = 0.25
+"""And so much of it has to be of meaning."""
 
 _DOUBT = 0.5
 """How surely a message goes on at most that reads so, but is clearly about something else."""
@@ -161,17 +163,17 @@ class FusedIndex:
         return min(sure, _DOUBT) if sure > _DOUBT and self._is_elsewhere(message, talk) else sure
 
     def _is_elsewhere(self, message: str, talk: str) -> bool:
-        """Whether a message alone clearly finds another service than the talk is about."""
-        own = self._fused(message)
-        about = self._fused(talk)
-        if own is None or about is None:
+        """Whether a message alone clearly finds another service than the talk is about, by words
+        and, that no rare word of it decides alone ("bring"), by meaning too."""
+        near, near_talk = (self._near(text, self._services) for text in (message, talk))
+        if near is None or near_talk is None:
             return False
+        index = self.words.service_index
+        own, about = index.fused_scores(message, near), index.fused_scores(talk, near_talk)
         of_the_talk = np.argsort(-about, kind="stable")[:_ABOUT]
-        return bool(own.max() - own[of_the_talk].max() >= _CLEARLY)
-
-    def _fused(self, text: str) -> NDArray[np.float64] | None:
-        near = self._near(text, self._services)
-        return None if near is None else self.words.service_index.fused_scores(text, near)
+        best = own.argmax()
+        nearer = MEANING * float(near[best] - near[of_the_talk].max())
+        return nearer >= _NEARER and bool(own[best] - own[of_the_talk].max() >= _CLEARLY)
 
     def parts(self, text: str) -> Sequence[Part]:
         """Return the questions that read as inquiries which are clear by themselves."""

@@ -33,12 +33,13 @@ def test_it_takes_a_verdict_and_says_thank_you(quiet_page: Page, width: int) -> 
     expect(no).to_be_visible()
     expect(no).to_be_focused()
     expect(line.get_by_role("link", name="Talk to a person")).to_be_visible()
-    expect(page.locator("#status")).to_have_text("Thank you. A caseworker can answer you instead.")
+    status = page.locator("#status")
+    expect(status).to_have_text("Question 1: Thank you. A caseworker can answer you instead.")
     assert_fits(page)
     assert_accessible(page)
     line.get_by_role("button", name="Yes").click()
     expect(line.get_by_role("button", pressed=True)).to_have_text("✓ Yes")
-    expect(page.locator("#status")).to_have_text("Thank you.")
+    expect(status).to_have_text("Question 1: Thank you.")
     assert page.evaluate("window.sameDocument") is True
     # What the socket sends later shows the same.
     ask(page, "I lost my passport. How do I get a new one?")
