@@ -164,7 +164,7 @@ function focusOutcome(turn) {
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });
   // The last of the choices stood lower than what comes of it begins.
-  if (heading.getBoundingClientRect().top < 0) bring(heading);
+  if (heading.getBoundingClientRect().top < 0) bring(turn.querySelector(".outcome"));
 }
 
 document.addEventListener("focusin", (event) => {
