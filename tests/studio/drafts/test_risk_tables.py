@@ -162,6 +162,8 @@ def test_the_demo_tells_everybody_in_danger_whom_to_call() -> None:
     flags = {label.code for label in demo.labels if label.escalates}
     languages = {line.language for line in demo.help_lines}
     assert languages >= {translation.language for translation in demo.translations}
+    # Those of the citizens' pages beside English, which the labels' descriptions are in.
+    assert languages >= {"ar", "de", "es", "fr", "tl", "zh"}
     assert {(line.language, line.flag) for line in demo.help_lines} == {
         (language, flag) for language in languages for flag in flags
     }
