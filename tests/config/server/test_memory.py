@@ -41,6 +41,6 @@ def arenas(how: str) -> int:
     return told.count("<heap nr")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="glibc's arenas")
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc has arenas to share")
 def test_threads_share_the_arenas_of_the_allocator() -> None:
     assert arenas("shared") <= ARENAS < arenas("own")

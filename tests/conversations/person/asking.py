@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from conversations.models import PersonRequest, Takeover
+from conversations.models import PersonRequest, Takeover, Turn
 from conversations.person import services
 from conversations.person.services import Wanted
-from conversations.turns.services import secret_digest
+from conversations.turns.running import running
+from conversations.turns.services import receive_turn, secret_digest
 from ieim.people.models import User
 from review.models import ReviewItem
 from review.talking import services as talking
 
+SECRET = "a"
 HELP = "Somebody should look at my papers, please."
 NUMBER = "+12025550143"
 ADDRESS = "ana@example.org"
@@ -30,3 +32,10 @@ def item_of(request: PersonRequest) -> ReviewItem:
 def taken_over(request: PersonRequest, by: User) -> Takeover:
     """Let somebody take the conversation over that a request is in."""
     return talking.begin(item_id=item_of(request).pk, actor=by)
+
+
+def send(text: str = "Are you there?") -> Turn:
+    """Write in the conversation of ``SECRET``, and let the pipeline have it if it may."""
+    turn = receive_turn(secret=SECRET, text=text, enqueue=False)
+    running.run_turn(turn_id=turn.pk)
+    return Turn.objects.get(pk=turn.pk)

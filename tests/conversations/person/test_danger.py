@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from conversations import selectors
-from conversations.models import PersonRequest, Turn
+from conversations.models import PersonRequest
 from conversations.person import talking
 from conversations.person.models import Ended
 from conversations.turns import services as turns
-from conversations.turns.running import running
 from ieim.people.models import User
 from review.crisis import is_crisis
 from review.models import ReviewItem
-from tests.conversations.person.asking import taken_over, wants
-from tests.review import desk
-
-SECRET = "a"
-
-
-@pytest.fixture
-def request_(published: None) -> PersonRequest:
-    return wants(SECRET)
-
-
-@pytest.fixture
-def eva(db: None) -> User:
-    return desk.person("eva")
-
-
-def send(text: str) -> Turn:
-    turn = turns.receive_turn(secret=SECRET, text=text, enqueue=False)
-    running.run_turn(turn_id=turn.pk)
-    return Turn.objects.get(pk=turn.pk)
+from tests.conversations.person.asking import SECRET, send, taken_over
 
 
 def test_danger_shows_help_lines_at_once(request_: PersonRequest, eva: User) -> None:

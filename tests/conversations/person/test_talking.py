@@ -25,28 +25,11 @@ from review.claims import services as claims
 from review.models import Action, ReviewItem
 from review.talking import services as desk_talk
 from review.talking.services import CannotTalk
-from tests.conversations.person.asking import item_of, taken_over, wants
+from tests.conversations.person.asking import SECRET, item_of, send, taken_over, wants
 from tests.fixtures import VISA
 from tests.review import desk
 
-SECRET = "a"
 UNSURE = {"service_select_v1": [desk.unsure, desk.unsure]}
-
-
-@pytest.fixture
-def request_(published: None) -> PersonRequest:
-    return wants(SECRET)
-
-
-@pytest.fixture
-def eva(db: None) -> User:
-    return desk.person("eva")
-
-
-def send(text: str = "Are you there?") -> Turn:
-    turn = turns.receive_turn(secret=SECRET, text=text, enqueue=False)
-    running.run_turn(turn_id=turn.pk)
-    return Turn.objects.get(pk=turn.pk)
 
 
 def kinds(session_id: Any) -> list[str]:
