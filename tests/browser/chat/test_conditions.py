@@ -15,6 +15,7 @@ from tests.browser.steps import (
     ask,
     assert_accessible,
     assert_fits,
+    connected,
     expect_answer,
 )
 
@@ -107,3 +108,13 @@ def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, sc
     assert_accessible(page)
     assert_fits(page)
     context.close()
+
+
+def test_help_lines_stay_in_view_when_a_person_will_answer(quiet_page: Page) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": 360, "height": 640})
+    page.goto("/")
+    connected(page)
+    ask(page, "I will kill myself and he hits me when I ask")
+    expect(page.get_by_role("heading", name="A person will answer this question")).to_be_attached()
+    expect(page.get_by_role("heading", name="Please get help now")).to_be_in_viewport()
