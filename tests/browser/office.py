@@ -101,6 +101,7 @@ def take(page: Page) -> None:
     expect(button).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()
+    page.wait_for_load_state()  # with its scripts, which keep the claim and check what is written
 
 
 def look(page: Page, reason: str = "The topic is plain.") -> None:
@@ -108,6 +109,7 @@ def look(page: Page, reason: str = "The topic is plain.") -> None:
     page.get_by_label("Why?").fill(reason)
     page.get_by_role("button", name="See what happens").click()
     expect(page.get_by_role("button", name="Confirm and open the next item")).to_be_visible()
+    page.wait_for_load_state()
 
 
 def checked_at_both_widths(page: Page) -> None:
