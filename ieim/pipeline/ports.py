@@ -196,8 +196,8 @@ class Shortlist(Protocol):
         ...
 
     def parts(self, text: str) -> Sequence[Part]:
-        """Return the questions of a message, in order, that say by themselves what they are about:
-        "and what does it cost?" is none."""
+        """Return the requests of a message, in order, that say by themselves what they are about:
+        "and what does it cost?" is none. A statement is one only where meaning tells it apart."""
         ...
 
     def asked_about(self, text: str) -> Sequence[str]:

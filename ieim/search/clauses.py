@@ -124,8 +124,7 @@ class Clause:
 
     @property
     def is_question(self) -> bool:
-        """Whether it ends in a question mark. Who tells a story says much that nobody need answer,
-        so that a request without the mark is not told from it."""
+        """Whether it ends in a question mark: a story says much that nobody need answer."""
         return self.said.endswith(("?", "؟", "？"))
 
 

@@ -15,6 +15,7 @@ from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
 from ieim.pipeline.stages.base import APART
 from ieim.search.clauses import clauses, read_clauses
+from ieim.search.elsewhere import Evidence, finds_another, stand_apart
 from ieim.search.engine import MEANING, Near
 from ieim.search.index import ReleaseIndex
 from ieim.search.inquiry import Reading, heard
@@ -33,16 +34,6 @@ _CLAUSES = 4
 
 _PARTS = 12
 """And of what it asks for so many are told apart."""
-
-_ABOUT = 3
-"""So many services a talk may be about."""
-
-_CLEARLY = 2.5
-"""So much more evidence another service has for a message that is clearly about that one. Chosen on
-talks that are made of the development questions, where taps cost as much as wrong answers save."""
-
-_NEARER = 0.25
-"""And so much of it has to be of meaning."""
 
 _DOUBT = 0.5
 """How surely a message goes on at most that reads so, but is clearly about something else."""
@@ -163,22 +154,24 @@ class FusedIndex:
         return min(sure, _DOUBT) if sure > _DOUBT and self._is_elsewhere(message, talk) else sure
 
     def _is_elsewhere(self, message: str, talk: str) -> bool:
-        """Whether a message alone clearly finds another service than the talk is about, by words
-        and, that no rare word of it decides alone ("bring"), by meaning too."""
-        near, near_talk = (self._near(text, self._services) for text in (message, talk))
-        if near is None or near_talk is None:
-            return False
-        index = self.words.service_index
-        own, about = index.fused_scores(message, near), index.fused_scores(talk, near_talk)
-        of_the_talk = np.argsort(-about, kind="stable")[:_ABOUT]
-        best = own.argmax()
-        nearer = MEANING * float(near[best] - near[of_the_talk].max())
-        return nearer >= _NEARER and bool(own[best] - own[of_the_talk].max() >= _CLEARLY)
+        """Whether a message alone clearly finds another service than the talk is about."""
+        own, about = self._found(message), self._found(talk)
+        return own is not None and about is not None and finds_another(own, about)
+
+    def _found(self, text: str) -> Evidence | None:
+        """Return what ``text`` alone finds; None without meaning."""
+        near = self._near(text, self._services)
+        if near is None:
+            return None
+        return Evidence(self.words.service_index.fused_scores(text, near), near)
 
     def parts(self, text: str) -> Sequence[Part]:
-        """Return the questions that read as inquiries which are clear by themselves."""
+        """Return what reads as inquiries which are clear by themselves: the questions, and such
+        statements as find a service of their own beside all else that does."""
         reading = self._reading()
-        said = [each for each in read_clauses(text) if each.is_question][:_PARTS]
+        said = read_clauses(text)
+        if len(said) > _PARTS:
+            said = [each for each in said if each.is_question][:_PARTS]
         if reading is None or len(said) < 2:
             return self.words.parts(text)
         try:
@@ -187,11 +180,14 @@ class FusedIndex:
             return self.words.parts(text)
         if vectors.shape[1] != reading.width:
             return self.words.parts(text)
-        return [
-            Part(each.start, each.end)
+        clear = [
+            each
             for each, vector in zip(said, vectors, strict=True)
             if reading.asked(vector) >= reading.least and not reading.goes_on(vector)
         ]
+        found = {each: own for each in clear if (own := self._found(each.said)) is not None}
+        apart = stand_apart(found)
+        return [Part(each.start, each.end) for each in clear if each.is_question or each in apart]
 
     def asked_about(self, text: str) -> Sequence[str]:
         """Return the fields that the clauses of a message ask about."""

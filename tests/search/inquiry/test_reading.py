@@ -177,6 +177,42 @@ def test_what_reads_like_a_follow_up_but_is_clearly_about_another_service_may_no
     assert index.goes_on(f"how do I file a tax return{TALK}") == 0.5
 
 
+def requests(text: str) -> list[str]:
+    """The parts of a message, where every clause reads as an inquiry that is clear by itself."""
+
+    class Clear(Reading):
+        def asked(self, vector: object) -> float:
+            return 1.0
+
+        def goes_on(self, vector: object) -> float:
+            return 0.0
+
+    rows = np.random.default_rng(1).normal(size=(len(KINDS), 8)).astype(np.float32)
+    index = fuse(release(), Ideas(), Clear(rows, KINDS))
+    return [text[part.start : part.end] for part in index.parts(text)]
+
+
+def test_statements_that_find_a_service_each_are_told_apart() -> None:
+    text = "I lost my passport and I want to file a tax return"
+    assert requests(text) == ["I lost my passport", "I want to file a tax return"]
+    assert requests("My licence expired. I lost my passport. Thanks to all") == []
+    assert requests("I lost my passport, and how do I file a tax return?") == [
+        "I lost my passport",
+        "how do I file a tax return",
+    ]
+
+
+def test_a_story_about_one_matter_has_no_parts() -> None:
+    assert requests("I lost my passport. It was stolen. I want my papers back") == []
+    assert requests("I lost my passport") == []
+
+
+def test_a_story_is_not_read_part_by_part_where_it_is_long() -> None:
+    story = "I lost my passport. I want to file a tax return. " * 7
+    assert requests(story) == []
+    assert requests(f"{story}How do I renew a passport?") == ["How do I renew a passport"]
+
+
 def test_without_a_talk_nothing_goes_on() -> None:
     assert fuse(release(), Ideas()).goes_on("and the fee?") == 0.0
 
