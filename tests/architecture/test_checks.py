@@ -105,3 +105,27 @@ def test_a_run_reads_the_files_of_its_part_alone(
         ignored = config.hook.pytest_ignore_collect
         read = {file for file in files if not ignored(collection_path=file, config=config)}
         assert read == checks.dealt(files - browser, part) | checks.dealt(browser, part)
+
+
+def test_temporary_files_go_to_memory_where_it_has_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "MEMORY", tmp_path)
+    monkeypatch.setattr(checks, "ROOM", 1)
+    assert checks.scratch() == str(tmp_path)
+    monkeypatch.setattr(checks, "ROOM", 2**63)
+    assert checks.scratch() is None
+    monkeypatch.setattr(checks, "MEMORY", tmp_path / "no")
+    assert checks.scratch() is None
+
+
+def test_a_step_keeps_its_temporary_files_in_a_folder_that_ends_with_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "scratch", lambda: str(tmp_path))
+    said = tmp_path / "said"
+    code = f"import pathlib, tempfile; pathlib.Path({str(said)!r}).write_text(tempfile.mkdtemp())"
+    assert checks.main([Step("Somewhere", (sys.executable, "-c", code))]) == 0
+    folder = Path(said.read_text())
+    assert folder.is_relative_to(tmp_path)
+    assert not folder.parent.exists()
