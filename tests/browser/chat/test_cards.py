@@ -111,12 +111,20 @@ def test_what_was_asked_leads_and_the_rest_stays_closed(
     page.context.close()
 
 
-def test_a_part_that_nothing_covers_is_said(browser: Browser, site: str) -> None:
-    page = shown(browser, site, THIRD, width=390, script=True)
+@pytest.mark.parametrize("script", [True, False])
+def test_a_part_that_nothing_covers_is_said_and_asked_by_itself(
+    browser: Browser, site: str, script: bool
+) -> None:
+    page = shown(browser, site, THIRD, width=390, script=script)
     left = page.locator(".answer__uncovered")
     expect(left).to_contain_text("Where can I renew a broken fishing boat mooring")
     expect(left).to_contain_text("in a message of its own")
-    assert_accessible(page)
+    if script:
+        assert_accessible(page)
+    left.get_by_role("button", name="Ask this by itself").click()
+    asked = page.locator(".turn").nth(1)
+    expect(asked).to_contain_text("Where can I renew a broken fishing boat mooring")
+    expect(asked).not_to_contain_text("passport")
     page.context.close()
 
 
