@@ -13,8 +13,8 @@ import yaml
 from ieim.pipeline.knowledge import RiskExample
 from ieim.search import inquiry
 
-EVERY: Final = 4
-"""Every fourth of the messages that teach what an inquiry is stands here as well: with all of them
+EVERY: Final = 5
+"""Every fifth of the messages that teach what an inquiry is stands here as well: with all of them
 teaching takes six times as long, and sees no more."""
 
 _SHORT: Final = (inquiry.Kind.FOLLOW_UP, inquiry.Kind.CORRECTION)
