@@ -19,7 +19,13 @@ from ieim.llm.forms import response_format
 from ieim.llm.takes import Takes
 from ieim.pipeline.gate.gate import MAX_BYTES
 from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
-from ieim.search.transport import BodyTooLargeError, DeadlineTransport, seconds_left, total_deadline
+from ieim.search.transport import (
+    BodyTooLargeError,
+    Client,
+    DeadlineTransport,
+    seconds_left,
+    total_deadline,
+)
 
 _TIMED_OUT = "The model server gave no whole answer before the deadline."
 _NOT_A_COMPLETION = (
@@ -81,7 +87,7 @@ class OpenAIModel:
             # A server that wants no key takes any; an empty one would be no legal header.
             api_key=api_key or "none",
             max_retries=0,
-            http_client=httpx.Client(transport=DeadlineTransport()),
+            http_client=Client(transport=DeadlineTransport()),
         )
         # Looked up here: the package imports this part at first use, and a call's time is short.
         self._completions = client.chat.completions.with_streaming_response

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ieim.pipeline.knowledge import Agency, Category, Service
 from ieim.pipeline.ports import Ranked
 from ieim.search.analysis import PLAIN, STEMMED, fold
+from ieim.search.deep import elsewhere
 from ieim.search.scoring import Query, Scorer, read_query
 
 Item = TypeVar("Item", Agency, Category, Service)
@@ -213,7 +214,7 @@ class Index(Generic[Item]):
             # The filter chooses, it must not score.
             unscored = tantivy.Query.boost_query(among, 0.0)
             query = tantivy.Query.boolean_query([(must, query), (must, unscored)])
-        hits = self._searcher.search(query, limit, count=False).hits
+        hits = elsewhere(lambda: self._searcher.search(query, limit, count=False)).hits
         positions = self._searcher.fast_field_values("position", [place for _, place in hits])
         found = zip(positions, (score for score, _ in hits), strict=True)
         return [(int(position or 0), score) for position, score in found]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,7 +18,7 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.gate.gate import MAX_BYTES, judge
 from ieim.pipeline.ports import Message, ModelAnswer
 from ieim.pipeline.stages.base import Context
-from tests.llm.raw_server import chat, http, raw_server, saying
+from tests.llm.raw_server import RawServer, chat, http, raw_server, saying
 from tests.llm.requested import KEY, client, request
 from tests.pipeline.build import RELEASE
 
@@ -208,3 +210,33 @@ def test_a_call_that_waits_keeps_little_room_for_its_answer(
     # Only the wait is cheap: what has come is read in larger pieces.
     assert rooms[0] <= 1024
     assert max(rooms) > 1024
+
+
+def test_a_call_that_waits_keeps_no_copy_of_what_it_has_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = SyncStream.read
+    kept: list[int] = []
+
+    def noting(stream: SyncStream, max_bytes: int, timeout: float | None = None) -> bytes:
+        kept.append(tracemalloc.get_traced_memory()[0])
+        return read(stream, max_bytes, timeout)
+
+    def sent_and_forgotten(connection: socket.socket, server: RawServer) -> None:
+        lengths.append(len(server.requests.pop()[1]))
+        saying(http(chat()))(connection, server)
+
+    monkeypatch.setattr(SyncStream, "read", noting)
+    lengths: list[int] = []
+    asked = request("x" * 1_000_000)
+    with raw_server(sent_and_forgotten) as server:
+        model = client(server.base_url)
+        model.complete(request(), deadline=5)  # what is read at first use is read
+        kept.clear()
+        tracemalloc.start()
+        try:
+            model.complete(asked, deadline=5)
+        finally:
+            tracemalloc.stop()
+    assert lengths[-1] > 1_000_000
+    assert kept[0] < 500_000
