@@ -14,8 +14,8 @@ import numpy as np
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
 from ieim.pipeline.stages.base import APART
+from ieim.search.apart import Evidence, finds_another, stand_apart
 from ieim.search.clauses import clauses, read_clauses
-from ieim.search.elsewhere import Evidence, finds_another, stand_apart
 from ieim.search.engine import MEANING, Near
 from ieim.search.index import ReleaseIndex
 from ieim.search.inquiry import Reading, heard
