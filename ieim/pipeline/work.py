@@ -29,7 +29,8 @@ class Turn:
     ``language`` (ISO 639-1) is the citizen's, empty for the one that the knowledge is written in.
     ``decided`` says that somebody, the citizen or staff, has had a hand in its stages: nobody is
     asked any more what the message means. ``in_danger`` says that an earlier message of danger
-    waits for a person: nobody is asked to choose from a list either.
+    waits for a person: nobody is asked to choose from a list either. ``helped`` says that help
+    lines of an earlier message stand at this one, be it for a weak sign alone.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Turn:
     language: str = ""
     decided: bool = False
     in_danger: bool = False
+    helped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
