@@ -64,7 +64,9 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     in_danger = bool(text and turn.feedback and turn.contacts)
     place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx:
-        response = render(request, "conversations/rating/_rated.html", {"turn": turn})
+        # The focus has the help lines read out: as an alert too they would be read twice.
+        told = {"turn": turn, "heard": {turn.id}}
+        response = render(request, "conversations/rating/_rated.html", told)
         if in_danger:
             trigger_client_event(response, "help", {"id": place}, after="settle")
         return response
