@@ -87,7 +87,8 @@ class Runner(Asking):
             if offered:
                 return Abstained(REPLY, tuple(foreign), offered)
         if not (holds or turn.decided) and self._gives_guidance_beneath_help(turn, outcome):
-            holds = policy.beneath_help_lines(self.shortlist.case(turn.text))
+            case = guidance.UNCLEAR if turn.again else self.shortlist.case(turn.text)
+            holds = policy.beneath_help_lines(case)
         holds += foreign
         return Held(outcome.reply, tuple(holds)) if holds else outcome
 

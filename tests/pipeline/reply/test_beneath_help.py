@@ -31,6 +31,10 @@ def test_a_person_answers_what_there_is_no_answer_to(text: str) -> None:
     assert isinstance(answered(text), Answered)
 
 
+def test_so_does_one_whose_words_are_asked_again_as_something_else() -> None:
+    assert isinstance(answered("Thank you", helped=True, again=True), Held)
+
+
 @pytest.mark.parametrize("text", ["Thank you", "Hello"])
 def test_who_is_polite_is_answered(text: str) -> None:
     assert isinstance(answered(text, helped=True), Answered)
