@@ -65,8 +65,8 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx:
         # The focus has the help lines read out: as an alert too they would be read twice.
-        told = {"turn": turn, "heard": {turn.id}}
-        response = render(request, "conversations/rating/_rated.html", told)
+        shown = {"turn": turn, "heard": {turn.id}}
+        response = render(request, "conversations/rating/_rated.html", shown)
         if in_danger:
             trigger_client_event(response, "help", {"id": place}, after="settle")
         return response
