@@ -10,6 +10,7 @@ from conversations.chat import views
 from conversations.mail import views as mail_views
 from conversations.offline import views as offline
 from conversations.person import views as person_views
+from conversations.rating import views as rating_views
 from conversations.returning import views as returning_views
 
 app_name = "conversations"
@@ -17,7 +18,7 @@ app_name = "conversations"
 urlpatterns = [
     path("", views.chat, name="chat"),
     path("ask/", views.ask, name="ask"),
-    path("turns/<uuid:turn_id>/rating/", views.rate, name="rate"),
+    path("turns/<uuid:turn_id>/rating/", rating_views.rate, name="rate"),
     path("turns/<uuid:turn_id>/choice/", views.choose, name="choose"),
     path(
         "turns/<uuid:turn_id>/something-else/",

@@ -255,13 +255,14 @@ rating = extend_schema(
     summary="Say whether an answer was useful",
     description=(
         "Stores the citizen's verdict on the reply of a turn. A second one takes the place of the "
-        "first, and what was said with that goes. Why may be said with it, at once or later: a "
+        "first, and what was said with that goes; the same one again stores nothing. A change "
+        "counts as a message does. Why may be said with it, at once or later: a "
         "`reason` where it was not useful, and a `text`. Only a reply of kind `service` or "
         "`answer` can be rated; 404 for any other turn."
     ),
     request=RatingSerializer,
     responses={
         200: answer(TurnSerializer, "The turn, rated.", "A rated turn", examples.ANSWERED),
-        **problems(400, 401, 404, 411, 413, 415, 422),
+        **problems(400, 401, 404, 411, 413, 415, 422, 429),
     },
 )

@@ -176,7 +176,14 @@ class OneRating(View):
         verdict = RatingSerializer(data=request.data)
         verdict.is_valid(raise_exception=True)
         try:
-            rating.rate(session_id=session.pk, turn_id=turn_id, **verdict.validated_data)
+            rating.rate(
+                session_id=session.pk,
+                turn_id=turn_id,
+                address=addresses.of_request(request),
+                **verdict.validated_data,
+            )
+        except refusing.TooMany as error:
+            raise of_asking(error) from error
         except rating.FeedbackRefused as error:
             raise of_refusal(error) from error
         except (Session.DoesNotExist, rating.NothingToRate) as error:

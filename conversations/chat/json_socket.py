@@ -164,7 +164,7 @@ class JsonConsumer(AsyncWebsocketConsumer):
                 again = partial(replacing.ask_again, address=address)
                 await self.take(self.session, again, turn_id=turn)
             case Rate(turn, useful, reason, text):
-                rate = partial(rating.rate, useful=useful, reason=reason)
+                rate = partial(rating.rate, useful=useful, reason=reason, address=address)
                 await self.take(self.session, rate, turn_id=turn, text=text)
 
     async def take(
@@ -177,7 +177,7 @@ class JsonConsumer(AsyncWebsocketConsumer):
     ) -> None:
         """Hand what a frame says to the service that it is for; what comes of it are events."""
         try:
-            await database_sync_to_async(service)(session_id=session.pk, **said)
+            told = await database_sync_to_async(service)(session_id=session.pk, **said)
         except refusing.TooMany as error:
             await self.tell_limit(error, client_id)
         except refusing.Refused as error:
@@ -195,6 +195,8 @@ class JsonConsumer(AsyncWebsocketConsumer):
             await self.tell_error("server-error", OUR_FAULT, client_id)
         else:
             self.errors = 0
+            if isinstance(told, dict):  # nothing was stored that it could be sent from
+                await self.send_frame({**told, "event": self.position})
             self.follow(session)
 
     async def turn_changed(self, event: dict[str, Any]) -> None:

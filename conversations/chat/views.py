@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import trigger_client_event
 
 from conversations import selectors
 from conversations.chat import cookies
@@ -21,7 +20,6 @@ from conversations.events.announcing import heard
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.personal import choices
-from conversations.rating import services as rating
 from conversations.replacing import services as replacing
 from conversations.returning import links, seen
 from conversations.returning.seen import Visit
@@ -76,56 +74,6 @@ def ask(request: HttpRequest) -> HttpResponse:
         response = redirect(f"{reverse('conversations:chat')}#turn-{turn.pk}")
         response.status_code = 303
     cookies.put(response, secret)
-    return response
-
-
-@never_cache
-@sensitive_post_parameters()
-@require_POST
-def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
-    """Take the verdict on an answer of this browser's conversation.
-
-    With "no" may come why: a reason and words. 303 to the page at that answer, for htmx the line
-    beneath it; 400 for what is no verdict, 422 for a reason or words that cannot be taken, 404
-    where there is nothing to rate.
-    """
-    is_htmx = request.headers.get("HX-Request") == "true"
-    verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
-    if verdict is None:
-        return render(request, "conversations/rating/rating_problem.html", status=400)
-    # One form serves all answers of the page, so each names its fields by its turn.
-    reason, text = (request.POST.get(f"{name}-{turn_id}", "") for name in ("reason", "text"))
-    secret = cookies.secret_of_request(request)
-    session = selectors.session_for_secret(secret) if secret else None
-    try:
-        if session is None:
-            raise rating.NothingToRate
-        rating.rate(
-            session_id=session.pk,
-            turn_id=turn_id,
-            useful=verdict,
-            reason="" if verdict else reason,
-            text="" if verdict else text.replace("\r\n", "\n"),
-        )
-    except rating.FeedbackRefused as refused:
-        told = {"message": refused.message}
-        return render(request, "conversations/rating/rating_problem.html", told, status=422)
-    except (Session.DoesNotExist, rating.NothingToRate):
-        response = render(request, "404.html", status=404)
-        # The page is of a conversation that is gone: with htmx it looks again.
-        response.headers["HX-Refresh"] = "true"
-        return response
-    turn = selectors.turn_view(turn_id)
-    # Help stands above the answer, words about it beneath: whoever wrote them is led there.
-    in_danger = bool(text and turn.feedback and turn.contacts)
-    place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
-    if is_htmx:
-        response = render(request, "conversations/rating/_rated.html", {"turn": turn})
-        if in_danger:
-            trigger_client_event(response, "help", {"id": place}, after="settle")
-        return response
-    response = redirect(f"{reverse('conversations:chat')}#{place}")
-    response.status_code = 303
     return response
 
 

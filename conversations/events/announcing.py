@@ -38,13 +38,17 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
 
 def heard(before: Sequence[TurnView] | None, now: Sequence[TurnView]) -> Collection[UUID]:
     """Return the turns whose help lines are no news to who listens; ``before`` is None for a page
-    that is only opened, where those of a question that is being worked on are."""
-    known = {turn.id: turn.contacts for turn in before or ()}
+    that is only opened, where those of a question that is being worked on are.
+
+    Those for what somebody has said of an answer are none either: whoever said it is led there.
+    """
+    known = {turn.id: turn for turn in before or ()}
     return {
         turn.id
         for turn in now
         if (
-            set(turn.contacts) <= set(known[turn.id])
+            set(turn.contacts) <= set(known[turn.id].contacts)
+            or turn.feedback != known[turn.id].feedback
             if turn.id in known
             else before is None and not turn.pending
         )

@@ -14,6 +14,7 @@ from conversations.models import Feedback, Rating, Reply, Session
 from conversations.rating.models import Reason
 from conversations.record.vouched import FEEDBACK, RATING
 from conversations.turns import erasing, flags
+from conversations.turns import services as turns
 from conversations.turns.locking import locked
 from conversations.turns.refusing import Refused
 from ieim.audit import services as audit
@@ -43,19 +44,27 @@ class FeedbackRefused(Exception):
 
 
 def rate(
-    *, session_id: UUID, turn_id: UUID, useful: bool, reason: str = "", text: str = ""
-) -> Rating:
+    *,
+    session_id: UUID,
+    turn_id: UUID,
+    useful: bool,
+    reason: str = "",
+    text: str = "",
+    address: str | None = None,
+) -> tuple[Rating, bool]:
     """Store whether a session's citizen found an answer useful, and why, with its audit events.
 
-    A second verdict takes the place of the first, and what was said with that goes; the same one
-    again changes nothing, unless it comes with a ``reason`` (of :class:`Reason`; only where it was
-    not useful) or a ``text``, from which personal data are taken out. A text that tells of danger
-    opens a review item. Guidance and questions cannot be rated. Raises :class:`NothingToRate`,
-    :class:`FeedbackRefused`, and ``Session.DoesNotExist``
-    also for a session that was erased.
+    Returns the verdict, and whether anything has changed: a second one takes the place of the
+    first, and what was said with that goes; the same one again stores nothing, unless it comes with
+    a ``reason`` (of :class:`Reason`; only where it was not useful) or a ``text`` that is new, from
+    which personal data are taken out. A change counts as a message does; ``address`` is as for
+    :func:`conversations.turns.services.admit`. A text that tells of danger opens a review item.
+    Guidance and questions cannot be rated. Raises :class:`NothingToRate`, :class:`FeedbackRefused`,
+    :class:`conversations.turns.refusing.TooMany`, and ``Session.DoesNotExist`` also for a session
+    that was erased.
     """
     words = _checked(useful=useful, reason=reason, text=text)
-    return _rate(session_id, turn_id, useful, reason, words)
+    return _rate(session_id, turn_id, useful, reason, words, address)
 
 
 def _checked(*, useful: bool, reason: str, text: str) -> str:
@@ -78,7 +87,9 @@ def _checked(*, useful: bool, reason: str, text: str) -> str:
 
 
 @transaction.atomic
-def _rate(session_id: UUID, turn_id: UUID, useful: bool, reason: str, words: str) -> Rating:
+def _rate(
+    session_id: UUID, turn_id: UUID, useful: bool, reason: str, words: str, address: str | None
+) -> tuple[Rating, bool]:
     # Erasing holds the same row: no verdict comes after it.
     session = locked(Session.objects.all()).get(pk=session_id)
     if erasing.is_erased(session):
@@ -87,16 +98,17 @@ def _rate(session_id: UUID, turn_id: UUID, useful: bool, reason: str, words: str
     reply = replies.filter(turn_id=turn_id, turn__session=session).first()
     if reply is None or reply.body["kind"] not in RATED_KINDS:
         raise NothingToRate(str(turn_id))
-    if reply.useful is useful:
-        rating = reply.rating
-    else:
-        rating = _verdict(session, reply, useful)
-        if hasattr(reply, "feedback") and not (reason or words):
-            # What was said of the other verdict is no reason for this one.
-            _tell(session, reply, "", "")
-    if reason or words:
-        _tell(session, reply, reason, words)
-    return rating
+    known = (reply.feedback.reason, reply.feedback.text) if hasattr(reply, "feedback") else ("", "")
+    same = reply.useful is useful
+    # What was said of this verdict stays; of the other one it is no reason for this one.
+    said = (reason, words) if reason or words or not same else known
+    if same and said == known:
+        return reply.rating, False
+    turns.admit(session=session.secret_sha256, text=words, address=address)
+    rating = reply.rating if same else _verdict(session, reply, useful)
+    if said != known:
+        _tell(session, reply, *said)
+    return rating, True
 
 
 def _verdict(session: Session, reply: Reply, useful: bool) -> Rating:
@@ -114,9 +126,6 @@ def _verdict(session: Session, reply: Reply, useful: bool) -> Rating:
 
 
 def _tell(session: Session, reply: Reply, reason: str, words: str) -> None:
-    known = Feedback.objects.filter(reply=reply).first()
-    if known is not None and (known.reason, known.text) == (reason, words):
-        return
     feedback, _ = Feedback.objects.update_or_create(
         reply=reply, defaults={"reason": reason, "text": words, "at": timezone.now()}
     )

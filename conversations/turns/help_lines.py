@@ -30,8 +30,13 @@ def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     Those are the lines of its own flags, and of earlier turns that are ``waiting`` to be seen by a
     person, as they were told there: who goes on to write "are you there?" is in danger still.
     """
-    flagged = [turn, *(each for each in waiting if each.number < turn.number)]
-    return tuple(dict.fromkeys(line for each in flagged for line in _own_lines(each)))
+    return tuple(dict.fromkeys((*_own_lines(turn), *of_earlier(turn, waiting))))
+
+
+def of_earlier(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
+    """Return what stands at a turn for earlier ones that are ``waiting``."""
+    earlier = (each for each in waiting if each.number < turn.number)
+    return tuple(line for each in earlier for line in _own_lines(each))
 
 
 def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:

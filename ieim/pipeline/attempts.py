@@ -197,6 +197,7 @@ class Asking:
             limits=self.options.limits,
             runtime_directive=turn.runtime_directive,
             languages=(turn.language or self.options.written_in, self.options.written_in),
+            again=turn.again,
         )
 
     def _count(self, contract: Contract, asked: ModelRequest, store: Store) -> Count:

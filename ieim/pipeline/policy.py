@@ -15,6 +15,7 @@ from ieim.pipeline.knowledge import Label
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
+from ieim.pipeline.reply.guidance import AT_A_LOSS
 from ieim.pipeline.stages.base import Output
 from ieim.pipeline.stages.triage import label_elements
 
@@ -38,6 +39,17 @@ def decide(
         *risk.holds(risks, labels.get("risk_flags", {})),
         *(each for name, output in triaged.items() for each in holds(name, output, labels)),
     ]
+
+
+def beneath_help_lines(case: str) -> list[Finding]:
+    """Return the hold for guidance that would stand beneath help lines, by what its message is.
+
+    Somebody in danger does not read that it is not clear what they need: a person answers.
+    """
+    if case not in AT_A_LOSS:
+        return []
+    told = "Help lines stand at the message, and there is nothing else to tell."
+    return [Finding(Code.POLICY_RISK, "", told)]
 
 
 def language(text: str, supported: Collection[str]) -> list[Finding]:

@@ -18,6 +18,7 @@ from ieim.pipeline.calls.ahead import Calls
 from ieim.pipeline.calls.strands import Steps, Together
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Service
+from ieim.pipeline.message import risk
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import guidance, reply
@@ -85,6 +86,9 @@ class Runner(Asking):
             offered = self._instead(turn, reached, outcome.reply)
             if offered:
                 return Abstained(REPLY, tuple(foreign), offered)
+        if not (holds or turn.decided) and self._gives_guidance_beneath_help(turn, outcome):
+            case = guidance.UNCLEAR if turn.again else self.shortlist.case(turn.text)
+            holds = policy.beneath_help_lines(case)
         holds += foreign
         return Held(outcome.reply, tuple(holds)) if holds else outcome
 
@@ -121,8 +125,12 @@ class Runner(Asking):
     def _read_in(self, turn: Turn, outcome: Outcome) -> frozenset[str]:
         """Return the languages that a message may be in for its reply to be understood."""
         known = self.options.languages | self.release.languages
-        guides = isinstance(outcome, Answered) and outcome.reply.kind == "guidance"
+        guides = _guides(outcome)
         return known | ({turn.language} & guidance.languages(self.release) if guides else set())
+
+    def _gives_guidance_beneath_help(self, turn: Turn, outcome: Outcome) -> bool:
+        labels = self.release.labels.get("risk_flags", {})
+        return _guides(outcome) and (turn.helped or bool(risk.shown(turn.risks, labels)))
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""
@@ -168,6 +176,10 @@ class Runner(Asking):
             labels={name: frozenset(codes) for name, codes in self.release.labels.items()},
             redacted=prepare(turn.text),
         )
+
+
+def _guides(outcome: Outcome) -> bool:
+    return isinstance(outcome, Answered) and outcome.reply.kind == "guidance"
 
 
 def compose(outputs: Mapping[str, Output], context: Context, *, language: str) -> reply.Reply:

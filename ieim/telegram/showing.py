@@ -96,7 +96,7 @@ def _of_turn(turn: Mapping[str, Any], reference: str, words: NullTranslations) -
             ),
         )
     if turn["choice"]:
-        yield _choice(turn["choice"], key, words)
+        yield _choice(turn["choice"], key, words, helped=bool(turn["contacts"]))
     if state == "needs_review":
         yield Fact(f"{key}:held", _held(turn, reference, words))
     if turn["reply"]:
@@ -112,9 +112,13 @@ def _of_turn(turn: Mapping[str, Any], reference: str, words: NullTranslations) -
         yield Fact(f"{key}:line:{line['at']}", _line(line, words))
 
 
-def _choice(choice: Mapping[str, Any], turn: str, words: NullTranslations) -> Fact:
+def _choice(choice: Mapping[str, Any], turn: str, words: NullTranslations, *, helped: bool) -> Fact:
     _ = words.gettext
-    lines = [choice["notice"], _("Which of these do you mean?")]
+    asked = _("Which of these do you mean?")
+    if helped:  # Who may be in danger is not asked what they mean.
+        read = _("A caseworker reads your question. You do not need to send it again.")
+        asked = f"{read}\n\n{_('Services that may be about this')}"
+    lines = [choice["notice"], asked]
     options = [(f"{each['name']} ({each['agency_name']})", each) for each in choice["options"]]
     lines += [f"{each['number']}. {name}\n{each['line']}".rstrip() for name, each in options]
     pressed = [

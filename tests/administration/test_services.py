@@ -156,7 +156,7 @@ def _away(*_: object) -> None:
 
 
 BAD = {
-    ("name", "name"): ["x" * 81, "a\u202eb", "…"],
+    ("name", "name"): ["x" * 81, "a\u202eb", "…", "", "  \u3000"],
     ("numbers", "emergency"): ["police", "1", "112; drop"],
     ("numbers", "help"): [
         "116 123",

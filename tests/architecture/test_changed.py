@@ -82,11 +82,11 @@ def test_other_files_do_not(graph: grimp.ImportGraph) -> None:
 def test_it_says_what_it_runs_and_why(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(changed, "changes", lambda: ["static/src/js/chat.js"])
+    monkeypatch.setattr(changed, "changes", lambda: ["static/src/js/chat/asking.js"])
     monkeypatch.setattr(changed, "PYTEST", (sys.executable, "-c", "import sys; print(sys.argv)"))
     assert changed.main() == 0
     said = capfd.readouterr().out
-    assert "tests/browser/chat/test_chat.py  mirrors static/src/js/chat.js\n" in said
+    assert "tests/browser/chat/test_chat.py  mirrors static/src/js/chat/asking.js\n" in said
     (run,) = [line for line in said.splitlines() if line.startswith("['-c', '-m', 'browser',")]
     assert "'tests/browser/chat/test_cards.py'" in run
     monkeypatch.setattr(changed, "changes", list)

@@ -48,7 +48,7 @@ def first_visit() -> Iterator[str]:
 def test_a_first_visit_weighs_at_most_100_kilobytes() -> None:
     weights = {path: len(fetched(path)[0]) for path in first_visit()}
     # Each kind is among them: a page that fetched nothing would be light.
-    for kind in (".css", "htmx-2.min.js", "chat.js", ".woff2", ".svg"):
+    for kind in (".css", "htmx-2.min.js", "asking.js", ".woff2", ".svg"):
         assert any(path.endswith(kind) for path in weights), (kind, list(weights))
     assert sum(weights.values()) <= BUDGET, weights
 

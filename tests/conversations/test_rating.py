@@ -42,7 +42,8 @@ def address(turn: Turn) -> str:
 
 
 def said(turn: Turn, useful: bool) -> Rating:
-    return rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful)
+    rating, _ = rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful)
+    return rating
 
 
 def events(turn: Turn) -> list[str]:

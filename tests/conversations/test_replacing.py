@@ -245,3 +245,19 @@ def test_an_erased_conversation_has_nothing_of_it(talk: Turn, before: bool) -> N
         again(talk)
     assert not Replacement.objects.exists()
     assert holds(talk)
+
+
+def test_bare_words_are_asked_what_they_are_about(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever they are most like by themselves: they were a question a moment ago."""
+    ask(VISA, secret=SECRET)
+    fee = ask(FEE, secret=SECRET)
+    monkeypatch.setattr("ieim.search.index.ReleaseIndex.case", lambda *_: "off_topic")
+    new = run(again(fee))
+    assert new.reply.body["kind"] == "guidance"
+    (told,) = new.reply.body["paragraphs"]
+    assert "which document, permit, payment or benefit it is about" in told
+    assert replay(new).same
+    off_topic = ask("Tell me a joke", secret="b")
+    assert "it cannot help with that" in off_topic.reply.body["paragraphs"][0]

@@ -127,6 +127,8 @@ def _run(turn: Turn, model: Model, hold: Hold) -> None:
         language=languages.told(turn),
         decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
         in_danger=help_lines.in_danger(turn),
+        again=hasattr(turn, "replaces"),
+        helped=bool(help_lines.of_earlier(turn, flags.waiting(turn.session_id))),
     )
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:

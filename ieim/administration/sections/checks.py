@@ -34,6 +34,18 @@ def line(limit: int) -> Check:
     return check
 
 
+def name(limit: int) -> Check:
+    """Return the check of the line that stands at the top of every page: never an empty one."""
+
+    def check(typed: str) -> str:
+        if not typed.strip():
+            told = gettext("Write the name of the administration: it stands on every page.")
+            raise Wrong(told)
+        return _plain(typed, limit)
+
+    return check
+
+
 def paragraphs(limit: int) -> Check:
     """Return the check of plain text that may have lines and paragraphs."""
 

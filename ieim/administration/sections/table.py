@@ -56,7 +56,7 @@ _SECTIONS: Final[Sequence[SectionOf]] = (
             Field(
                 "name",
                 _("Name"),
-                checks.line(80),
+                checks.name(80),
                 _("In full: City of Northport."),
             ),
             Field(

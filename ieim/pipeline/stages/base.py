@@ -118,6 +118,7 @@ class Inputs:
     limits: Mapping[str, int]
     runtime_directive: str | None = None
     languages: Sequence[str] = ()  # ISO 639-1: the citizen's first, then the knowledge's
+    again: bool = False  # asked as something else than what it was answered with
 
     @property
     def goes_on(self) -> float:

@@ -11,7 +11,8 @@ from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
-    case = inputs.shortlist.case(inputs.text)
+    # What went on with a service was no off-topic message, whatever its words alone are like.
+    case = guidance.UNCLEAR if inputs.again else inputs.shortlist.case(inputs.text)
     asked = inputs.shortlist.asked(inputs.text, in_a_talk=bool(inputs.history))
     # What reads like an inquiry needs no text but the one that would be shown were it none.
     only = {case, guidance.UNCLEAR} if asked is not None and asked.like >= asked.least else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -167,3 +168,26 @@ def test_each_step_is_corrected_with_its_own_form(office: Office, contract: str)
     confirm(page)
     if contract not in TRIAGE:
         expect_reply_now_and_later(citizen, "A caseworker corrected this answer.")
+
+
+@pytest.mark.parametrize("button", ["Confirm and stay here", "Confirm and open the next item"])
+def test_back_after_a_decision_shows_the_item_and_sends_nothing_again(
+    office: Office, button: str
+) -> None:
+    page = office.caseworker()
+    office.open(page, office.citizen(category_select_v1=BAD))
+    address = page.url
+    take(page)
+    page.get_by_role("radio", name="Ask the citizen for more").check()
+    page.get_by_role("button", name="See what happens").click()  # it is refused: no question
+    expect(page).to_have_title(re.compile("^Error: "))
+    page.locator("#ask-text").fill("Which visa do you have?")
+    page.get_by_label("Why?").fill("It could be two.")
+    page.get_by_role("button", name="See what happens").click()
+    expect(page.get_by_role("heading", name="What the citizen will see")).to_be_visible()
+    page.get_by_role("button", name=button).click()
+    expect(page.locator("#confirm-form")).to_have_count(0)
+    for _ in range(2):  # the look before confirming, and the page that said what was missing
+        page.go_back()
+        expect(page.get_by_role("heading", name="This item is decided")).to_be_visible()
+        assert page.url.partition("?")[0] == address.partition("?")[0]

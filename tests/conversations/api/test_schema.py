@@ -113,7 +113,7 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         },
         ("DELETE", "/api/v1/turns/{turn_id}/mail/"): {"204", "401", "404"},
         ("PUT", "/api/v1/turns/{turn_id}/rating/"): {
-            *("200", "400", "401", "404", "411", "413", "415", "422")
+            *("200", "400", "401", "404", "411", "413", "415", "422", "429")
         },
         ("PUT", "/api/v1/turns/{turn_id}/choice/"): {
             *("200", "400", "401", "404", "409", "411", "413", "415", "422")

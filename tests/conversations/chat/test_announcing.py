@@ -15,6 +15,7 @@ from conversations.choosing.models import Choice
 from conversations.choosing.services import choose, expire
 from conversations.events.announcing import announcement, heard
 from conversations.models import Turn
+from conversations.rating.services import rate
 from conversations.turns import services
 from conversations.turns.running import running, waiting
 from ieim.people.models import User
@@ -198,3 +199,12 @@ def test_a_page_that_is_opened_has_read_the_help_lines_of_what_is_over(page: Lis
     waits = services.receive_turn(secret=SECRET, text=VISA, enqueue=False)
     assert heard(None, selectors.chat_view(secret=SECRET).turns) == {turn.pk}
     assert waits.pk != turn.pk
+
+
+def test_help_lines_for_what_was_said_of_an_answer_are_for_the_focus_alone(page: Listener) -> None:
+    turn = asked(VISA)
+    before = page.shown
+    rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text="I want to kill myself")
+    now = selectors.chat_view(secret=SECRET)
+    assert now.turns[0].contacts
+    assert heard(before.turns, now.turns) == {turn.pk}

@@ -168,13 +168,6 @@ def test_what_a_model_sees_as_well_holds_the_turn(unsure: Feelings, ask: Ask) ->
     assert not_sure(ask).state == "needs_review"
 
 
-def test_a_greeting_is_answered_and_seen(unsure: Feelings, ask: Ask) -> None:
-    turn = ask("Thank you, nobody")
-    assert turn.state == "answered"
-    assert turn.reply.body["kind"] == "guidance"
-    assert item_of(turn).reasons == ["citizen.danger"]
-
-
 def test_several_agencies_have_the_item(unsure: Feelings, ask: Ask) -> None:
     turn = ask(f"{desk.BABY} Nobody")
     assert turn.state == "answered"

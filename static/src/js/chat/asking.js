@@ -1,9 +1,8 @@
 // What htmx does not do by itself on the chat page: send a question until the site has heard of it,
-// say when the connection is lost, and keep the question box in step with the page.
+// say when the connection is lost, and keep the question box in step with the page. It tells the
+// page of a question that has arrived ("arrived") and of whatever else is new on it ("settled").
 
 const MAX_FRAME = 16 * 1024;
-const SYNC_EVERY = 4000;
-const LOOK_EVERY = 60 * 1000; // where a person answers: it may take days
 const NO_ECHO = 6000;
 const LOST_AFTER = 1500;
 const TRY_AGAIN = 5000;
@@ -20,13 +19,9 @@ const group = document.getElementById("ask-group");
 const composer = document.getElementById("ask");
 const connection = document.getElementById("connection");
 const words = document.getElementById("words").dataset; // in the page's language
-const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
-const { visit = "" } = document.getElementById("chat").dataset; // what is new on this page
 let socket = null; // the open WebSocket
 let wires = null; // htmx's handle on it
-let giving = false; // whether the newest turn gets the focus that nothing has
-let following = false; // whether the page still stands where the newest question put it
 // What the page has not heard of yet: its words (none: a question asked again), what was chosen of
 // the numbers in them (it comes back in other words then), its name, where it
 // is posted without a socket, how many turns there were, and when it is tried again.
@@ -67,6 +62,13 @@ function forget() {
   say(connection, "");
 }
 
+// What has arrived is not in the box any more, unless there is something else by now.
+function empty(text) {
+  if (question.value !== text) return;
+  question.value = "";
+  question.dispatchEvent(new Event("input"));
+}
+
 // Kept in this tab, and gone with it: so it is not lost when the page is loaded again.
 const UNSENT = "ieim-unsent";
 
@@ -87,90 +89,6 @@ function unsent() {
   }
 }
 
-// ---- where the page stands
-
-function bring(element) {
-  const behavior = reducedMotion.matches ? "auto" : "smooth";
-  element.scrollIntoView({ block: "start", behavior });
-}
-
-function reveal(turn) {
-  bring(turn);
-  following = true;
-  // A button is gone once it has been used, and the focus with it: at once, or with a later message.
-  giving = ![question, button].includes(document.activeElement);
-  giveFocus();
-}
-
-function giveFocus() {
-  if (!giving || document.activeElement !== document.body) return;
-  newest()?.focus({ preventScroll: true });
-}
-
-// An answer comes to rest with its beginning in view: beneath a long question it would not.
-let waiting = pending();
-
-function rest() {
-  const answered = waiting && !pending();
-  waiting = pending();
-  if (!answered || !following) return;
-  const turn = newest();
-  // What keeps somebody alive comes first, and stays in view.
-  const first = turn.querySelector(".contacts") ?? turn.querySelector(".outcome");
-  // Where it will stand, not where it stands: the page may still be on its way to the question.
-  const below = first.getBoundingClientRect().top - turn.getBoundingClientRect().top;
-  const room = innerHeight - composer.offsetHeight;
-  if (below > room - 0.25 * innerHeight) bring(first);
-}
-
-for (const scrolled of ["wheel", "touchmove"]) {
-  document.addEventListener(scrolled, () => (following = false), { passive: true });
-}
-document.addEventListener("keydown", (event) => {
-  if (["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) {
-    following &&= event.target === question;
-  }
-});
-
-// Whoever has chosen is led to what comes of it: the button that they pressed is gone. An answer
-// that builds up is replaced part by part.
-const BUILT_UP = 300;
-let chose = null;
-
-document.addEventListener("htmx:beforeRequest", (event) => {
-  const { elt, target } = event.detail;
-  if (elt.form?.id === "choose") chose = { outcome: target.id };
-});
-document.addEventListener("htmx:afterRequest", leadOn);
-
-function leadOn() {
-  const outcome = chose && document.getElementById(chose.outcome);
-  if (!outcome || outcome.querySelector(".offer")) return;
-  clearTimeout(chose.timer);
-  const turn = outcome.closest(".turn");
-  if (![document.body, turn].includes(document.activeElement)) {
-    chose = null;
-    return;
-  }
-  turn.focus({ preventScroll: true });
-  if (!("pending" in outcome.dataset)) chose.timer = setTimeout(focusOutcome, BUILT_UP, turn);
-}
-
-function focusOutcome(turn) {
-  chose = null;
-  if (document.activeElement !== turn) return;
-  const heading = turn.querySelector(".outcome h3");
-  if (!heading) return;
-  heading.tabIndex = -1;
-  heading.focus({ preventScroll: true });
-  // The last of the choices stood lower than what comes of it begins.
-  if (heading.getBoundingClientRect().top < 0) bring(turn.querySelector(".outcome"));
-}
-
-document.addEventListener("focusin", (event) => {
-  if (!event.target.matches(".turn")) giving = false;
-});
-
 // ---- sending, until it has been heard of
 
 // Whether a turn is of this text. The page has signs in place of the characters that turn it.
@@ -185,12 +103,9 @@ function settle() {
   const echoed = ({ text, choice }) =>
     text === undefined || choice || sent.turns < 0 || shows(last, text);
   if (sent && turns().length > sent.turns && echoed(sent)) {
-    if (question.value === sent.text) {
-      question.value = "";
-      question.dispatchEvent(new Event("input"));
-    }
+    empty(sent.text);
     forget();
-    reveal(last);
+    tell("arrived", last);
   } else if (sent && asked()) {
     forget();
     asked().focus();
@@ -201,9 +116,12 @@ function settle() {
     first.scrollIntoView({ block: "nearest" });
   }
   refresh();
-  rest();
-  watchNewest();
-  leadOn();
+  tell("settled");
+}
+
+// Where the page stands after that is for standing.js.
+function tell(what, turn) {
+  document.dispatchEvent(new CustomEvent(what, { detail: { turn } }));
 }
 
 document.addEventListener(
@@ -308,17 +226,7 @@ function show(page) {
   settle();
 }
 
-document.addEventListener("htmx:wsAfterMessage", () => {
-  settle();
-  giveFocus();
-});
-
-document.addEventListener("click", (event) => {
-  if (event.target.id !== "personal-change") return;
-  event.preventDefault();
-  document.getElementById("personal").replaceChildren();
-  question.focus();
-});
+document.addEventListener("htmx:wsAfterMessage", settle);
 
 // The socket may be quicker than the answer to the form: what it brought is newer than that answer,
 // whose place is gone with what it replaced.
@@ -330,40 +238,10 @@ document.addEventListener("htmx:beforeRequest", ({ detail: { target } }) => {
   );
 });
 
-// Help lines that came for what was said of an answer: they stand far above it.
-document.addEventListener("help", ({ detail: { id } }) => {
-  const help = document.getElementById(id);
-  help.tabIndex = -1;
-  help.focus({ preventScroll: true });
-  bring(help);
-});
-
 // A button of an answer, pressed without a connection: nothing has happened, and it can be pressed
 // again.
 document.addEventListener("htmx:sendError", (event) => {
   if (event.detail.requestConfig.verb !== "get") say(connection, words.again);
-});
-
-// ---- back to the newest
-
-const toNewest = document.getElementById("to-newest");
-let seen = null;
-
-function watchNewest() {
-  seen?.disconnect();
-  toNewest.hidden = true;
-  if (!newest()) return;
-  // What stands beneath the question box is not in view.
-  const rootMargin = `0px 0px -${composer.offsetHeight}px 0px`;
-  seen = new IntersectionObserver(([{ isIntersecting }]) => (toNewest.hidden = isIntersecting), {
-    rootMargin,
-  });
-  seen.observe(newest());
-}
-
-toNewest.addEventListener("click", () => {
-  question.focus({ preventScroll: true });
-  reveal(newest());
 });
 
 // ---- the connection
@@ -398,44 +276,19 @@ addEventListener("online", () => {
   if (sent) deliver();
 });
 
-function sync() {
-  if (socket !== null) wires.send(JSON.stringify({ sync: true }));
-}
-
-let looked = Date.now();
-
-setInterval(async () => {
-  const held = document.querySelector('.outcome[data-state="needs_review"]') !== null;
-  const due = held && Date.now() - looked > LOOK_EVERY;
-  if (!due && !pending() && document.querySelector("[data-person]") === null) return;
-  looked = Date.now();
-  if (socket !== null) {
-    sync();
-    return;
-  }
-  // No connection can be had: look at the page itself.
-  try {
-    await htmx.ajax("GET", `${words.page}?${visit}`, { target: "#live", select: "#live", swap: "outerHTML" });
-  } catch {
-    return; // The next look may find it.
-  }
-  settle();
-}, SYNC_EVERY);
-
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "visible") sync();
-});
+document.addEventListener("looked", settle);
 
 refresh();
-watchNewest();
 
 // It shows a page of ours where this one cannot be had, but not in a frame of another site.
 if (!document.getElementById("frame")) navigator.serviceWorker?.register("/worker.js").catch(() => {});
 
 // What this tab had not sent when it was closed or loaded again.
 const left = unsent();
-if (left && newest() && shows(newest(), left.text)) keepUnsent(null);
-else if (left) {
+if (left && newest() && shows(newest(), left.text)) {
+  keepUnsent(null);
+  empty(left.text);
+} else if (left) {
   question.value = left.text;
   question.dispatchEvent(new Event("input"));
   send(left);

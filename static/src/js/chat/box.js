@@ -1,5 +1,5 @@
 // The box for a question: Enter sends, as in other chats (a switch of this browser turns it off), and
-// what is written survives a change of the page's language.
+// what is written is still there when the page is loaded again, in another language too.
 
 const question = document.getElementById("question");
 const button = document.getElementById("ask-button");
@@ -40,30 +40,44 @@ question.addEventListener("keydown", (event) => {
   button.click();
 });
 
+// Whoever wants to change what they wrote, because of the numbers in it, is led back to it.
+document.addEventListener("click", (event) => {
+  if (event.target.id !== "personal-change") return;
+  event.preventDefault();
+  document.getElementById("personal").replaceChildren();
+  question.focus();
+});
+
+// ---- what is not sent yet stays in this tab, for this conversation on this site
+
 const WRITTEN = "ieim-written";
 
-function written(text) {
+// Without one: what is written before the first message.
+function conversation() {
+  return `${words.page} ${document.getElementById("live").dataset.reference ?? ""}`;
+}
+
+function keep() {
   try {
-    if (text) sessionStorage.setItem(WRITTEN, text);
-    else sessionStorage.removeItem(WRITTEN);
+    if (!question.value) sessionStorage.removeItem(WRITTEN);
+    else sessionStorage.setItem(WRITTEN, JSON.stringify([conversation(), question.value]));
   } catch {
-    // Storage is blocked: whoever changes the language writes it again.
+    // Storage is blocked: whoever loads the page again writes it again.
   }
 }
 
-function keptText() {
+function written() {
   try {
-    return sessionStorage.getItem(WRITTEN) ?? "";
+    const [where, text] = JSON.parse(sessionStorage.getItem(WRITTEN));
+    return where === conversation() ? text : "";
   } catch {
-    return "";
+    return ""; // there is none, or storage is blocked
   }
 }
 
-document.addEventListener("submit", ({ target }) => {
-  if (target.id === "language") written(question.value);
-});
-if (keptText() && !question.value) {
-  question.value = keptText();
-  question.dispatchEvent(new Event("input", { bubbles: true }));
+if (!question.value && written()) {
+  question.value = written();
+  question.dispatchEvent(new Event("input"));
 }
-written("");
+question.addEventListener("input", keep);
+keep(); // and forget what was of another conversation

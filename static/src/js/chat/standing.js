@@ -1,0 +1,134 @@
+// Where the chat page stands, and what has the focus: a question that was just asked, the beginning
+// of its answer, what comes of a choice, help lines.
+
+const question = document.getElementById("question");
+const button = document.getElementById("ask-button");
+const composer = document.getElementById("ask");
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
+
+let giving = false; // whether the newest turn gets the focus that nothing has
+let following = false; // whether the page still stands where the newest question put it
+
+const newest = () => [...document.querySelectorAll(".turn")].at(-1);
+const pending = () => document.querySelector(".outcome[data-pending]") !== null;
+
+function bring(element) {
+  const behavior = reducedMotion.matches ? "auto" : "smooth";
+  element.scrollIntoView({ block: "start", behavior });
+}
+
+function reveal(turn) {
+  bring(turn);
+  following = true;
+  // A button is gone once it has been used, and the focus with it: at once, or with a later message.
+  giving = ![question, button].includes(document.activeElement);
+  giveFocus();
+}
+
+function giveFocus() {
+  if (!giving || document.activeElement !== document.body) return;
+  newest()?.focus({ preventScroll: true });
+}
+
+// An answer comes to rest with its beginning in view: beneath a long question it would not.
+let waiting = pending();
+
+function rest() {
+  const answered = waiting && !pending();
+  waiting = pending();
+  if (!answered || !following) return;
+  const turn = newest();
+  // What keeps somebody alive comes first, and stays in view.
+  const first = turn.querySelector(".contacts") ?? turn.querySelector(".outcome");
+  // Where it will stand, not where it stands: the page may still be on its way to the question.
+  const below = first.getBoundingClientRect().top - turn.getBoundingClientRect().top;
+  const room = innerHeight - composer.offsetHeight;
+  if (below > room - 0.25 * innerHeight) bring(first);
+}
+
+for (const scrolled of ["wheel", "touchmove"]) {
+  document.addEventListener(scrolled, () => (following = false), { passive: true });
+}
+document.addEventListener("keydown", (event) => {
+  if (["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) {
+    following &&= event.target === question;
+  }
+});
+
+// Whoever has chosen is led to what comes of it: the button that they pressed is gone. An answer
+// that builds up is replaced part by part.
+const BUILT_UP = 300;
+let chose = null;
+
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { elt, target } = event.detail;
+  if (elt.form?.id === "choose") chose = { outcome: target.id };
+});
+document.addEventListener("htmx:afterRequest", leadOn);
+
+function leadOn() {
+  const outcome = chose && document.getElementById(chose.outcome);
+  if (!outcome || outcome.querySelector(".offer")) return;
+  clearTimeout(chose.timer);
+  const turn = outcome.closest(".turn");
+  if (![document.body, turn].includes(document.activeElement)) {
+    chose = null;
+    return;
+  }
+  turn.focus({ preventScroll: true });
+  if (!("pending" in outcome.dataset)) chose.timer = setTimeout(focusOutcome, BUILT_UP, turn);
+}
+
+function focusOutcome(turn) {
+  chose = null;
+  if (document.activeElement !== turn) return;
+  const heading = turn.querySelector(".outcome h3");
+  if (!heading) return;
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+  // The last of the choices stood lower than what comes of it begins.
+  if (heading.getBoundingClientRect().top < 0) bring(turn.querySelector(".outcome"));
+}
+
+document.addEventListener("focusin", (event) => {
+  if (!event.target.matches(".turn")) giving = false;
+});
+
+// Help lines that came for what was said of an answer: they stand far above it.
+document.addEventListener("help", ({ detail: { id } }) => {
+  const help = document.getElementById(id);
+  help.tabIndex = -1;
+  help.focus({ preventScroll: true });
+  bring(help);
+});
+
+// ---- back to the newest
+
+const toNewest = document.getElementById("to-newest");
+let seen = null;
+
+function watchNewest() {
+  seen?.disconnect();
+  toNewest.hidden = true;
+  if (!newest()) return;
+  // What stands beneath the question box is not in view.
+  const rootMargin = `0px 0px -${composer.offsetHeight}px 0px`;
+  seen = new IntersectionObserver(([{ isIntersecting }]) => (toNewest.hidden = isIntersecting), {
+    rootMargin,
+  });
+  seen.observe(newest());
+}
+
+toNewest.addEventListener("click", () => {
+  question.focus({ preventScroll: true });
+  reveal(newest());
+});
+
+document.addEventListener("arrived", ({ detail: { turn } }) => reveal(turn));
+document.addEventListener("settled", () => {
+  rest();
+  watchNewest();
+  leadOn();
+  giveFocus();
+});
+watchNewest();
