@@ -15,7 +15,6 @@ from ieim.pipeline.knowledge import Label
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
-from ieim.pipeline.reply.guidance import AT_A_LOSS
 from ieim.pipeline.stages.base import Output
 from ieim.pipeline.stages.triage import label_elements
 
@@ -41,13 +40,9 @@ def decide(
     ]
 
 
-def beneath_help_lines(case: str) -> list[Finding]:
-    """Return the hold for guidance that would stand beneath help lines, by what its message is.
-
-    Somebody in danger does not read that it is not clear what they need: a person answers.
-    """
-    if case not in AT_A_LOSS:
-        return []
+def beneath_help_lines() -> list[Finding]:
+    """Return the hold for what would stand beneath help lines and tells nobody in danger anything:
+    that it is not clear what they need, or how long the visa takes that they asked about before."""
     told = "Help lines stand at the message, and there is nothing else to tell."
     return [Finding(Code.POLICY_RISK, "", told)]
 

@@ -17,6 +17,7 @@ from ieim.pipeline.calls import choosing
 from ieim.pipeline.calls.ahead import Calls
 from ieim.pipeline.calls.strands import Steps, Together
 from ieim.pipeline.findings import Code
+from ieim.pipeline.gate.subject import LIKE_THE_BEST
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.message import risk
 from ieim.pipeline.personal.redaction import prepare
@@ -86,9 +87,8 @@ class Runner(Asking):
             offered = self._instead(turn, reached, outcome.reply)
             if offered:
                 return Abstained(REPLY, tuple(foreign), offered)
-        if not (holds or turn.decided) and self._gives_guidance_beneath_help(turn, outcome):
-            case = guidance.UNCLEAR if turn.again else self.shortlist.case(turn.text)
-            holds = policy.beneath_help_lines(case)
+        if not (holds or turn.decided) and self._is_beside_help(turn, reached, outcome.reply):
+            holds = policy.beneath_help_lines()
         holds += foreign
         return Held(outcome.reply, tuple(holds)) if holds else outcome
 
@@ -128,9 +128,23 @@ class Runner(Asking):
         guides = _guides(outcome)
         return known | ({turn.language} & guidance.languages(self.release) if guides else set())
 
-    def _gives_guidance_beneath_help(self, turn: Turn, outcome: Outcome) -> bool:
+    def _is_beside_help(self, turn: Turn, reached: Context, said: reply.Reply) -> bool:
+        """Whether help lines stand above ``said``, which tells nothing to somebody in danger.
+
+        Such is guidance that nothing can be done with the message, and what only goes on with the
+        talk's service where the message has a sign of its own, and no evidence of that service.
+        """
         labels = self.release.labels.get("risk_flags", {})
-        return _guides(outcome) and (turn.helped or bool(risk.shown(turn.risks, labels)))
+        signs = bool(risk.shown(turn.risks, labels))
+        if said.kind == "guidance":
+            case = guidance.UNCLEAR if turn.again else self.shortlist.case(turn.text)
+            return (signs or turn.helped) and case in guidance.AT_A_LOSS
+        if not (signs and said.still_about):
+            return False
+        source = said.sources[0]
+        about = self.release.services[source.agency_id, source.service_key]
+        (own,), best = self.shortlist.evidence(self._inputs(turn, reached).text, [about])
+        return own < LIKE_THE_BEST * best
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""

@@ -10,6 +10,7 @@ from typing import Any
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.calls.strands import AtOnce, Beside
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.runner import Runner
@@ -138,16 +139,17 @@ def run(
     options: Options | None = None,
     shortlist: Shortlist | None = None,
     beside: Beside | None = None,
+    release: Release = RELEASE,
     **turn: Any,
 ) -> tuple[Outcome, MemoryStore]:
-    """Run one turn over the test release."""
+    """Run one turn over the test release, or over another one."""
     store = store or MemoryStore()
     ticks = itertools.count()
     pauses: list[float] = model.pauses
     runner = Runner(
         model=model,
-        shortlist=shortlist or index_for(RELEASE),
-        release=RELEASE,
+        shortlist=shortlist or index_for(release),
+        release=release,
         clock=lambda: float(next(ticks)),
         pause=pauses.append,
         backoff=float,

@@ -1,14 +1,19 @@
-"""Guidance beneath help lines: nobody in danger reads that it is not clear what they need."""
+"""What stands beneath help lines: nothing that tells somebody in danger nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Label, Service
+from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.work import Answered, Held, Outcome
-from tests.pipeline.build import valid
+from ieim.search import index_for
+from tests.pipeline.build import RELEASE, REPLACE, valid
 from tests.pipeline.drive import ScriptedModel, run
 
 
@@ -42,3 +47,53 @@ def test_who_is_polite_is_answered(text: str) -> None:
 
 def test_what_a_person_has_decided_goes_out() -> None:
     assert isinstance(answered("Hm hm", helped=True, decided=True), Answered)
+
+
+class Asked:
+    """The search of the test release, to which a message goes on and has so much of a service."""
+
+    def __init__(self, own: float) -> None:
+        self._index = index_for(RELEASE)
+        self._own = own
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    def goes_on(self, query: str) -> float:
+        return 1.0
+
+    def evidence(self, text: str, services: Sequence[Service]) -> tuple[list[float], float]:
+        return [self._own] * len(services), 1.0
+
+
+DANGER = Label("risk_flags", "fraud", "Fraud", effect="escalate", description="Call 110.")
+LABELS = {**RELEASE.labels, "risk_flags": {"fraud": DANGER}}
+TALK = [
+    {"role": "user", "text": "I lost my passport"},
+    {"role": "assistant", "text": "Report it.", "agency": "passports", "service": REPLACE.key},
+]
+
+
+def going_on(*, own: float, **turn: Any) -> Outcome:
+    """What comes of a message in a talk about a service, of which its own words have so much."""
+    asked: Any = Asked(own)
+    labels = replace(RELEASE, labels=LABELS)
+    outcome, _ = run(ScriptedModel(), shortlist=asked, release=labels, history=TALK, **turn)
+    assert isinstance(outcome, Answered | Held)
+    assert outcome.reply.still_about == REPLACE.name
+    return outcome
+
+
+def test_it_does_not_go_on_with_what_was_asked_before() -> None:
+    outcome = going_on(own=0.1, risks=(Risk("fraud", 0, 4, "hint"),))
+    assert isinstance(outcome, Held)
+    assert [finding.code for finding in outcome.findings] == [Code.POLICY_RISK]
+
+
+def test_who_asks_for_that_service_gets_it() -> None:
+    assert isinstance(going_on(own=0.9, risks=(Risk("fraud", 0, 4, "hint"),)), Answered)
+
+
+def test_a_follow_up_without_a_sign_of_its_own_is_answered() -> None:
+    assert isinstance(going_on(own=0.1), Answered)
+    assert isinstance(going_on(own=0.1, helped=True), Answered)
