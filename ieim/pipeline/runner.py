@@ -17,7 +17,6 @@ from ieim.pipeline.calls import choosing
 from ieim.pipeline.calls.ahead import Calls
 from ieim.pipeline.calls.strands import Steps, Together
 from ieim.pipeline.findings import Code
-from ieim.pipeline.gate.subject import LIKE_THE_BEST
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.message import risk
 from ieim.pipeline.personal.redaction import prepare
@@ -132,7 +131,7 @@ class Runner(Asking):
         """Whether help lines stand above ``said``, which tells nothing to somebody in danger.
 
         Such is guidance that nothing can be done with the message, and what only goes on with the
-        talk's service where the message has a sign of its own, and no evidence of that service.
+        talk's service where the message has a sign of its own, and finds another service by itself.
         """
         labels = self.release.labels.get("risk_flags", {})
         signs = bool(risk.shown(turn.risks, labels))
@@ -144,7 +143,7 @@ class Runner(Asking):
         source = said.sources[0]
         about = self.release.services[source.agency_id, source.service_key]
         (own,), best = self.shortlist.evidence(self._inputs(turn, reached).text, [about])
-        return own < LIKE_THE_BEST * best
+        return own < best
 
     def _offered(self, turn: Turn, context: Context, stopped: Stopped) -> tuple[Service, ...]:
         """Return what the citizen can be asked instead of a person; nothing where it is no use."""

@@ -85,13 +85,13 @@ def going_on(*, own: float, **turn: Any) -> Outcome:
 
 
 def test_it_does_not_go_on_with_what_was_asked_before() -> None:
-    outcome = going_on(own=0.1, risks=(Risk("fraud", 0, 4, "hint"),))
+    outcome = going_on(own=0.9, risks=(Risk("fraud", 0, 4, "hint"),))
     assert isinstance(outcome, Held)
     assert [finding.code for finding in outcome.findings] == [Code.POLICY_RISK]
 
 
 def test_who_asks_for_that_service_gets_it() -> None:
-    assert isinstance(going_on(own=0.9, risks=(Risk("fraud", 0, 4, "hint"),)), Answered)
+    assert isinstance(going_on(own=1.0, risks=(Risk("fraud", 0, 4, "hint"),)), Answered)
 
 
 def test_a_follow_up_without_a_sign_of_its_own_is_answered() -> None:
