@@ -63,7 +63,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     writes to citizens reads them, so none can repeat what no source of its own says.
 
     A turn that asks as something else begins the talk anew, and an answer that was about something
-    else is none of it; nor is what was meant for a person.
+    else is none of it; nor is what was meant for a person, and what tells of danger and has no
+    answer from the knowledge: "I want to die" is no talk about death certificates.
     """
     turns = Turn.objects.filter(session_id=turn.session_id)
     anew = turns.filter(number__lte=turn.number, replaces__isnull=False)
@@ -77,6 +78,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     )
     items: list[dict[str, Any]] = []
     for past in reversed(earlier):
+        if past.risks and not (hasattr(past, "reply") and past.reply.body["sources"]):
+            continue
         items.append({"role": "user", "text": prepare(past.text).text[:HISTORY_CHARS]})
         if hasattr(past, "reply") and not hasattr(past, "replaced"):
             items.append(_assistant_item(past.reply))

@@ -170,6 +170,10 @@ def _meant(
     if rows.shape[1] != meaning.width:
         raise EmbedderUnavailable("The embedder's vectors have another width than the examples'.")
     return [
-        Risk(sign.code, *safe.to_original(*where[sign.row]), "hint" if sign.weak else "meaning")
-        for sign in meaning.flags(rows)
+        Risk(
+            sign.code,
+            *safe.to_original(where[sign.row].start, where[sign.row].end),
+            "hint" if sign.weak else "meaning",
+        )
+        for sign in meaning.flags(rows, pieces=sum(part.piece for part in where))
     ]

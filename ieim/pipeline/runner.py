@@ -80,7 +80,8 @@ class Runner(Asking):
         if isinstance(outcome, Abstained):
             # Who may be in danger is not asked to choose from a list.
             if turn.in_danger or any(hold.code is Code.POLICY_RISK for hold in holds):
-                return NeedsReview(outcome.stage, outcome.findings)
+                told = policy.beneath_help_lines() if turn.in_danger else []
+                return NeedsReview(outcome.stage, (*told, *outcome.findings))
             return replace(outcome, findings=(*outcome.findings, *foreign))
         if foreign and not (holds or turn.decided or turn.in_danger):
             offered = self._instead(turn, reached, outcome.reply)
@@ -130,15 +131,16 @@ class Runner(Asking):
     def _is_beside_help(self, turn: Turn, reached: Context, said: reply.Reply) -> bool:
         """Whether help lines stand above ``said``, which tells nothing to somebody in danger.
 
-        Such is guidance that nothing can be done with the message, and what only goes on with the
-        talk's service where the message has a sign of its own, and finds another service by itself.
+        Such is guidance that nothing can be done with the message, and any while somebody in
+        danger waits for a person ("yes" is no thanks then); and what only goes on with the talk's
+        service where the message has a sign of its own or they wait, and finds another by itself.
         """
         labels = self.release.labels.get("risk_flags", {})
         signs = bool(risk.shown(turn.risks, labels))
         if said.kind == "guidance":
             case = guidance.UNCLEAR if turn.again else self.shortlist.case(turn.text)
-            return (signs or turn.helped) and case in guidance.AT_A_LOSS
-        if not (signs and said.still_about):
+            return turn.in_danger or ((signs or turn.helped) and case in guidance.AT_A_LOSS)
+        if not (said.still_about and (signs or turn.in_danger)):
             return False
         source = said.sources[0]
         about = self.release.services[source.agency_id, source.service_key]

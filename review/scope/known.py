@@ -10,6 +10,7 @@ from uuid import UUID
 from conversations.models import PersonRequest, Stage, Turn
 from conversations.person import hours
 from conversations.states import DONE_STAGE_STATUSES
+from conversations.turns import help_lines
 from conversations.turns.flags import of_feedback
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.knowledge import Label
@@ -62,11 +63,14 @@ def found(turn_id: UUID) -> tuple[str, ...]:
 
 
 def due_at(turn: Turn, known: Known, *, priority: int, opened_at: datetime) -> datetime:
-    """Return by when an item that was opened at ``opened_at`` should be decided."""
+    """Return by when an item that was opened at ``opened_at`` should be decided.
+
+    What somebody in danger writes while they wait is due as soon as a crisis.
+    """
     wanted = due.target(
         urgency=known.urgency,
         priority=priority,
-        crisis=known.crisis,
+        crisis=known.crisis or help_lines.in_danger(turn),
         urgencies=_urgencies(turn, known),
     )
     return due.due(opened_at, wanted, hours.calendar())

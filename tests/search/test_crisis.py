@@ -87,10 +87,10 @@ def test_the_same_vectors_teach_the_same() -> None:
 def test_parts_are_pieces_of_the_text_without_white_space_around(text: str) -> None:
     found = parts(text)
     assert 1 <= len(found) <= MOST + 1
-    for start, end in found:
+    for start, end, _ in found:
         assert 0 <= start <= end <= len(text)
         assert text[start:end] == text[start:end].strip()
-    assert text[slice(*found[0])] == text.strip()
+    assert text[slice(*found[0][:2])] == text.strip()
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,48 @@ def test_parts_are_pieces_of_the_text_without_white_space_around(text: str) -> N
     ],
 )
 def test_it_reads_sentences_of_every_script(text: str, sentences: list[str]) -> None:
-    assert [text[start:end] for start, end in parts(text)[1:]] == sentences
+    found = [each for each in parts(text)[1:] if not each.piece]
+    assert [text[each.start : each.end] for each in found] == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        (
+            "I took all my pills, how do I register a death",
+            ["I took all my pills,", "how do I register a death"],
+        ),
+        (
+            "Er schlägt mich jeden Tag und ich brauche einen neuen Pass. Danke",
+            ["Er schlägt mich jeden Tag", "und ich brauche einen neuen Pass."],
+        ),
+        ("A photo, a form", []),
+        ("Hello, how do I register a death", []),
+    ],
+)
+def test_it_reads_what_is_said_in_one_sentence_too(text: str, pieces: list[str]) -> None:
+    found = parts(text)
+    read = [text[each.start : each.end] for each in found if each.piece]
+    assert read == pieces
+    assert found == sorted(found, key=lambda each: each.piece)
+
+
+def test_a_piece_of_a_sentence_has_to_be_surer() -> None:
+    meaning = taught()
+    unsure = next(
+        [share, 0.0, 1.0]
+        for share in np.linspace(0.1, 3, 200)
+        if meaning.flags(unit([[share, 0.0, 1.0]]))
+    )
+    assert meaning.flags(unit([FORM, unsure]))
+    assert meaning.flags(unit([FORM, unsure]), pieces=1) == []
 
 
 def test_a_long_message_is_read_to_its_end() -> None:
     text = "This is one. " * 100 + "And this is the last"
     found = parts(text)
     assert len(found) <= MOST + 1
-    assert text[slice(*found[-1])].endswith("And this is the last")
+    assert text[slice(*found[-1][:2])].endswith("And this is the last")
 
 
 def test_there_are_enough_examples_of_each_flag_in_each_language() -> None:

@@ -23,8 +23,9 @@ FALSE_ALARMS: Final = 0.03
 HELD: Final = 0.005
 """The share of them that may be flagged so surely that an answer waits for a person."""
 
-PART: Final = 0.1
-"""By so much a sentence has to be surer than a whole message."""
+PIECE: Final = 0.3
+"""By so much a piece of a sentence has to be surer than a sentence or the whole message: it is more
+seldom what somebody means to say."""
 
 BESIDE: Final = 0.25
 """A second flag stands beside the surest one when it is less sure by no more than this."""
@@ -64,13 +65,14 @@ class Meaning:
             float(surest[-1 - int(share * len(surest))]) for share in (FALSE_ALARMS, HELD)
         )
 
-    def flags(self, vectors: Matrix) -> list[Sign]:
+    def flags(self, vectors: Matrix, *, pieces: int = 0) -> list[Sign]:
         """Return the flags of a message, the surest first.
 
-        The first of ``vectors`` is the whole message, the others are its sentences.
+        The first of ``vectors`` is the whole message, the others are its sentences, and the last
+        ``pieces`` of them what stands between their commas.
         """
         sure = self.margins(vectors)
-        sure[1:] -= PART
+        sure[len(sure) - pieces :] -= PIECE
         best = sure.max(axis=0)
         least = max(self.threshold, float(best.max()) - BESIDE)
         order = sorted(range(len(self.codes)), key=lambda i: -best[i])

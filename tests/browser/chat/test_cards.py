@@ -123,8 +123,8 @@ def test_a_part_that_nothing_covers_is_said_and_asked_by_itself(
         assert_accessible(page)
     left.get_by_role("button", name="Ask this by itself").click()
     asked = page.locator(".turn").nth(1)
-    expect(asked).to_contain_text("Where can I renew a broken fishing boat mooring")
-    expect(asked).not_to_contain_text("passport")
+    question = asked.get_by_text("Where can I renew a broken fishing boat mooring", exact=True)
+    expect(question).to_be_visible()
     page.context.close()
 
 

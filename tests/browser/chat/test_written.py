@@ -85,3 +85,17 @@ def test_the_page_works_where_storage_is_refused(quiet_page: Page) -> None:
     page.get_by_role("button", name="Ask", exact=True).click()
     expect_answer(page)
     expect(page.locator("#question")).to_have_value("")
+
+
+def test_going_back_does_not_bring_it_back(quiet_page: Page) -> None:
+    """The browser fills in forms of pages that one goes back to."""
+    page = quiet_page
+    opened(page)
+    ask(page)
+    expect_answer(page)
+    write(page)
+    page.get_by_role("button", name="Start again").click()
+    expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
+    page.go_back()
+    connected(page)
+    expect(page.locator("#question")).to_have_value("")

@@ -70,6 +70,7 @@ def test_services_are_offered_under_what_happens_now(unsure: Feelings) -> None:
     assert words("en").choice["why"] not in html
     place = [html.index(each) for each in (HELP, "A caseworker reads", "Services that may be")]
     assert place == sorted(place)
+    assert "If you choose nothing" not in html  # a caseworker reads it whatever they choose
     options = html.partition("-perhaps")[2].partition("</details>")[0]
     assert options.count('name="choice"') == html.count('name="choice"') > 2
 
