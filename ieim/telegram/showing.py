@@ -117,7 +117,8 @@ def _choice(choice: Mapping[str, Any], turn: str, words: NullTranslations, *, he
     asked = _("Which of these do you mean?")
     if helped:  # Who may be in danger is not asked what they mean.
         read = _("A caseworker reads your question. You do not need to send it again.")
-        asked = f"{read}\n\n{_('Services that may be about this')}"
+        perhaps = _("Services that may be about this")
+        asked = f"{read}\n\n{perhaps}"
     lines = [choice["notice"], asked]
     options = [(f"{each['name']} ({each['agency_name']})", each) for each in choice["options"]]
     lines += [f"{each['number']}. {name}\n{each['line']}".rstrip() for name, each in options]
