@@ -1,7 +1,8 @@
 """Calls that need a deep stack, made in a few threads for the whole process.
 
 A thread keeps whatever of its stack was once used, for as long as it lives. A search uses up to
-64 KiB of it: too much for each of hundreds of turns that wait for a model.
+64 KiB of it: too much for each of hundreds of turns that wait for a model. The threads are daemons,
+as an executor's are not: a process that ends neither waits for a search nor refuses one.
 """
 
 from __future__ import annotations

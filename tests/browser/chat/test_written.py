@@ -22,6 +22,21 @@ def write(page: Page, text: str = BEGUN) -> None:
     page.locator("#question").press_sequentially(text)
 
 
+def talk_and_write(page: Page) -> None:
+    """Have an answer, and the next question begun."""
+    opened(page)
+    ask(page)
+    expect_answer(page)
+    write(page)
+
+
+def begin_again(page: Page) -> None:
+    """Leave such a talk for another one."""
+    talk_and_write(page)
+    page.get_by_role("button", name="Start again").click()
+    expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
+
+
 def test_it_is_there_after_a_reload_until_it_is_sent(quiet_page: Page) -> None:
     page = quiet_page
     opened(page)
@@ -46,12 +61,7 @@ def test_it_is_there_after_a_reload_until_it_is_sent(quiet_page: Page) -> None:
 
 def test_another_conversation_does_not_get_it(quiet_page: Page) -> None:
     page = quiet_page
-    opened(page)
-    ask(page)
-    expect_answer(page)
-    write(page)
-    page.get_by_role("button", name="Start again").click()
-    expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
+    begin_again(page)
     connected(page)
     expect(page.locator("#question")).to_have_value("")
     assert page.evaluate(KEPT) == []
@@ -59,10 +69,7 @@ def test_another_conversation_does_not_get_it(quiet_page: Page) -> None:
 
 def test_nothing_is_left_of_a_conversation_that_is_deleted(quiet_page: Page) -> None:
     page = quiet_page
-    opened(page)
-    ask(page)
-    expect_answer(page)
-    write(page)
+    talk_and_write(page)
     page.get_by_role("link", name="Delete this conversation").click()
     page.get_by_role("link", name="Keep it and go back").click()
     expect(page.locator("#question")).to_have_value(BEGUN)
@@ -90,12 +97,7 @@ def test_the_page_works_where_storage_is_refused(quiet_page: Page) -> None:
 def test_going_back_does_not_bring_it_back(quiet_page: Page) -> None:
     """The browser fills in forms of pages that one goes back to."""
     page = quiet_page
-    opened(page)
-    ask(page)
-    expect_answer(page)
-    write(page)
-    page.get_by_role("button", name="Start again").click()
-    expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
+    begin_again(page)
     page.go_back()
     connected(page)
     expect(page.locator("#question")).to_have_value("")
