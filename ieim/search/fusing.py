@@ -118,6 +118,10 @@ class FusedIndex:
         near = self._near(text, self._services)
         if reading is None or near is None:
             return None
+        least = reading.least_in_a_talk if in_a_talk else reading.least
+        if heard(text):
+            # An example of what asks nothing says so better than what it is like.
+            return Asked(-1.0, least, MEANING * float(near.max()))
         parts = list(dict.fromkeys([text[:_LONGEST_QUESTION], *clauses(text)[:_CLAUSES]]))
         try:
             vectors = self._embedder.queries(parts)
@@ -126,7 +130,6 @@ class FusedIndex:
         if vectors.shape[1] != reading.width:
             return None
         like = max(map(reading.says if in_a_talk else reading.asked, vectors))
-        least = reading.least_in_a_talk if in_a_talk else reading.least
         return Asked(like, least, MEANING * float(near.max()))
 
     def case(self, text: str) -> str:

@@ -27,7 +27,7 @@ _AMOUNT_SO_FAR = re.compile(
     r"(?<!\d)(?<!\d[ .,])[1-9]\d{0,2}(?: \d{3})*\Z"
 )
 _REST_OF_AMOUNT = re.compile(
-    rf"(?: \d{{3}}(?!\d)){{1,6}}+(?:[.,]\d{{1,2}}(?!\d))?\s?(?P<currency>[{SYMBOLS}]|[A-Z]{{3}}\b)?"
+    rf"(?: \d{{3}}(?!\d)){{1,6}}(?:[.,]\d{{1,2}}(?!\d))?\s?(?P<currency>[{SYMBOLS}]|[A-Z]{{3}}\b)?"
 )
 _LONGEST_AMOUNT = 24
 _KHMER_AND_MYANMAR_STACKERS = "\u17d2\u1039"

@@ -35,7 +35,7 @@ _SIMPLE = (
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"  # Han, Hangul
     "\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
 )
-_SIMPLE_RUN = re.compile(f"(?:[{_SIMPLE}]++[{_SIMPLE_SPACES}]?+)++")
+_SIMPLE_RUN = re.compile(f"(?:[{_SIMPLE}]++[{_SIMPLE_SPACES}]?+)+")
 _SIMPLE_REPLACEMENTS = tuple((_PLAIN | dict.fromkeys(_SIMPLE_SPACES[1:], " ") | {"ς": "σ"}).items())
 # Ligatures and the ellipsis.
 _SEVERAL_IN_ONE = frozenset(map(chr, chain(range(0xFB00, 0xFB18), (0x0132, 0x0133, 0x2026))))

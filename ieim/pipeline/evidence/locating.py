@@ -32,7 +32,7 @@ _QUOTATION_MARKS = {
 _OPEN_MARK = {"'": re.compile(r"(?<![^\W\d_])'|'(?![^\W\d_])"), '"': re.compile('"')}
 
 # A word with its marks: without them the i and the d of a folded "İd" were the i and d of "I'd".
-_WORD = re.compile(rf"(?:[^\W_][{MARKS}]*+)++")
+_WORD = re.compile(rf"(?:[^\W_][{MARKS}]*+)+")
 
 _SPACES_AND_DASHES = " -‐‑‒–—―−"
 _HIDDEN = "redacted|masked|hidden|removed|name|e-?mail|phone|address|number|date|account|card|id"

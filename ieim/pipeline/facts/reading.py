@@ -38,7 +38,7 @@ _UNSEEN = re.compile(
 _FULL_STOPS = "\u3002\uff61"
 _LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
 # Words that are read as they are, with single spaces between them.
-_WORDS = re.compile(r"[!-)+-_a-~]++(?: [!-)+-_a-~]++)*+")
+_WORDS = re.compile(r"[!-)+-_a-~]++(?: [!-)+-_a-~]++)*")
 _NEEDS_WORK = re.compile(r"[\x00-\x1f\x7f*`]|  ")
 # A taller stack of marks is no text, and composing it takes quadratic time.
 _MAX_MARKS = 8

@@ -11,7 +11,7 @@ from ieim.pipeline.facts.reading import MARKS, Hit, read
 # Every quantifier over characters is possessive or fixed, so that nothing is tried twice.
 _TAIL = r'[^\s<>"`|\\]'
 _LABEL = rf"[\w{MARKS}-]"
-_HOST = rf"{_LABEL}++(?:\.{_LABEL}++)++"
+_HOST = rf"{_LABEL}++(?:\.{_LABEL}++)+"
 _WEB = re.compile(
     rf"(?<![\w-])(?:"
     rf"(?P<link>[A-Za-z][A-Za-z0-9+.-]{{1,30}}+://{_TAIL}++)"

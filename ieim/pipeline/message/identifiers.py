@@ -32,7 +32,7 @@ _SHORTEST_TELEPHONE = 10
 _REFERENCE = lead(
     "reference",
     between=r"(?:[\s.:=#(№-]{0,3}+(?:number|nummer|num|numero|número|numéro|no|nr|n°|id|is|ist|est"
-    r"|es|code|номер)\b){0,3}+[\s.:=#(№-]{0,4}+(?=[A-Za-z]{0,3}+[ -]?[0-9])",
+    r"|es|code|номер)\b){0,3}[\s.:=#(№-]{0,4}+(?=[A-Za-z]{0,3}+[ -]?[0-9])",
 )
 _POSTCODE_OR_YEARS = re.compile(r"[0-9]{5}-[0-9]{4}|(?:(?:19|20)[0-9]{2}[-–/ .]{0,3}){2,}")
 _OTHER_WORD = re.compile(r"[a-z]{2,3}[ -]")

@@ -41,7 +41,7 @@ MOST_LIKELY = 3
 _NO_WORDS = re.compile(
     r"\[[A-Z_]{2,20}_[0-9]{1,6}\]|[a-zA-Z]{2,12}://\S{1,2000}|(?:www\.)\S{1,2000}|\S{1,64}@\S{1,255}"
 )
-_WORD = re.compile(r"[^\W\d_]++(?:[\u0300-\u036f\u0900-\u0dff'’-]++[^\W\d_]*+)*+")
+_WORD = re.compile(r"[^\W\d_]++(?:[\u0300-\u036f\u0900-\u0dff'’-]++[^\W\d_]*+)*")
 # A script is the first word of its characters' names; these are written together.
 _ONE_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 _SIGNS = frozenset(["CJK", "HANGUL"])

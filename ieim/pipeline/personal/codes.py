@@ -12,7 +12,7 @@ from ieim.pipeline.personal.found import LIKELY, SURE, Budget, Found
 from ieim.pipeline.personal.national import WITH_LETTERS, Outcome, check
 from ieim.pipeline.personal.words import lead
 
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11,30}+")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11,30}")
 _SAID_IBAN = re.compile(
     r"(?i:iban)[\s:.#=-]{0,4}(?:(?i:is|no|number|nummer|ist|est|es)[\s:.]{1,2})?\Z"
 )
@@ -26,7 +26,7 @@ _NAMES = tuple(WITH_LETTERS)
 _LEAD = lead(
     "national",
     between=r"(?:[\s.:=#(-]{0,3}+(?:number|nummer|num|numero|no|nr|n°|id|is|ist|est|es|numarası"
-    r"|card|code|e|jest|номер)\b){0,4}+[\s.:=#(-]{0,4}+(?=[A-Za-z]{0,3}+[ -]?[0-9])",
+    r"|card|code|e|jest|номер)\b){0,4}[\s.:=#(-]{0,4}+(?=[A-Za-z]{0,3}+[ -]?[0-9])",
 )
 _VALUE = re.compile(
     r"[A-Za-z0-9]+(?:[ ./-][A-Za-z]{0,3}[0-9][A-Za-z0-9]*|[ ./-][A-Z]{1,2}(?![A-Za-z]))*"

@@ -11,7 +11,7 @@ from ieim.pipeline.personal.found import Found
 # A local part is tried only where it begins, and nothing in it is given back: linear.
 _LOCAL = rf"\w{MARKS}.+%'&-"
 _LABEL = rf"[\w{MARKS}-]++"
-_EMAIL = re.compile(rf"(?<![{_LOCAL}])[{_LOCAL}]++@{_LABEL}(?:\.{_LABEL})++")
+_EMAIL = re.compile(rf"(?<![{_LOCAL}])[{_LOCAL}]++@{_LABEL}(?:\.{_LABEL})+")
 
 
 def hits(text: str) -> Iterator[Found]:

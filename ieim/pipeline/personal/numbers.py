@@ -44,7 +44,7 @@ _CARD = re.compile(
     r"|(?:9792|220[0-4])\d{12}"  # Troy, Mir
 )
 _FILLER = (
-    r"(?:[\s.:=#(№-]{0,4}+[^\W\d_]{1,9}+){0,4}+[\s.:=#(№-]{0,4}+(?:n[or]?[°.]?\s?)?\+?\s?\(?(?=\d)"
+    r"(?:[\s.:=#(№-]{0,4}+[^\W\d_]{1,9}+){0,4}[\s.:=#(№-]{0,4}+(?:n[or]?[°.]?\s?)?\+?\s?\(?(?=\d)"
 )
 _PHONE_LEAD = lead("phone", between=_FILLER)
 _REFERENCE_LEAD = lead("reference", between=_FILLER)
