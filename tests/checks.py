@@ -46,7 +46,11 @@ PRODUCTION = {
     "IEIM_MODEL_NAME": "example",
 }
 
-PACKAGES = {"postgresql": "postgresql", "redis": "redis-server", "chromium": "chromium"}
+PACKAGES = {
+    "postgresql": "postgresql",
+    "redis": "redis-server",
+    "chromium": "chromium-headless-shell",
+}
 """What a step can need, and Debian's package of it."""
 
 
@@ -161,7 +165,7 @@ def lacking() -> list[str]:
     there = {
         "postgresql": services.postgres_bin() is not None,
         "redis": shutil.which("redis-server") is not None,
-        "chromium": shutil.which("chromium") is not None,
+        "chromium": services.chromium() is not None,
     }
     return [name for name, found in there.items() if not found]
 

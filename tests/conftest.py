@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from django.conf import settings
 from django.db import connection
 
 from ieim.config.catalogues import files
-from tests import live
+from tests import live, services
 from tests.audit.owner import flushable
 
 if TYPE_CHECKING:
@@ -140,9 +139,9 @@ def live_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium without a window. Make contexts with ``base_url=live_site``."""
-    chromium = shutil.which("chromium")
+    chromium = services.chromium()
     if chromium is None:
-        pytest.skip("Chromium is not installed (Debian: apt-get install chromium)")
+        pytest.skip("Chromium is not installed (Debian: apt-get install chromium-headless-shell)")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -41,6 +41,12 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
+def chromium() -> str | None:
+    """Return Chromium's path: of the one without windows, which takes a quarter less, if it is
+    there."""
+    return shutil.which("chromium-headless-shell") or shutil.which("chromium")
+
+
 def postgres_bin() -> Path | None:
     """The folder of PostgreSQL's server programs: on PATH, or where Debian puts them."""
     if program := shutil.which("initdb"):

@@ -47,7 +47,7 @@ RECIPROCAL = 0.33
 """The share of the content of a clause that a claim has to say to use it."""
 
 WHOLE = 0.99
-"""The same of a fee."""
+"""The same of a fee, and of one of several times."""
 
 
 def dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) -> str:
@@ -218,7 +218,9 @@ def _clause_dropped(
             return f"It leaves out a fact of the source: {atom.word or atom.value}."
     if "permission" in {a.kind for a in clause.atoms} and not {a.kind for a in whole} & _SOFT:
         return "It leaves out that it only may be so."
-    whole_clause = unit.kind == "fees" or "free" in {a.kind for a in clause.atoms} & kinds
+    facts = sum(any(a.kind == "fact" for a in each.atoms) for each in unit.clauses)
+    priced = unit.kind == "fees" or (unit.kind == "time" and facts > 1)
+    whole_clause = priced or "free" in {a.kind for a in clause.atoms} & kinds
     if not _mostly(clause.atoms, whole, WHOLE if whole_clause else RECIPROCAL, judge):
         return f"It leaves out for whom or what: {_words(clause)}."
     return ""

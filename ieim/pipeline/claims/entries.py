@@ -10,17 +10,12 @@ from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
 from ieim.pipeline.claims.comparing import ALIKE, akin, same_fact
+from ieim.pipeline.claims.language import AND, RELATIVE, orders
 from ieim.pipeline.claims.lexicon import Lexicon, lexicon
 from ieim.pipeline.claims.splitting import sentences
 from ieim.pipeline.knowledge import Agency, Service
 
 BREAK = re.compile(r"[,;:()\[\]—–|/\n]|\s-\s")
-RELATIVE = {
-    "en": frozenset(["that", "who", "whose", "which", "whom"]),
-    "fr": frozenset(["qui", "dont", "que"]),
-    "de": frozenset(),
-    "es": frozenset(["que", "quien", "quienes"]),
-}
 OCCASIONS = frozenset(["when", "quand", "lorsque", "once", "while", "cuando"])
 """What begins a sentence that says on which occasion a service is used: no condition of it."""
 
@@ -29,17 +24,8 @@ OR = frozenset(["or", "ou", "oder", "o", "nor", "ni"])
 LONGEST = 3000
 """Characters of the longest sentence that is judged, of a reply or an entry."""
 
-_SOFT = frozenset(["ability", "permission"])
-
 WITHOUT = frozenset(["without", "sans", "ohne", "sin"])
 """Negations of one noun only."""
-
-AND = {
-    "en": frozenset(["and", "but", "so", "because", "then"]),
-    "fr": frozenset(["et", "mais", "car", "puis"]),
-    "de": frozenset(["und", "aber", "denn", "weil"]),
-    "es": frozenset(["y", "e", "pero", "porque"]),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +67,15 @@ def of_text(text: str) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A stretch of a unit. ``governs`` are the clauses that do not hold without this one."""
+    """A stretch of a unit. ``governs`` are the clauses that do not hold without this one; it
+    ``orders`` where the reader is told to do it."""
 
     atoms: tuple[Atom, ...]
     governs: tuple[int, ...] = ()
     alternatives: tuple[int, ...] = ()
     conditional: bool = False
     denied_by: int | None = None
+    orders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +129,7 @@ class Read:
     actions: frozenset[object]
     verbatim: frozenset[tuple[tuple[str, object], ...]]
     desks: frozenset[tuple[str, ...]]
+    contacts: frozenset[object]
 
 
 @lru_cache(maxsize=2048)
@@ -167,7 +156,17 @@ def read_entry(entry: Entry, language: str) -> Read:
             for unit in units
             if unit.kind == "contact" and len(unit.clauses) > 1
         ),
+        frozenset(_only_ones(units)),
     )
+
+
+def _only_ones(units: Sequence[Unit]) -> Iterator[object]:
+    """Yield the telephone number and the e-mail address of an entry that has one of them."""
+    facts = {a.fact for unit in units for a in unit.facts if a.fact and unit.kind == "contact"}
+    for kind in ("phone", "email"):
+        values = {(fact.kind, fact.value) for fact in facts if fact.kind == kind}
+        if len(values) == 1:
+            yield from values
 
 
 def _unit(kind: str, found: Sequence[Atom], words: Lexicon) -> Unit:
@@ -185,22 +184,8 @@ def _unit(kind: str, found: Sequence[Atom], words: Lexicon) -> Unit:
         frozenset(a.value for a in found),
         tuple(a for a in found if a.kind == "fact"),
         {start: tuple(sorted(stems)) for start, stems in alike.items()},
-        _orders(cut[0].atoms, words),
+        cut[0].orders,
     )
-
-
-def _orders(found: Sequence[Atom], words: Lexicon) -> bool:
-    """Whether a clause begins with an imperative: "Tell us", "Faites", "Füllen Sie"."""
-    first = found[0]
-    if first.kind not in ("word", "loose") or any(a.kind in _SOFT for a in found):
-        return False
-    if words.language == "fr":
-        return first.word.endswith(("ez", "ites"))
-    following = found[1] if len(found) > 1 else first
-    if words.language == "de":
-        return following.word == "sie"
-    bare = words.language == "en" and not first.word.endswith("s")
-    return bare and following.kind in ("glue", "us", "first", "within", "only")
 
 
 def _named(name: str, words: Lexicon) -> list[Atom]:
@@ -237,7 +222,9 @@ def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:
         cut[-1].append(atom)
     denied: list[int | None] = []
     for index, part in enumerate(cut):
-        denied.append(_denied_by(index, part, cut, denied))
+        # What somebody does who cannot do another thing is not denied.
+        goes_on = not (index and conditional[index - 1] and not conditional[index])
+        denied.append(_denied_by(index, part, cut, denied) if goes_on else None)
     return tuple(
         Clause(
             tuple(part),
@@ -245,6 +232,7 @@ def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:
             tuple(_alternatives(index, cut, conditional)),
             conditional[index],
             denied[index],
+            orders(part, words),
         )
         for index, part in enumerate(cut)
     )

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
 from ieim.pipeline.claims.comparing import akin
-from ieim.pipeline.claims.entries import AND, BREAK, LONGEST, Entry, Part, Read, read_entry
-from ieim.pipeline.claims.language import told
+from ieim.pipeline.claims.entries import BREAK, LONGEST, Entry, Part, Read, read_entry
+from ieim.pipeline.claims.language import AND, told
 from ieim.pipeline.claims.lexicon import Lexicon, heads, lexicon, sensitive
 from ieim.pipeline.claims.matching import Reason, supports
 
@@ -72,7 +72,7 @@ class Judge:
             size = next((i for i in range(1, len(found)) if BREAK.search(found[i].gap)), len(found))
             headed = size < len(found) and ":" in found[size].gap
             head = headed and " ".join(a.word for a in found[:size]) in heads()
-            if not head and not self._courteous(found[:size], found[size:]):
+            if not head and not self._courteous(found[:size]):
                 break
             found = found[size:]
         return found
@@ -92,13 +92,13 @@ class Judge:
             )
         )
 
-    def _courteous(self, found: Sequence[Atom], rest: Sequence[Atom]) -> bool:
+    def _courteous(self, found: Sequence[Atom]) -> bool:
         """Whether a stretch begins as a courtesy and goes on with the citizen's own words."""
         if self._kind(found):
             return True
         if len(found) == 1 and found[0].word in self.words.denial:
-            # "No, it does not": the sentence has to say its no itself.
-            return bool(rest)
+            # "No, it does not", "No. It does not": the sentence has to say its no itself.
+            return True
         said = " ".join(atom.word for atom in found)
         match = self.words.courtesies.match(said)
         if match is None or len(said.split()) > _MOST_COURTEOUS:

@@ -1,11 +1,27 @@
-"""The language of a reply, told by its glue words."""
+"""Language: which one a reply is in, and how each joins clauses and tells people to do things."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from ieim.pipeline.claims.lexicon import glue_of_all, plain
+from ieim.pipeline.claims.atoms import Atom
+from ieim.pipeline.claims.lexicon import Lexicon, glue_of_all, plain
 
+RELATIVE = {
+    "en": frozenset(["that", "who", "whose", "which", "whom"]),
+    "fr": frozenset(["qui", "dont", "que"]),
+    "de": frozenset(),
+    "es": frozenset(["que", "quien", "quienes"]),
+}
+AND = {
+    "en": frozenset(["and", "but", "so", "because", "then"]),
+    "fr": frozenset(["et", "mais", "car", "puis"]),
+    "de": frozenset(["und", "aber", "denn", "weil"]),
+    "es": frozenset(["y", "e", "pero", "porque"]),
+}
+
+_SOFT = frozenset(["ability", "permission"])
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -14,3 +30,19 @@ def told(text: str) -> str:
     words = [plain(word) for word in _WORD.findall(text)]
     counts = {name: sum(word in glue for word in words) for name, glue in glue_of_all().items()}
     return max(counts, key=lambda name: (counts[name], name == "en"), default="en")
+
+
+def orders(found: Sequence[Atom], words: Lexicon) -> bool:
+    """Whether a clause begins with an imperative: "Tell us", "but ask", "Faites", "Füllen Sie"."""
+    joined = len(found) > 1 and found[0].word in AND[words.language]
+    found = found[joined:]
+    first = found[0]
+    if first.kind not in ("word", "loose") or any(a.kind in _SOFT for a in found):
+        return False
+    if words.language == "fr":
+        return first.word.endswith(("ez", "ites"))
+    following = found[1] if len(found) > 1 else first
+    if words.language == "de":
+        return following.word == "sie"
+    bare = words.language == "en" and not first.word.endswith("s")
+    return bare and following.kind in ("glue", "us", "first", "within", "only", "before")

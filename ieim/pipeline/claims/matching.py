@@ -8,9 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom
-from ieim.pipeline.claims.comparing import agree, akin_atom
 from ieim.pipeline.claims.dropping import dropped
 from ieim.pipeline.claims.entries import Part, Read, Unit
+from ieim.pipeline.claims.lacking import missing
+from ieim.pipeline.claims.language import AND
 from ieim.pipeline.claims.lexicon import OPERATORS, sensitive
 from ieim.pipeline.claims.using import told_by
 
@@ -57,7 +58,7 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
         orders = part is merged[0] and part.atoms[0].kind in ("word", "loose")
         # What "we" do is nothing that the citizen is told to do.
         gaps = [
-            (unit, _missing(part, unit, read, judge))
+            (unit, missing(part, unit, read, judge))
             for unit in read.units
             if not (orders and unit.clauses[0].atoms[0].kind == "us")
         ]
@@ -102,9 +103,12 @@ def _own(part: Part, unit: Unit) -> int:
 def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge) -> int:
     """Return how many words a part has beyond a unit; 99 where it may have none of them."""
     if not gap:
-        return 0
+        return 99 if _is_elsewhere(part, unit, read, judge) else 0
+    # A half of "part-time" is not a word that stands elsewhere.
+    halves = {a.start for pair in pairwise(part.atoms) if pair[1].gap == "-" for a in pair}
     spared = all(
         a.kind == "word"
+        and a.start not in halves
         and a.value in read.stems
         and a.word not in sensitive()
         and a.word not in judge.words.exact
@@ -115,6 +119,17 @@ def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge)
     # A part that turns a meaning has to be all but the source's own.
     share = TURNED if any(a.kind in _TURNS for a in part.atoms) else PART
     return len(gap) if spared and _own(part, unit) >= share * len(gap) else 99
+
+
+def _is_elsewhere(part: Part, unit: Unit, read: Read, judge: Judge) -> bool:
+    """Whether a unit says nothing of a part of which all is free beside it: "by phone" beside the
+    contact, where the sentence is about something else."""
+    words = [a for a in part.atoms if a.kind == "word" and not judge.is_label(a, "any")]
+    if part.atoms[0].word in AND[judge.words.language]:
+        words = [a for a in words if a.word not in judge.words.kin]
+    return (
+        bool(words) and not _own(part, unit) and not any(judge.is_context(a, read) for a in words)
+    )
 
 
 def _choices(candidates: Sequence[Sequence[Unit | None]]) -> Iterator[list[Unit | None]]:
@@ -171,130 +186,3 @@ def _only_wants(part: Part, read: Read, judge: Judge) -> bool:
         or atom.kind == "loose"
         for atom in part.atoms
     )
-
-
-def _turned(part: Part, unit: Unit) -> Iterator[Atom]:
-    """Yield what a part turns round.
-
-    A "before" or "after" where what follows it comes first in the unit, and a verb of "we" that
-    the unit has not: what we need or want is nobody's to add.
-    """
-    for at, atom in enumerate(part.atoms):
-        if atom.kind == "us":
-            does = next((a for a in part.atoms[at:] if a.kind in ("word", "loose")), None)
-            if does and not unit.has(does):
-                yield does
-        if atom.kind not in ("before", "after") or atom.kind not in unit.kinds:
-            continue
-        follows = next((a for a in part.atoms[at:] if a.kind in ("word", "fact")), None)
-        since = next(i for i, a in enumerate(unit.atoms) if a.kind == atom.kind)
-        rest = unit.atoms[since:]
-        if follows and unit.has(follows) and not any(_same(follows, a) for a in rest):
-            yield atom
-
-
-def _same(atom: Atom, other: Atom) -> bool:
-    return atom.value == other.value or agree(atom, other) or akin_atom(atom, [other])
-
-
-class _Beside(NamedTuple):
-    """What a part is held against: a unit of an entry.
-
-    ``strict`` where no word of a name is free, ``asks`` where the part speaks of a secret, a
-    payment or an account, ``held`` where the unit does so in the same words, ``turns`` where
-    the part makes a duty of it. ``told`` are the starts of words right after one of the unit's.
-    """
-
-    unit: Unit
-    read: Read
-    strict: bool
-    asks: bool
-    held: bool
-    turns: bool
-    told: frozenset[int]
-
-
-def _missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
-    """Return the atoms of a part that a unit does not have and that are not free beside it."""
-    strict = part.atoms[0].kind in ("condition", "except")
-    if strict:
-        # A condition is the source's own: a name's words make none.
-        own = [
-            a for a in part.atoms if a.kind in ("word", "fact") and not judge.is_context(a, read)
-        ]
-        strict = not any(map(unit.has, own))
-    risky = [a for a in part.atoms if a.word in sensitive()]
-    asks = any(a.value not in read.name_stems for a in risky)
-    held = all(a.value in unit.values for a in risky)
-    subject = next((a for a in part.atoms if a.kind in ("word", "fact")), None)
-    turns = any(a.kind == "duty" for a in part.atoms) and "duty" not in unit.kinds
-    turned = list(_turned(part, unit))
-    # "Send us the form" is "Send the form".
-    told = frozenset(
-        b.start for a, b in pairwise(part.atoms) if a.kind == "word" and a.value in unit.values
-    )
-    beside = _Beside(unit, read, strict, asks, held, turns, told)
-    return [
-        atom
-        for atom in part.atoms
-        if atom.kind not in ("glue", "name")
-        and (
-            atom in turned
-            or not _there(atom, beside._replace(strict=strict and atom is not subject), judge)
-        )
-    ]
-
-
-def _word_there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
-    """Whether a unit has a word of a claim, or the word is free beside it."""
-    unit, read, labels = beside.unit, beside.read, judge.words.labels
-    if atom.start in judge.desks or atom.value in unit.values or atom.word in unit.words:
-        return True
-    if unit.has_word(str(atom.value)):
-        return True
-    if atom.word in judge.words.exact:
-        return False
-    named = judge.is_context(atom, read)
-    if atom.word in sensitive():
-        return named and not beside.strict
-    if atom.word in judge.words.kin and atom.value in judge.asked:
-        return True
-    labelled = atom.word in labels.get(unit.kind, ())
-    if beside.asks:
-        # A secret, a payment, an account: only the entry's own words, and that one needs it.
-        # It may be brought and shown; to whom it is given, the entry says.
-        needed = beside.held and unit.kind == "requirement" and labelled and atom.kind == "word"
-        return atom.word in labels["any"] or named or needed
-    return (
-        (atom.kind == "loose" and not beside.turns)
-        or (unit.kind == "requirement" and atom.value in read.actions)
-        or atom.word in labels["any"]
-        or labelled
-        or (named and not beside.strict)
-    )
-
-
-def _there(atom: Atom, beside: _Beside, judge: Judge) -> bool:
-    unit, kinds = beside.unit, beside.unit.kinds
-    if atom.kind == "fact":
-        return unit.has(atom)
-    if atom.kind in ("word", "loose"):
-        return _word_there(atom, beside, judge)
-    if atom.kind in ("universal", "same") or atom.word == "us":
-        return atom.word in unit.words or atom.start in beside.told
-    if atom.kind == "duty":
-        told = unit.orders or unit.kind in ("requirement", "step", "fees", "time")
-        return "duty" in kinds or told
-    if atom.kind == "permission":
-        return "permission" in kinds or unit.kind in ("step", "name", "contact")
-    if atom.kind == "ability":
-        # What an agency is for ("work", "study") says nobody's permission.
-        soft = kinds & {"ability", "permission", "us"} or unit.kind not in ("requirement", "agency")
-        return bool(soft) and not (kinds & {"duty"} and not kinds & {"ability", "permission"})
-    if atom.kind == "advice":
-        return "advice" in kinds or "duty" in kinds or unit.kind in ("requirement", "step")
-    if atom.kind in ("condition", "first", "sequence"):
-        return True
-    if atom.kind == "after" and unit.kind == "time":
-        return True  # "ready after 8 working days"
-    return atom.kind in kinds

@@ -10,6 +10,7 @@ _LINE = re.compile(r"[^\n\r\x0b\x0c\x85\u2028\u2029]+")
 _END = re.compile(
     r"(?<!\b[A-Z])(?<!\b(?:No|Dr|Mr|Ms|St))(?<!\b(?:e\.g|i\.e|Mrs|Inc|Ltd))"
     r"(?:[.!?…][\"”’')\]*_]*(?=\s)|[。！？｡])\s*"
+    r"|(?<=\bNo)(?<![\w,;:(] No)\.\s+(?=\D)"  # the answer, not the number
 )
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•‣▪–—]\s+|\d{1,3}[.)]\s+)?")
 

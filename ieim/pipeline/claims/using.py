@@ -31,20 +31,21 @@ KEPT = frozenset(
 """Operators that a claim may not drop from a clause that it uses."""
 
 
-_ORDER = frozenset(["before", "after"])
+_TELLING = frozenset(["before", "after", "universal"])
 
 
 def told_by(part: Part, units: Sequence[Unit]) -> list[Unit]:
     """Return the units that alone may support a part; none where any may.
 
     Where every unit with all words of a part says no and the part does not, or the part tells what
-    comes before what, another unit with fewer of its words is no source for it.
+    comes before what or what holds for all, another unit with fewer of its words is no source for
+    it.
     """
     own = [a for a in part.atoms if a.kind in ("word", "fact")]
     kinds = {a.kind for a in part.atoms}
     full = [unit for unit in units if len(own) > 1 and all(map(unit.has, own))]
     denied = "negation" not in kinds and all("negation" in unit.kinds for unit in full)
-    return full if denied or kinds & _ORDER else []
+    return full if denied or kinds & _TELLING else []
 
 
 def clauses_used(unit: Unit, mine: Sequence[Atom]) -> set[int]:
