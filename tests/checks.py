@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -147,9 +148,15 @@ STEPS = (
         (*DJANGO, "check", "--deploy", "--fail-level", "WARNING"),
         PRODUCTION,
     ),
-    *parts("Suite on PostgreSQL and Redis", (*SERVICES, *SUITE), "postgresql", "redis"),
-    *parts("Suite on SQLite", SUITE),
-    *parts("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), "chromium"),
+    # In turns: browsers wait while the others compute.
+    *chain.from_iterable(
+        zip(
+            parts("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), "chromium"),
+            parts("Suite on PostgreSQL and Redis", (*SERVICES, *SUITE), "postgresql", "redis"),
+            parts("Suite on SQLite", SUITE),
+            strict=True,
+        )
+    ),
 )
 
 
