@@ -24,19 +24,21 @@ def supported(release: Release) -> frozenset[str]:
     return release.languages.union(settings.IEIM_MODEL["LANGUAGES"])
 
 
-def detect(text: str, release: Release | None) -> str:
+def detect(text: str, release: Release | None, talk: str = "") -> str:
     """Return the likely language of a message, empty where it cannot be told.
 
-    Of "hola" or "谢谢" a greeting or thanks with the same words tells, or the script: whoever says
-    no more than that is answered in a language that guidance is in.
+    "And the fee?" and "ok" are too short: they go on in the language of the ``talk``, where there
+    is one. Without it a greeting or thanks with the same words as "hola" tells, and before it the
+    script of "谢谢": whoever says no more than that is answered in a language that guidance is in.
     """
     if release is None:
-        return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"]))
+        return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"])) or talk
     said = inquiry.heard(text)
     return (
         language.best(text, supported(release))
-        or (said.language if said else "")
         or language.short(text, guidance.languages(release))
+        or talk
+        or (said.language if said else "")
     )
 
 
@@ -48,7 +50,7 @@ def spoken(text: str, *, turns: QuerySet[Turn]) -> str:
     number = follower.number()
     release = None if number is None else knowledge.release(number)
     last = turns.order_by("-number").values_list("language", flat=True)
-    return detect(text, release) or last.first() or ""
+    return detect(text, release, last.first() or "")
 
 
 def told(turn: Turn) -> str:

@@ -33,8 +33,8 @@ def store(
     """
     text = message.text
     last = session.turns.order_by("-number").only("number", "language").first()
-    language = languages.detect(text, knowledge.release(release_number))
     spoken = replaces or last
+    talk = spoken.language if spoken else ""
     turn = Turn.objects.create(
         session=session,
         number=1 if last is None else last.number + 1,
@@ -42,8 +42,7 @@ def store(
         state=state.value,
         release_number=release_number,
         risks=[found.as_dict() for found in looked.risks],
-        # "And the fee?" is too short to tell: it goes on as the talk has been.
-        language=language or (spoken.language if spoken else ""),
+        language=languages.detect(text, knowledge.release(release_number), talk),
         queued_at=timezone.now(),
     )
     weak = [found.code for found in looked.risks if found.weak]

@@ -157,6 +157,8 @@ def _read_one(
 
 _NUMERIC_ONLY = frozenset(
     [
+        "you",
+        "vous",
         "about",
         "over",
         "above",
@@ -190,7 +192,7 @@ def _is_operator(
     words: Lexicon,
 ) -> bool:
     """Whether a phrase turns a meaning here: some do so only before a number or a date."""
-    if len(phrase) > 1 or phrase[0] not in _NUMERIC_ONLY:
+    if phrase[0] not in _NUMERIC_ONLY or (len(phrase) > 1 and kind != "within"):
         return True
     for index in range(at, min(at + 3, len(tokens))):
         if tokens[index][2] or _number(plains, index, words)[0] is not None:

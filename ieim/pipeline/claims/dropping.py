@@ -49,6 +49,9 @@ RECIPROCAL = 0.33
 WHOLE = 0.99
 """The same of a fee, and of one of several times."""
 
+ALONE = 0.98
+"""The same of a fee that its sentence has no other beside: words of a name go without saying."""
+
 
 def dropped(parts: Sequence[Part], chosen: Sequence[Unit | None], judge: Judge) -> str:
     """Return what the claim leaves out of the clauses that it uses, "" for nothing."""
@@ -119,10 +122,13 @@ def _piece_kept(piece: Sequence[Atom], whole: Sequence[Atom], share: float, judg
         return False
     if any(a.kind == "condition" for a in piece) and not _agrees(piece, judge):
         return False
+    # Who says "we are not married" is no case of "if the parents are married".
+    denied = "negation" in judge.asked_kinds and all(a.kind != "negation" for a in piece)
+    asked = frozenset() if denied else judge.asked
     facts = [a for a in piece if a.kind == "fact"]
-    if not all(a.value in judge.asked or any(agree(a, o) for o in whole) for a in facts):
+    if not all(a.value in asked or any(agree(a, o) for o in whole) for a in facts):
         return False
-    return _mostly(piece, whole, share, judge)
+    return _mostly(piece, whole, share, judge, asked)
 
 
 def _agrees(piece: Sequence[Atom], judge: Judge) -> bool:
@@ -221,18 +227,25 @@ def _clause_dropped(
     facts = sum(any(a.kind == "fact" for a in each.atoms) for each in unit.clauses)
     priced = unit.kind == "fees" or (unit.kind == "time" and facts > 1)
     whole_clause = priced or "free" in {a.kind for a in clause.atoms} & kinds
-    if not _mostly(clause.atoms, whole, WHOLE if whole_clause else RECIPROCAL, judge):
+    share = (WHOLE if facts > 1 else ALONE) if whole_clause else RECIPROCAL
+    if not _mostly(clause.atoms, whole, share, judge, judge.asked):
         return f"It leaves out for whom or what: {_words(clause)}."
     return ""
 
 
-def _mostly(found: Sequence[Atom], mine: Sequence[Atom], share: float, judge: Judge) -> bool:
+def _mostly(
+    found: Sequence[Atom],
+    mine: Sequence[Atom],
+    share: float,
+    judge: Judge,
+    asked: frozenset[object],
+) -> bool:
     content = [a for a in found if a.kind in ("word", "fact")]
     if not content:
         return True
     named = [judge.is_context(a, None) for a in content]
     said = [
-        a.value in judge.asked
+        a.value in asked
         or a.value in judge.before
         or any(
             (a.kind == "fact" and o.kind == "fact" and same_fact(o, a))

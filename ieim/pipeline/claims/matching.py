@@ -24,6 +24,9 @@ _STRICT = frozenset(OPERATORS) - {"duty", "permission", "ability", "first", "con
 MOST_PARTS = 40
 _TRIES = 600
 
+_ADDED = 3
+"""Words of the longest part that only adds to the one before it."""
+
 PART = 1.0
 TURNED = 4.0
 _TURNS = frozenset({"duty", "permission", "advice", "negation", "free", "only"})
@@ -74,6 +77,8 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
         spare -= fewest
         tellers = told_by(part, read.units)
         fit = [u for u, cost in costs if cost == fewest and (not tellers or u in tellers)]
+        if candidates and _goes_on(part, judge) and all(map(_counts, candidates[-1])):
+            fit = [u for u in fit if any(u is before for before in candidates[-1])]
         if not fit:
             lacking += part.atoms[:1]
             continue
@@ -89,6 +94,17 @@ def supports(parts: Sequence[Part], read: Read, judge: Judge) -> Reason:
         if not why or tried >= _TRIES:
             break
     return Reason(1, why) if why else SUPPORTED
+
+
+def _goes_on(part: Part, judge: Judge) -> bool:
+    """Whether a part only adds to the one before it: "… for you and each child"."""
+    kinds = {atom.kind for atom in part.atoms}
+    joins = part.atoms[0].word in AND[judge.words.language]
+    return joins and len(part.atoms) <= _ADDED and "word" in kinds and not kinds & {"fact", "free"}
+
+
+def _counts(unit: Unit | None) -> bool:
+    return unit is not None and unit.kind in ("fees", "time")
 
 
 def _distance(part: Part, unit: Unit) -> int:
@@ -116,6 +132,8 @@ def _cost(gap: Sequence[Atom], part: Part, unit: Unit, read: Read, judge: Judge)
         and (a.value in read.name_stems or a.value not in judge.name_stems)
         for a in gap
     )
+    if any(a.kind == "free" for a in part.atoms):
+        return 99  # for whom it is free, the source says
     # A part that turns a meaning has to be all but the source's own.
     share = TURNED if any(a.kind in _TURNS for a in part.atoms) else PART
     return len(gap) if spared and _own(part, unit) >= share * len(gap) else 99

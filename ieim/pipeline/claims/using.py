@@ -44,8 +44,25 @@ def told_by(part: Part, units: Sequence[Unit]) -> list[Unit]:
     own = [a for a in part.atoms if a.kind in ("word", "fact")]
     kinds = {a.kind for a in part.atoms}
     full = [unit for unit in units if len(own) > 1 and all(map(unit.has, own))]
+    if not full and not kinds & {"negation", "fact"}:
+        near = _nearest(own, units)
+        if near and all(any(a.kind == "negation" for a in clause.atoms) for _, clause in near):
+            return [unit for unit, _ in near]
     denied = "negation" not in kinds and all("negation" in unit.kinds for unit in full)
     return full if denied or kinds & _TELLING else []
+
+
+def _nearest(own: Sequence[Atom], units: Sequence[Unit]) -> list[tuple[Unit, Clause]]:
+    """Return the clauses with most words of a part, none where that is fewer than half of them."""
+    has = [
+        (sum(covered(atom, clause) for atom in own), unit, clause)
+        for unit in units
+        for clause in unit.clauses
+    ]
+    most = max((count for count, _, _ in has), default=0)
+    if most < 2 or 2 * most < len(own):
+        return []
+    return [(unit, clause) for count, unit, clause in has if count == most]
 
 
 def clauses_used(unit: Unit, mine: Sequence[Atom]) -> set[int]:

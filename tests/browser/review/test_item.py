@@ -80,7 +80,7 @@ def test_it_checks_an_answer_while_it_is_written(office: Office) -> None:
     checked = page.locator(".choice__fields:visible .checked")
     expect(checked).to_contain_text("£999")
     checked_at_both_widths(page)
-    page.get_by_label("The reply", exact=True).fill("Please come to the office.")
+    page.get_by_label("The reply", exact=True).fill("Please pay the fee by card.")
     page.locator("#write-words").fill("tourist visa extend")
     page.get_by_role("checkbox", name="Extend a tourist visa").check()
     expect(checked).to_contain_text("found nothing wrong")

@@ -17,12 +17,15 @@ REPAIR = Service(
         "If you cannot pay the rent in one go, tell us before the last day for payment. "
         "You can stay while we decide, but ask before the contract ends. "
         "Ten weeks are yours, and the rest you divide as you like. "
-        "The help is paid in ten parts. Some offices have any form."
+        "The help is paid in ten parts. Some offices have any form. "
+        "You must show your contract within 14 days. Nobody needs a lawyer."
     ),
     applicability_summary=(
         "For tenants who told the landlord 14 days ago. For full-time students. "
-        "For a relative, a person of the same home or a funeral director."
+        "For a relative, a person of the same home or a funeral director. "
+        "One parent can sign if the parents are married."
     ),
+    fees="Free. The help is MRK 95.00 a month. It costs MRK 4.00 of each rent.",
     processing_time="1 working day with our model contract, otherwise 8 working days",
     how_to_apply=(
         "When the letter is there, open the door within 90 days.",
@@ -54,6 +57,9 @@ def passes(reply: str, question: str = "What can I do?", service: Service = REPA
         ("You must have told the landlord 14 days ago.", "Can I report it?"),
         ("You must ask before the contract ends.", "Until when?"),
         ("Call the urgent line on +999 20 555 0132 before you come.", "Where do I call?"),
+        ("Oh dear! You must have told the landlord 14 days ago.", "It is cold"),
+        ("You have 14 days to show your contract.", "How long do I have?"),
+        ("One parent can sign.", "We are married. Do both of us sign?"),
     ],
 )
 def test_it_knows_other_ways_to_say_it(reply: str, question: str) -> None:
@@ -65,12 +71,15 @@ def test_it_knows_other_ways_to_say_it(reply: str, question: str) -> None:
     [
         ("You must stay while we decide.", "May I stay?"),
         ("You divide all of them as you like.", "Who gets the weeks?"),
-        ("We can inspect the home if nothing is done after you asked, by phone or in writing.", "?"),
+        ("We can inspect the home if nothing is done after you asked, by phone.", "May I call?"),
         ("Go to any passport counter or the nearest embassy.", "Where?"),
         ("With your own contract it takes 1 working day.", "I wrote the contract myself"),
         ("It is for full-time and part-time students.", "I study part-time"),
         ("It is for a relative, a neighbour or a funeral director.", "My neighbour died"),
         ("Call the urgent line on +999 20 555 0133 before you come.", "Where do I call?"),
+        ("One parent can sign.", "We are not married. Do both of us sign?"),
+        ("You need a lawyer to open a case.", "Do I need a lawyer?"),
+        ("It costs MRK 4.00 of each rent and contract.", "What does it cost?"),
     ],
 )
 def test_it_lets_no_more_pass_for_that(reply: str, question: str) -> None:

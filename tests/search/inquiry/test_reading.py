@@ -119,6 +119,8 @@ def model_reading() -> Reading:
         ("tell me a joke about cats", False),
         ("merci beaucoup, bonne soirée", False),
         ("what is the best pizza dough", False),
+        ("Ok!", False),
+        ("okay", False),
     ],
 )
 def test_the_model_tells_questions_from_small_talk(text: str, ours: bool) -> None:

@@ -102,9 +102,10 @@ def test_it_holds_no_language_of_the_release(ask: Ask) -> None:
 
 def test_it_goes_on_in_the_language_of_the_talk(ask: Ask) -> None:
     ask(bilingual.PLOT, secret="a")
-    turn = ask("prix ?", secret="a")
-    assert turn.language == "fr"
+    for text in ("prix ?", "ok"):
+        assert ask(text, secret="a").language == "fr"
     assert ask("prix ?", secret="b").language == ""
+    assert ask("ok", secret="c").language == "en"
 
 
 def test_it_changes_the_language_with_the_citizen(ask: Ask) -> None:
