@@ -48,6 +48,7 @@ _FILLER = (
 )
 _PHONE_LEAD = lead("phone", between=_FILLER)
 _REFERENCE_LEAD = lead("reference", between=_FILLER)
+_NATIONAL_LEAD = lead("national", between=_FILLER)
 
 Group = tuple[int, int]
 
@@ -86,12 +87,18 @@ def hits(text: str, regions: Sequence[str], budget: Budget) -> Iterator[Found]:
         return
     called = {match.end(): match.start() for match in _PHONE_LEAD.finditer(text)}
     referred = {match.end(): match.start() for match in _REFERENCE_LEAD.finditer(text)}
+    # "In my case, SSN …": the nearest word tells.
+    national = {match.end(): match.start() for match in _NATIONAL_LEAD.finditer(text)}
     message = Message(
         text,
         regions,
         budget,
         frozenset(at for at, word in called.items() if word >= referred.get(at, -1)),
-        frozenset(at for at, word in referred.items() if word > called.get(at, -1)),
+        frozenset(
+            at
+            for at, word in referred.items()
+            if word > called.get(at, -1) and word >= national.get(at, -1)
+        ),
         [start for start, _ in groups],
     )
     for run in _runs(text, groups):

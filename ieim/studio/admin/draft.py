@@ -78,7 +78,6 @@ class CategoryAdmin(FilesAdmin):
     list_select_related = ["agency"]
     search_fields = ["key", "value", "keywords", "agency__id", "agency__name"]
     fields = ["agency", "key", "value", "keywords", "position", "seen"]
-    autocomplete_fields = ["agency"]
 
 
 class HasOverview(admin.SimpleListFilter):
@@ -108,7 +107,6 @@ class ServiceAdmin(FilesAdmin):
     list_filter = [HasOverview, ("agency", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["agency"]
     search_fields = ["key", "name", "overview", "agency__id", "agency__name"]
-    autocomplete_fields = ["agency"]
     fieldsets = [
         (None, {"fields": ["agency", "key", "name", "categories", "position", "seen"]}),
         (
@@ -155,7 +153,6 @@ class TranslationAdmin(FilesAdmin):
     list_filter = ["language", ("agency", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["agency"]
     search_fields = ["name", "category", "service", "agency__id", "agency__name"]
-    autocomplete_fields = ["agency"]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the texts that what is translated has; all while that is not known."""
