@@ -44,7 +44,10 @@ from ieim.people import addresses
 
 logger = logging.getLogger(__name__)
 
-WHOLE = ("chat/_live", "chat/_offered", "turn/_label", "chat/_suggestions", "chat/_tools")
+WHOLE = (
+    *("chat/_live", "chat/_offered", "chat/_suggestions", "chat/_tools"),
+    *("turn/_label", "turn/_ask_word"),
+)
 """The fragments that together show the whole conversation."""
 BREATH = 0.4
 """Seconds in which a reply builds up on the page, at most."""

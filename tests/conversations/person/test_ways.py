@@ -170,6 +170,7 @@ async def test_the_citizens_pages_follow_it_live(published: None, queued: list[s
         await eva_says(world, "Good morning, I have your papers.")
         await page.read_until("Good morning, I have your papers.")
         assert "A person wrote: Good morning, I have your papers." in page.said[-1]
+        assert "Send" in page.parts["ask-word"]
         line = await socket.read_until("line")
         assert (line["line"]["kind"], line["line"]["text"]) == (
             "said",
@@ -181,6 +182,7 @@ async def test_the_citizens_pages_follow_it_live(published: None, queued: list[s
         await page.read_until("The person has left.")
         assert "Talk to a person" not in page.parts["ask-person"]
         assert "Ask another question" in page.parts["question-label"]
+        assert "Ask" in page.parts["ask-word"]
 
 
 def _say(world: World, text: str) -> None:

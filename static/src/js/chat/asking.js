@@ -8,7 +8,7 @@ const LOST_AFTER = 1500;
 const TRY_AGAIN = 5000;
 const HTMX_RETRIES = [1006, 1011, 1012, 1013];
 const PARTS = [
-  ...["live", "question-label", "suggestions", "tools"],
+  ...["live", "question-label", "ask-word", "suggestions", "tools"],
   ...["refused-help", "question-error", "personal"],
 ];
 
