@@ -228,7 +228,7 @@ def said(
 ) -> set[str]:
     """Return what a citizen is told in their language."""
     spoken = {"fil": "tl"}.get(language, pages.told(language))
-    monkeypatch.setattr(languages, "detect", lambda text, release: spoken)
+    monkeypatch.setattr(languages, "detect", lambda text, release, talk="": spoken)
     citizen = Citizen(language, ask)
     state(citizen)
     own = {language, pages.told(language)}
