@@ -135,11 +135,14 @@ def warnings(seen: Preview, decision: DecisionForm) -> list[Problem]:
     return _sentences(seen.warnings, decision)
 
 
-def changed(loaded: Loaded) -> str:
-    """Return who changed the item since the page was made, as a sentence."""
+def changed(loaded: Loaded, viewer: int | None) -> str:
+    """Return who changed the item since the page of the person ``viewer`` was made."""
     records = list(loaded.item.decisions.all())
     if records:
         done = gettext(wording.DONE[records[-1].action]).lower()
+        if records[-1].actor_id == viewer:
+            said = gettext("You have decided this already ({done}). Your draft is kept below.")
+            return said.format(done=done)
         said = gettext("{name} was faster ({done}). Your draft is kept below.")
         return said.format(name=person(records[-1].actor), done=done)
     if loaded.item.claimed_by is not None:

@@ -46,7 +46,7 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
         return _page(request, pk, request.POST)
     loaded, form = _form(request, pk)
     if form.version != loaded.item.version:
-        return _conflict(request, pk, pages.changed(loaded))
+        return _conflict(request, pk, pages.changed(loaded, request.user.pk))
     try:
         action, payload = form.payload()
         seen = _seen(request, pk, form, action, payload)
@@ -68,7 +68,7 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     """
     loaded, form = _form(request, pk)
     if form.version != loaded.item.version:
-        return _conflict(request, pk, pages.changed(loaded))
+        return _conflict(request, pk, pages.changed(loaded, request.user.pk))
     try:
         action, payload = form.payload()
         deciding.decide(

@@ -228,6 +228,14 @@ def test_it_tells_who_was_faster_and_keeps_the_draft(at_desk: Desk, turn: Turn, 
     assert Decision.objects.count() == 1
 
 
+def test_it_tells_oneself_of_ones_other_window(at_desk: Desk, eva: User) -> None:
+    desk.taken_and_decided(at_desk.item, eva, Action.WRITE, text="Come in.", sources=[])
+    html = at_desk.said("decide", "write", {"write-text": "My own words."}, status=409)
+    assert "You have decided this already (wrote the reply)." in words(html)
+    assert "was faster" not in words(html)
+    assert "My own words." in html
+
+
 def test_it_keeps_the_draft_in_the_form_where_the_item_is_still_theirs(at_desk: Desk) -> None:
     desk.take(at_desk.item, at_desk.user)
     html = at_desk.said("decide", "write", {"write-text": "My own words."}, status=409)
