@@ -84,8 +84,7 @@ REASONS: Mapping[str, str] = {
     Code.BUDGET_SESSION: gettext_noop("The conversation used up what one may use."),
     Code.BUDGET_DAY: gettext_noop("All conversations of the day used up what they may use."),
     Code.POLICY_RISK: gettext_noop(
-        "The message, or one before it that still waits, shows a risk or asks for a person, so one "
-        "has to look first."
+        "The message shows a risk or asks for a person, so one has to look first."
     ),
     Code.POLICY_CONFIDENCE: gettext_noop("The model was less sure than the rules ask for."),
     Code.POLICY_LANGUAGE: gettext_noop("The message is in a language that is not supported yet."),
