@@ -13,11 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS, Role
@@ -164,4 +168,21 @@ class Guard:
             return None
         if not listed or request.user.is_authenticated:
             raise PermissionDenied
-        return redirect_to_login(request.get_full_path())
+        place = _page_of(request)
+        if request.headers.get("HX-Request"):
+            # Led there, a part of a page would show all of the login page.
+            return render(request, "registration/_logged_out.html", {"next": place})
+        return redirect_to_login(place)
+
+
+def _page_of(request: HttpRequest) -> str:
+    """Return the page to come back to after the login: that of a form or a part, not their address,
+    which shows nothing by itself."""
+    told = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+    if request.method in ("GET", "HEAD") and not request.headers.get("HX-Request"):
+        return request.get_full_path()
+    if url_has_allowed_host_and_scheme(
+        told, {request.get_host()}, require_https=request.is_secure()
+    ):
+        return urlsplit(told)._replace(scheme="", netloc="", fragment="").geturl()
+    return resolve_url(settings.LOGIN_REDIRECT_URL)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import parse_qs, urlencode, urlsplit
+
 import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
@@ -30,3 +33,33 @@ def test_it_opens_to_nobody(client: Client, db: None, address: str) -> None:
     assert (said.status_code, b"nobody may see" in said.content) == (403, False)
     client.force_login(User.objects.create_superuser("root"))
     assert client.get(address).status_code == 403
+
+
+ITEM = "/review/3f2b8a9e-0000-4000-8000-000000000000/"
+
+
+@pytest.mark.parametrize(
+    ("told", "back"),
+    [
+        (f"http://testserver{ITEM}?again=1", f"{ITEM}?again=1"),
+        ("https://elsewhere.example/review/", "/staff/"),
+        ("", "/staff/"),
+    ],
+)
+def test_a_form_leads_back_to_its_page_after_the_login(
+    client: Client, db: None, told: str, back: str
+) -> None:
+    said = client.post(f"{ITEM}preview/", headers={"Referer": told})
+    assert said.headers["Location"] == f"/staff/login/?{urlencode({'next': back}, safe='/')}"
+
+
+def test_a_part_of_a_page_says_that_one_is_logged_out(client: Client, db: None) -> None:
+    page = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{ITEM}?a=1&b=2"}
+    said = client.post(f"{ITEM}check/", headers=page)
+    html = said.content.decode()
+    assert said.status_code == 200
+    assert "You are logged out" in html
+    assert "<html" not in html
+    place = re.search(r'href="(.*?)"', html)
+    assert place is not None
+    assert parse_qs(urlsplit(place[1]).query) == {"next": [f"{ITEM}?a=1&b=2"]}

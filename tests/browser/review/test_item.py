@@ -86,6 +86,26 @@ def test_it_checks_an_answer_while_it_is_written(office: Office) -> None:
     expect(checked).to_contain_text("found nothing wrong")
 
 
+def test_who_is_logged_out_meanwhile_comes_back_to_what_they_wrote(office: Office) -> None:
+    page = office.caseworker()
+    office.open(page, office.citizen(category_select_v1=BAD))
+    take(page)
+    place = page.url
+    page.get_by_role("radio", name="Write the reply yourself").check()
+    page.context.clear_cookies(name="sessionid")
+    reply = page.get_by_label("The reply", exact=True)
+    reply.fill("Please pay the fee by card.")
+    checked = page.locator(".choice__fields:visible .checked")
+    expect(checked).to_contain_text("You are logged out, so nothing was done.")
+    expect(page.locator("h1")).to_have_count(1)
+    page.get_by_role("link", name="Log in again").click()
+    page.get_by_label("User name").fill("caseworker")
+    page.get_by_label("Password").fill("demo-caseworker")
+    page.get_by_role("button", name="Log in").click()
+    expect(page).to_have_url(place)
+    expect(reply).to_have_value("Please pay the fee by card.")
+
+
 def test_it_takes_selected_words_of_the_message(office: Office) -> None:
     def wrong(quote: str) -> dict[str, Any]:
         snippet = [quote]
