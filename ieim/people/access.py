@@ -169,10 +169,13 @@ class Guard:
         if not listed or request.user.is_authenticated:
             raise PermissionDenied
         place = _page_of(request)
-        if request.headers.get("HX-Request"):
-            # Led there, a part of a page would show all of the login page.
-            return render(request, "registration/_logged_out.html", {"next": place})
-        return redirect_to_login(place)
+        login = redirect_to_login(place)
+        if not request.headers.get("HX-Request"):
+            return login
+        # Led there, a part of a page would show all of the login page.
+        if request.method == "GET":
+            return HttpResponse(headers={"HX-Redirect": login.url})  # the whole page follows
+        return render(request, "registration/_logged_out.html", {"login": login.url})
 
 
 def _page_of(request: HttpRequest) -> str:

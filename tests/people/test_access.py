@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -62,4 +63,11 @@ def test_a_part_of_a_page_says_that_one_is_logged_out(client: Client, db: None) 
     assert "<html" not in html
     place = re.search(r'href="(.*?)"', html)
     assert place is not None
-    assert parse_qs(urlsplit(place[1]).query) == {"next": [f"{ITEM}?a=1&b=2"]}
+    assert parse_qs(urlsplit(unescape(place[1])).query) == {"next": [f"{ITEM}?a=1&b=2"]}
+    # What a page looks up by itself leads all of it to the login.
+    polled = client.get("/review/changes/", headers=page)
+    there = urlsplit(polled.headers["HX-Redirect"])
+    assert (there.path, parse_qs(there.query)) == (
+        "/staff/login/",
+        {"next": [f"{ITEM}?a=1&b=2"]},
+    )

@@ -92,15 +92,3 @@ if (all) {
   for (const tick of ticks) tick.addEventListener("change", count);
   count();
 }
-
-// ---- news
-
-// A poll that was led to the login page must not put that page into this one.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const { xhr, requestConfig } = event.detail;
-  const asked = new URL(requestConfig.path, location.href).pathname;
-  if (xhr.responseURL && new URL(xhr.responseURL).pathname !== asked) {
-    event.detail.shouldSwap = false;
-    location.reload();
-  }
-});

@@ -13,13 +13,3 @@ for (const form of document.querySelectorAll("form[data-busy]")) {
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
-
-// A poll that was led to the login page must not put that page into this one.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const { xhr, requestConfig } = event.detail;
-  const asked = new URL(requestConfig.path, location.href).pathname;
-  if (xhr.responseURL && new URL(xhr.responseURL).pathname !== asked) {
-    event.detail.shouldSwap = false;
-    location.reload();
-  }
-});
