@@ -55,6 +55,7 @@ def risk_file() -> Path:
         ("somebody used my identity", ["fraud"]),
         ("I am a journalist", ["regulator_or_press"]),
         ("Please delete my personal data", ["data_protection_request"]),
+        ("Please send me all data you store about me", ["data_protection_request"]),
         ("This does not help. I want to talk to a person", ["person_wanted"]),
         ("Ich möchte mit einem Menschen sprechen", ["person_wanted"]),
         ("Je veux parler à une personne", ["person_wanted"]),
