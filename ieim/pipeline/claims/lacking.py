@@ -45,8 +45,8 @@ class _Beside(NamedTuple):
 
     ``strict`` where no word of a name is free, ``asks`` where the part speaks of a secret, a
     payment or an account, ``held`` where the unit does so in the same words, ``turns`` where
-    the part makes a duty of it, ``ordered`` where the unit's clause that has most of it tells the
-    reader to. ``told`` are the starts of words right after one of the unit's.
+    the part makes a duty of it, ``ordered`` where the unit's clause that has most of it does so
+    too. ``told`` are the starts of words right after one of the unit's.
     """
 
     unit: Unit
@@ -91,7 +91,9 @@ def missing(part: Part, unit: Unit, read: Read, judge: Judge) -> list[Atom]:
 
 
 def _ordered(part: Part, unit: Unit) -> bool:
-    """Whether the clause of a unit that has most of a part tells the reader to do it."""
+    """Whether a part tells to do what the clause of a unit that has most of it tells to do."""
+    if not any(a.kind in ("duty", "advice") for a in part.atoms):
+        return False
     own = [a for a in part.atoms if a.kind in ("word", "loose", "fact")]
     nearest = max(unit.clauses, key=lambda clause: sum(covered(a, clause) for a in own))
     return nearest.orders
