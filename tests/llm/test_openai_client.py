@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -217,13 +218,16 @@ def test_a_call_that_waits_keeps_no_copy_of_what_it_has_sent(
 ) -> None:
     read = SyncStream.read
     kept: list[int] = []
+    forgotten = threading.Event()
 
     def noting(stream: SyncStream, max_bytes: int, timeout: float | None = None) -> bytes:
+        assert forgotten.wait(5)  # the server is in this process: its copy is not the client's
         kept.append(tracemalloc.get_traced_memory()[0])
         return read(stream, max_bytes, timeout)
 
     def sent_and_forgotten(connection: socket.socket, server: RawServer) -> None:
         lengths.append(len(server.requests.pop()[1]))
+        forgotten.set()
         saying(http(chat()))(connection, server)
 
     monkeypatch.setattr(SyncStream, "read", noting)
@@ -233,6 +237,7 @@ def test_a_call_that_waits_keeps_no_copy_of_what_it_has_sent(
         model = client(server.base_url)
         model.complete(request(), deadline=5)  # what is read at first use is read
         kept.clear()
+        forgotten.clear()
         tracemalloc.start()
         try:
             model.complete(asked, deadline=5)

@@ -20,6 +20,8 @@ def sign_in(page: Page, name: str = "supervisor") -> None:
     page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill(f"demo-{name}")
     page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Metrics")
+    page.wait_for_load_state()  # with its style sheet
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -34,7 +36,6 @@ def test_it_shows_figures_that_everybody_can_read(
     ask(page)
     expect_answer(page)
     sign_in(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Metrics")
     chart = page.get_by_role("img", name="Questions and what came of them, by day")
     table = page.get_by_role("table", name="Questions and what came of them by day")
     expect(chart).to_be_visible()
