@@ -61,10 +61,11 @@ class QueuePage:
     ``groups`` are the rows, those in crisis apart and first. ``found`` says where the conversation
     stands whose reference was searched for, empty where none was; ``recorded`` is where an
     auditor reads what was recorded of it. ``item_query`` is what an item's address says of the
-    list that led to it.
+    list that led to it. ``no_agency`` says that no agency is set for whoever reads this.
     """
 
     filters: Filters
+    no_agency: bool
     groups: tuple[Group, ...]
     found: str
     recorded: str
@@ -96,8 +97,10 @@ def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: dat
         rows = tuple(
             replace(row, listed=gettext(queue_head.TABS[LISTED[row.state]])) for row in rows
         )
+    scope = agencies_of(user)
     return QueuePage(
         filters=filters,
+        no_agency=scope is not None and not scope,
         groups=_groups(rows, apart=not listed.done and found is None),
         found=queue_head.conversation(found) if found else "",
         recorded=queue_head.recorded(user, found) if found else "",
@@ -105,7 +108,7 @@ def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: dat
         previous=_address(filters, before=page.previous),
         next=_address(filters, after=page.next),
         tabs=queue_head.tabs(filters, counts, by_reference=found is not None),
-        selects=queue_presenters.selects(filters, release, agencies_of(user)),
+        selects=queue_presenters.selects(filters, release, scope),
         views=queue_presenters.views(SavedView.objects.filter(owner_id=user.pk), filters),
         colleagues=_colleagues(user) if user.has_perm(locking.SUPERVISE) else (),
         may_decide=user.has_perm(locking.DECIDE),
