@@ -212,10 +212,15 @@ def _origin(reply: Mapping[str, Any], words: NullTranslations) -> str:
     return _("Written by an automated assistant (AI) and checked against the service list.")
 
 
-def _line(line: Mapping[str, str], words: NullTranslations) -> str:
+def _line(line: Mapping[str, Any], words: NullTranslations) -> str:
     _ = words.gettext
     if line["kind"] == "joined":
         return _("A person has joined. They read and answer here; the assistant is silent.")
+    if line["kind"] == "left" and line["read"]:
+        return _(
+            "The person has left. What you write here is still read by a person, and the help "
+            "lines stay."
+        )
     if line["kind"] == "left":
         return _("The person has left. The assistant answers what you ask from here on.")
     title = _("A person wrote")
