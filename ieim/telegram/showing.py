@@ -116,7 +116,10 @@ def _choice(choice: Mapping[str, Any], turn: str, words: NullTranslations, *, he
     _ = words.gettext
     asked = _("Which of these do you mean?")
     if helped:  # Who may be in danger is not asked what they mean.
-        read = _("A caseworker reads your question. You do not need to send it again.")
+        read = _(
+            "A caseworker also reads your message. You do not need to wait for that, or to send "
+            "it again."
+        )
         perhaps = _("Services that may be about this")
         asked = f"{read}\n\n{perhaps}"
     lines = [choice["notice"], asked]
