@@ -9,8 +9,8 @@ from uuid import UUID
 
 from conversations.api.reply_serializers import CorrectionSerializer
 from conversations.chat.presenters import CorrectionView
-from conversations.models import Correction, Line, SessionEvent, Turn
-from conversations.person.selectors import line_view
+from conversations.models import Correction, SessionEvent, Turn
+from conversations.person.selectors import line_views
 from conversations.person.serializers import LineSerializer
 
 
@@ -43,14 +43,14 @@ def _correction(sent: Correction) -> Fact:
 
 
 def _lines(session_id: UUID) -> list[tuple[Turn | None, Fact]]:
-    lines = list(Line.objects.filter(session_id=session_id).select_related("takeover"))
+    lines = line_views(session_id)
     if not lines:
         return []
     turns = {turn.number: turn for turn in Turn.objects.filter(session_id=session_id)}
     return [
         (
             turns.get(line.after),
-            Fact(f"line:{line.pk}", "line", {"line": dict(LineSerializer(line_view(line)).data)}),
+            Fact(f"line:{line.pk}", "line", {"line": dict(LineSerializer(view).data)}),
         )
-        for line in lines
+        for line, view in lines
     ]

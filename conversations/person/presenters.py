@@ -25,7 +25,8 @@ class RequestView:
 class LineView:
     """A line of a takeover: ``joined``, ``said`` or ``left``; ``text`` is of ``said`` alone.
 
-    ``how`` says of ``left`` why: ``handed_back``, ``silence`` and so on.
+    ``how`` says of ``left`` why: ``handed_back``, ``silence`` and so on. ``read``: a message of
+    danger before it waits still, so that what follows is read by a person.
     """
 
     id: str
@@ -33,6 +34,7 @@ class LineView:
     text: str
     at: datetime
     how: str = ""
+    read: bool = False
 
     @property
     def told(self) -> str:
@@ -41,4 +43,6 @@ class LineView:
             return _("A person wrote: {text}").format(text=self.text)
         if self.kind == LineKind.JOINED.value:
             return _("A person has joined. The assistant is silent.")
+        if self.read:
+            return _("The person has left. What you write is still read by a person.")
         return _("The person has left. The assistant answers again.")

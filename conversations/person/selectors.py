@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from django.utils import timezone
@@ -11,6 +12,7 @@ from django.utils import timezone
 from conversations.models import Line, PersonRequest, Takeover, Turn
 from conversations.person.models import LineKind, RequestState
 from conversations.person.presenters import LineView, RequestView
+from conversations.turns import help_lines
 
 
 def running(session_id: UUID) -> Takeover | None:
@@ -42,12 +44,22 @@ def request_view(turn: Turn) -> RequestView | None:
 def lines(session_id: UUID) -> Mapping[int, tuple[LineView, ...]]:
     """Return the lines of a session, by the number of the turn that they stand after."""
     found: dict[int, tuple[LineView, ...]] = defaultdict(tuple)
-    for line in Line.objects.filter(session_id=session_id).select_related("takeover"):
-        found[line.after] += (line_view(line),)
+    for line, view in line_views(session_id):
+        found[line.after] += (view,)
     return found
 
 
-def line_view(line: Line) -> LineView:
-    """Return a line, with its takeover, as it is shown."""
-    how = line.takeover.ended if line.kind == LineKind.LEFT.value else ""
-    return LineView(str(line.pk), line.kind, line.text, line.at, how)
+def line_views(session_id: UUID) -> Sequence[tuple[Line, LineView]]:
+    """Return the lines of a session, each as it is shown."""
+    stored = list(Line.objects.filter(session_id=session_id).select_related("takeover"))
+    some_left = any(line.kind == LineKind.LEFT.value for line in stored)
+    since = help_lines.in_danger_since(session_id) if some_left else None
+    return [(line, _line_view(line, since)) for line in stored]
+
+
+def _line_view(line: Line, in_danger_since: int | None) -> LineView:
+    view = LineView(str(line.pk), line.kind, line.text, line.at)
+    if line.kind != LineKind.LEFT.value:
+        return view
+    read = in_danger_since is not None and in_danger_since <= line.after
+    return replace(view, how=line.takeover.ended, read=read)

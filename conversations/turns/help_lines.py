@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from uuid import UUID
 
 from conversations.models import Turn
 from conversations.turns import flags, languages
@@ -20,8 +21,14 @@ def in_danger(turn: Turn) -> bool:
 
     One with a weak sign alone is none: what follows it is answered as it was.
     """
-    earlier = (each for each in waiting(turn.session_id) if each.number < turn.number)
-    return any(_own_lines(each, weak=False) for each in earlier)
+    since = in_danger_since(turn.session_id)
+    return since is not None and since < turn.number
+
+
+def in_danger_since(session_id: UUID) -> int | None:
+    """Return the number of the first message of danger that waits for a person; None for none."""
+    found = (each.number for each in waiting(session_id) if _own_lines(each, weak=False))
+    return min(found, default=None)
 
 
 def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:

@@ -1,6 +1,8 @@
 """The search by meaning of releases: their vectors are made beside the turns, and kept by text.
 
-A turn only reads what there is: where a vector of its release is missing, words answer.
+A turn only reads what there is: where a vector of its release is missing, words answer. So they do
+until messages are read by meaning too: something is the nearest to any letters, and nobody would
+say that they ask for nothing.
 """
 
 from __future__ import annotations
@@ -66,7 +68,8 @@ def configured_embedder() -> CarefulEmbedder | None:
 
 
 def shortlist_for(release: Release) -> Shortlist:
-    """Return the search over ``release``: by words and meaning where its vectors are kept.
+    """Return the search over ``release``: by words and meaning where its vectors are kept and
+    messages are read.
 
     What is missing is not made here; it is looked for again after :data:`AGAIN` seconds, because
     another process may have made it.
@@ -78,7 +81,9 @@ def shortlist_for(release: Release) -> Shortlist:
     if slot is None or (slot.index is None and time.monotonic() - slot.looked >= AGAIN):
         found = _kept(embedder.id, [_digest(text) for text in texts_of(release)])
         slot = _remember(release, embedder, found)
-    return index_for(release) if slot.index is None else slot.index
+    if slot.index is None or embedder not in _readings:
+        return index_for(release)
+    return slot.index
 
 
 def prepare(release: Release) -> None:

@@ -43,6 +43,7 @@ class Forms:
     topicless: frozenset[str]
     facets: frozenset[str]
     clause_breaks: re.Pattern[str]
+    wish_breaks: re.Pattern[str]
     follow_up: re.Pattern[str]
     to_a_machine: re.Pattern[str]
 
@@ -57,6 +58,7 @@ def forms() -> Forms:
         topicless=frozenset(stems(data["topicless"])),
         facets=frozenset(stems(data["facets"])),
         clause_breaks=any_of(data["clause_breaks"]),
+        wish_breaks=any_of(data["wish_breaks"]),
         follow_up=any_of(data["follow_up"]),
         to_a_machine=any_of(data["to_a_machine"]),
     )
@@ -154,6 +156,15 @@ def read_clauses(text: str) -> list[Clause]:
         return [part for part, _ in parts[: [own for _, own in parts].index(False)]]
     clean = [p for p in paragraphs if p and all(own for _, own in p)]
     return [part for paragraph in clean or paragraphs for part, own in paragraph if own]
+
+
+def wishes(clause: Clause) -> Iterator[Clause]:
+    """Yield a clause, or where it is a statement the pieces of it that each may want something."""
+    said, at = clause.said, 0
+    for found in () if clause.is_question else forms().wish_breaks.finditer(said):
+        yield from _clause(said, at, found.start(), "", clause.start)
+        at = found.end()
+    yield from _clause(said, at, len(said), "", clause.start) if at else (clause,)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:

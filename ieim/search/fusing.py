@@ -15,7 +15,7 @@ from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
 from ieim.pipeline.stages.base import APART
 from ieim.search.apart import Evidence, finds_another, stand_apart
-from ieim.search.clauses import clauses, read_clauses
+from ieim.search.clauses import clauses, read_clauses, wishes
 from ieim.search.engine import MEANING, Near
 from ieim.search.index import ReleaseIndex
 from ieim.search.inquiry import Reading, heard
@@ -172,7 +172,7 @@ class FusedIndex:
         """Return what reads as inquiries which are clear by themselves: the questions, and such
         statements as find a service of their own beside all else that does."""
         reading = self._reading()
-        said = read_clauses(text)
+        said = [wish for each in read_clauses(text) for wish in wishes(each)]
         if len(said) > _PARTS:
             said = [each for each in said if each.is_question][:_PARTS]
         if reading is None or len(said) < 2:
@@ -183,14 +183,21 @@ class FusedIndex:
             return self.words.parts(text)
         if vectors.shape[1] != reading.width:
             return self.words.parts(text)
-        clear = [
-            each
+        leans = {
+            each: reading.goes_on(vector)
             for each, vector in zip(said, vectors, strict=True)
-            if reading.asked(vector) >= reading.least and not reading.goes_on(vector)
+            if reading.asked(vector) >= reading.least
+        }
+        found = {each: own for each in leans if (own := self._found(each.said)) is not None}
+        clear = {each: own for each, own in found.items() if not leans[each]}
+        # Of what may lean on the others but finds a service of its own nobody need be in doubt.
+        doubtful = {each: own for each, own in found.items() if leans[each] < 1}
+        apart = stand_apart(clear) | stand_apart(doubtful)
+        return [
+            Part(each.start, each.end)
+            for each in leans
+            if each in apart or (each.is_question and not leans[each])
         ]
-        found = {each: own for each in clear if (own := self._found(each.said)) is not None}
-        apart = stand_apart(found)
-        return [Part(each.start, each.end) for each in clear if each.is_question or each in apart]
 
     def asked_about(self, text: str) -> Sequence[str]:
         """Return the fields that the clauses of a message ask about."""

@@ -116,7 +116,10 @@ def _choice(choice: Mapping[str, Any], turn: str, words: NullTranslations, *, he
     _ = words.gettext
     asked = _("Which of these do you mean?")
     if helped:  # Who may be in danger is not asked what they mean.
-        read = _("A caseworker reads your question. You do not need to send it again.")
+        read = _(
+            "A caseworker also reads your message. You do not need to wait for that, or to send "
+            "it again."
+        )
         perhaps = _("Services that may be about this")
         asked = f"{read}\n\n{perhaps}"
     lines = [choice["notice"], asked]
@@ -212,10 +215,15 @@ def _origin(reply: Mapping[str, Any], words: NullTranslations) -> str:
     return _("Written by an automated assistant (AI) and checked against the service list.")
 
 
-def _line(line: Mapping[str, str], words: NullTranslations) -> str:
+def _line(line: Mapping[str, Any], words: NullTranslations) -> str:
     _ = words.gettext
     if line["kind"] == "joined":
         return _("A person has joined. They read and answer here; the assistant is silent.")
+    if line["kind"] == "left" and line["read"]:
+        return _(
+            "The person has left. What you write here is still read by a person, and the help "
+            "lines stay."
+        )
     if line["kind"] == "left":
         return _("The person has left. The assistant answers what you ask from here on.")
     title = _("A person wrote")

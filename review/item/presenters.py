@@ -202,7 +202,7 @@ def person(user: User | None) -> str:
 
 def _headline(item: ReviewItem, dangers: Danger | None) -> str:
     if dangers is not None and of_sign(item):
-        said = gettext("Only a sign of danger, nobody waits: {dangers}")
+        said = gettext("Only a sign of danger, to be read, no answer waits: {dangers}")
         return said.format(dangers=dangers.names)
     if dangers is not None:
         return gettext("In crisis: {dangers}").format(dangers=dangers.names)

@@ -30,13 +30,17 @@ MOST_SUPPORTED = 0.04
 LEAST_CERTAIN = 0.2
 """And when one other language is at least as probable as this."""
 
+LEAST_CLOSE = 0.5
+"""And when the few likeliest, which may be close to each other, have this much together: letters
+that were hit at random are a little of many languages."""
+
 LEAST_SURE = 0.5
 """See :func:`short`."""
 
 NEARLY = 0.25
 FAINT = 0.1
 MOST_LIKELY = 3
-"""See :func:`likely`."""
+"""See :func:`likely`; and so many languages are close to each other at most."""
 
 _NO_WORDS = re.compile(
     r"\[[A-Z_]{2,20}_[0-9]{1,6}\]|[a-zA-Z]{2,12}://\S{1,2000}|(?:www\.)\S{1,2000}|\S{1,64}@\S{1,255}"
@@ -68,7 +72,8 @@ def unsupported(text: str, supported: Collection[str]) -> str | None:
     """Return the language of ``text`` when it is clearly none of ``supported``, else None.
 
     Clearly means: with and without capitalised words (names, places) the supported languages
-    together have at most :data:`MOST_SUPPORTED`, and another one :data:`LEAST_CERTAIN`.
+    together have at most :data:`MOST_SUPPORTED`, another one has :data:`LEAST_CERTAIN`, and the few
+    likeliest have :data:`LEAST_CLOSE` together.
     """
     words = _words(text)
     found = _clearly_other(words, supported)
@@ -120,7 +125,10 @@ def _clearly_other(words: list[str], supported: Collection[str]) -> str | None:
     probabilities = _probabilities(words)
     if sum(probabilities.get(code, 0.0) for code in set(supported)) > MOST_SUPPORTED:
         return None
-    code, probability = next(iter(probabilities.items()))
+    likeliest = list(probabilities.items())[:MOST_LIKELY]
+    if sum(probability for _, probability in likeliest) < LEAST_CLOSE:
+        return None
+    code, probability = likeliest[0]
     return code if probability >= LEAST_CERTAIN else None
 
 

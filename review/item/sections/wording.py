@@ -20,11 +20,12 @@ ASKED_BACK: Mapping[str, str] = {
 
 TOLD: Mapping[str, str] = {
     TurnState.ANSWERED: gettext_noop(
-        "The citizen has been shown help lines and an answer. Nothing waits for this item."
+        "The citizen has been shown help lines and an answer. No answer waits for this item; read "
+        "what they wrote."
     ),
     TurnState.ASKING: gettext_noop(
-        "The citizen has been shown help lines, and is asked what they mean. Nothing waits for "
-        "this item."
+        "The citizen has been shown help lines, is asked what they mean, and reads that a "
+        "caseworker reads their message too. No answer waits for this item; read what they wrote."
     ),
 }
 """By the turn's state: what its citizen has where nobody waits, above a weak sign of danger."""

@@ -74,6 +74,15 @@ NOT_CLEAR = [
     "LOST MY PASSPORT",
     "nguyen van anh needs a visa",
 ]
+NO_LANGUAGE = [
+    "ytqwei uqu qiyp kfsh",
+    "euy yyfz oelmf eojynw pjsw esduv",
+    "dklk jlas cmzm yuw assfsd",
+    "ahlka aashjs hjjj",
+    "hdsgl gdaf dlk",
+    "wertyu asdfgh",
+]
+"""Keys that were hit at random: none of them is a word of a language."""
 
 
 @pytest.mark.parametrize(("code", "text"), QUESTIONS)
@@ -92,6 +101,12 @@ def test_it_takes_a_question_in_a_supported_language(code: str, text: str) -> No
 @pytest.mark.parametrize("text", NOT_CLEAR, ids=[text[:24] for text in NOT_CLEAR])
 def test_it_holds_nothing_that_is_not_clear(text: str) -> None:
     assert unsupported(text, ["en"]) is None
+
+
+@pytest.mark.parametrize("text", NO_LANGUAGE)
+def test_it_names_no_language_for_letters_that_are_none(text: str) -> None:
+    assert unsupported(text, ["en"]) is None
+    assert best(text, ["en"]) == ""
 
 
 def test_it_tells_english_where_english_is_not_supported() -> None:

@@ -179,15 +179,16 @@ def test_what_reads_like_a_follow_up_but_is_clearly_about_another_service_may_no
     assert index.goes_on(f"how do I file a tax return{TALK}") == 0.5
 
 
-def requests(text: str) -> list[str]:
-    """The parts of a message, where every clause reads as an inquiry that is clear by itself."""
+def requests(text: str, leans: float = 0.0) -> list[str]:
+    """The parts of a message, where every clause reads as an inquiry that is clear by itself, or
+    surely enough ``leans`` on others."""
 
     class Clear(Reading):
         def asked(self, vector: object) -> float:
             return 1.0
 
         def goes_on(self, vector: object) -> float:
-            return 0.0
+            return leans
 
     rows = np.random.default_rng(1).normal(size=(len(KINDS), 8)).astype(np.float32)
     index = fuse(release(), Ideas(), Clear(rows, KINDS))
@@ -202,6 +203,25 @@ def test_statements_that_find_a_service_each_are_told_apart() -> None:
         "I lost my passport",
         "how do I file a tax return",
     ]
+
+
+def test_what_is_wanted_beside_is_told_apart_without_saying_who_wants_it() -> None:
+    both = ["I lost my passport", "need to file a tax return"]
+    assert requests(" and ".join(both)) == both
+    assert requests(", ".join(both)) == both
+    assert requests("I lost my passport, need a new one and want it soon") == []
+    # A question is one, whatever is told in it.
+    text = "How do I renew a passport, I need to travel? How do I file a tax return?"
+    assert len(requests(text)) == 2
+
+
+def test_what_may_lean_on_the_rest_is_told_apart_where_it_finds_a_service_of_its_own() -> None:
+    text = "I lost my passport and I want to file a tax return"
+    assert len(requests(text, leans=0.5)) == 2
+    assert requests(text, leans=1.0) == []
+    # A question that leans on nothing needs no service of its own, one that may lean does.
+    two = "How do I renew a passport? What does a passport cost?"
+    assert (len(requests(two)), requests(two, leans=0.5)) == (2, [])
 
 
 def test_a_story_about_one_matter_has_no_parts() -> None:

@@ -28,6 +28,7 @@ from tests.conversations.api.integrating import Integrator
 from tests.conversations.test_rating import browser_with
 from tests.embedders import Ideas
 from tests.fixtures import Ask
+from tests.knowledge.reading import taught
 from tests.review import desk
 
 POLISH = f"{bilingual.PLOT_IN_POLISH} Dziękuję! Rent an allotment: garden plot allotment."
@@ -47,6 +48,7 @@ def published(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     knowledge.import_bundle(bundle=bilingual.bundle(), by=None)
     publishing.publish(note="bilingual", by=None)
     vectors.prepare(reading.release(1))
+    taught(ideas)
 
 
 def sure(answer: dict[str, Any]) -> None:
@@ -157,3 +159,13 @@ def test_the_command_says_why(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> N
     call_command("ask", bilingual.PLOT, "--json")
     told = json.loads(capsys.readouterr().out)
     assert (told["choice"], told["choice_reason"], told["choice_notice"]) == (None, None, None)
+
+
+@pytest.mark.parametrize("text", ["asdf qwer zxcv", "hjkasd kjhasd kjhasd", "ytqwei uqu qiyp kfsh"])
+def test_letters_that_say_nothing_offer_nothing_while_nobody_knows_what_is_asked(
+    ask: Ask, text: str
+) -> None:
+    vectors._readings.clear()  # as before the examples are known
+    turn = ask(text)
+    assert (turn.language, turn.state) == ("", "needs_review")
+    assert not hasattr(turn, "choice")

@@ -22,6 +22,7 @@ from ieim.search.embedders.careful import CarefulEmbedder
 from review.models import ReviewItem
 from tests.embedders import Ideas
 from tests.fixtures import VISA, Ask, demo_bundle
+from tests.knowledge.reading import taught
 from tests.model_server import scripted_model
 
 TRIAGE = ["classify", "extract", "identity_assist"]
@@ -168,6 +169,7 @@ def test_it_records_what_ranked_the_candidates(
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
     monkeypatch.setattr(vectors, "_slots", OrderedDict())
     vectors.prepare(demo_bundle().release(1))
+    taught(careful)
     ideas.down = down
     turn = services.receive_turn(secret=services.new_secret(), text=VISA, enqueue=False)
     running.run_turn(turn_id=turn.pk)

@@ -68,7 +68,7 @@ def test_services_are_offered_under_what_happens_now(unsure: Feelings) -> None:
     html = page(client.get("/"))
     assert words("en").choice["title"] not in html
     assert words("en").choice["why"] not in html
-    place = [html.index(each) for each in (HELP, "A caseworker reads", "Services that may be")]
+    place = [html.index(each) for each in (HELP, "A caseworker also reads", "Services that may be")]
     assert place == sorted(place)
     assert "If you choose nothing" not in html  # a caseworker reads it whatever they choose
     options = html.partition("-perhaps")[2].partition("</details>")[0]

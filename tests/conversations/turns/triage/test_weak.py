@@ -22,7 +22,7 @@ from ieim.people.roles import Role
 from review.deciding import errors
 from review.models import CRISIS, SIGN, Action, ReviewItem
 from tests.conversations.api.integrating import Integrator
-from tests.conversations.chat.page.test_views import page, send, visitor
+from tests.conversations.chat.page.test_views import browser_with, page, send, visitor
 from tests.conversations.chat.tabs import run_newest, tab
 from tests.embedders import Feelings
 from tests.fixtures import VISA, Ask
@@ -100,15 +100,17 @@ def test_a_person_sees_it_in_one_item_for_which_nothing_waits(unsure: Feelings, 
     band = page(client.get("/review/")).partition("In crisis: a life")[2]
     # Those for which somebody waits come first, whenever they are due.
     assert band.index(sure.session.reference) < band.index(f'id="row-{item.pk}"')
-    assert band.index("Only a sign: nobody waits") > band.index(f'id="row-{item.pk}"')
-    assert band.count("Only a sign: nobody waits") == 1
+    assert band.index("Only a sign: to be read, no answer waits") > band.index(
+        f'id="row-{item.pk}"'
+    )
+    assert band.count("Only a sign: to be read, no answer waits") == 1
     client.post(f"/review/{item.pk}/claim/", {"version": item.version})
     html = page(client.get(f"/review/{item.pk}/"))
-    assert "Only a sign of danger, nobody waits: Self-harm or suicide" in html
+    assert "Only a sign of danger, to be read, no answer waits: Self-harm or suicide" in html
     # No words are asked for that would be refused.
     assert 'id="action-dismiss"' in html
     assert "dismiss-text" not in html
-    assert "shown help lines and an answer. Nothing waits for this item." in html
+    assert "shown help lines and an answer. No answer waits for this item; read" in html
     assert "Talk with them or decide" in html
     assert "may be meant, by its meaning" in html
     assert "Listening Line" in html
@@ -205,7 +207,11 @@ def test_it_is_asked_back_and_seen_at_once(asking: Turn) -> None:
     item = item_of(asking)
     client = browser(person("eva"))
     html = page(client.get(f"/review/{item.pk}/"))
-    assert "is asked what they mean. Nothing waits for this item." in html
+    assert "reads that a caseworker reads their message too. No answer waits" in html
+    # The queue and the citizen's page say the same: it is read, and nobody is kept waiting for it.
+    assert "Only a sign: to be read, no answer waits" in page(client.get("/review/"))
+    told = page(browser_with("s").get("/"))
+    assert "A caseworker also reads your message. You do not need to wait for that" in told
     choose(session_id=asking.session_id, turn_id=asking.pk, number=1)
     running.run_turn(turn_id=asking.pk)
     assert Turn.objects.get().state == "answered"

@@ -1,0 +1,62 @@
+"""Help lines in a language that no page and no entry is in: an editor wrote them, so they show."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations import selectors
+from conversations.models import Turn
+from conversations.turns import services
+from conversations.turns.refusing import Refused
+from ieim.people.roles import Role
+from ieim.studio.drafts import editing, publishing
+from ieim.studio.models import Change
+from tests.conversations.chat.page.test_views import page, send, visitor
+from tests.fixtures import Ask
+from tests.review.people import person
+
+TURKISH = "Yalnız değilsiniz. Hemen 112'yi arayın."
+DANGER = "Kendimi öldürmek istiyorum"
+HELP = "Please get help now"
+
+
+@pytest.fixture
+def turkish(published: None) -> None:
+    """The demo with a help line in Turkish, which an editor has written and published."""
+    values = {"language": "tr", "flag": "self_harm", "text": TURKISH}
+    eve, source = person("eve", Role.EDITOR), Change.Source.API
+    editing.save(table="help_lines", values=values, by=eve, seen=None, source=source)
+    publishing.publish(note="in Turkish", by=eve)
+
+
+@pytest.mark.usefixtures("turkish")
+@pytest.mark.parametrize("text", [DANGER, "Kendimi oldurmek istiyorum", f"Pasaport. {DANGER}!"])
+def test_the_page_has_them_in_their_language(text: str) -> None:
+    client = visitor()
+    turn = send(client, text)
+    html = page(client.get("/"))
+    assert 'lang="tr" dir="auto">Yalnız değilsiniz.' in html
+    assert html.count(HELP) == 1
+    assert selectors.turn_view(turn.pk).contact_texts == [TURKISH]
+
+
+@pytest.mark.usefixtures("turkish")
+def test_they_stay_while_a_person_is_awaited(ask: Ask) -> None:
+    ask(DANGER, secret="s")
+    later = ask("Hello?", secret="s")
+    assert (later.state, selectors.turn_view(later.pk).contact_texts) == ("needs_review", [TURKISH])
+
+
+@pytest.mark.usefixtures("turkish")
+def test_a_message_that_is_refused_has_them_too() -> None:
+    services.receive_turn(secret="s", text="Pasaport", enqueue=False)
+    with pytest.raises(Refused) as refused:
+        services.receive_turn(secret="s", text=DANGER, enqueue=False)
+    assert TURKISH in [each.text for each in refused.value.contacts]
+
+
+def test_without_them_those_of_the_knowledge_show(ask: Ask) -> None:
+    turn = ask(DANGER)
+    (line,) = selectors.turn_view(turn.pk).contacts
+    assert (turn.language, line.language) == ("tr", "en")
+    assert Turn.objects.get().state == "needs_review"
