@@ -76,7 +76,7 @@ def test_a_long_talk_opens_at_its_newest_message_with_the_box_in_view(
     page = office.caseworker(java_script_enabled=scripts)
     page.set_viewport_size(size)
     office.open(page, citizen)
-    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("button", name="Claim this item").click()
     page.get_by_role("link", name="Talk with the citizen").click()
     page.get_by_role("button", name="Take the conversation over").click()
     for number in range(3):
@@ -99,7 +99,7 @@ def answers_plainly(office: Office, citizen: Page) -> Page:
     """Let a caseworker take the conversation over and say good morning, without scripts."""
     page = office.caseworker("supervisor", java_script_enabled=False)
     office.open(page, citizen)
-    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("button", name="Claim this item").click()
     page.get_by_role("link", name="Talk with the citizen").click()
     page.get_by_role("button", name="Take the conversation over").click()
     page.get_by_label("Write to the citizen").fill("Good morning.")
