@@ -206,7 +206,7 @@ def _headline(item: ReviewItem, dangers: Danger | None) -> str:
         return said.format(dangers=dangers.names)
     if dangers is not None:
         return gettext("In crisis: {dangers}").format(dangers=dangers.names)
-    return words.reason(item.reasons[0]) if item.reasons else words.reasons([])
+    return words.first_reason(item.reasons)
 
 
 def _lead(item: ReviewItem, attempts: int) -> str:

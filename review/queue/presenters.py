@@ -101,7 +101,7 @@ def queue_row(item: ReviewItem, user: User, release: Release | None, now: dateti
     dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
     return QueueRow(
         id=item.pk,
-        reason=_flags(release, dangers) or words.reasons(item.reasons),
+        reason=_flags(release, dangers) or words.first_reason(item.reasons),
         stage=stage_words(item.stage),
         excerpt=Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
         agencies=words.agencies(item, release),
