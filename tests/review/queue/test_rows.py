@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from conversations.chat.wording import words
+from ieim.people.models import User
 from ieim.people.roles import Role
 from review.models import ReviewItem
+from review.queue.presenters import live
 from review.services import open_item
 from tests.review.conftest import make_turn
 from tests.review.people import browser, person
@@ -41,3 +46,26 @@ def test_it_begins_with_the_step_where_no_words_are_left(client: Client) -> None
     waits("  ")
     page = client.get(QUEUE).content.decode()
     assert re.findall(r'queue-row__link"[^>]*>([^<]*)</a>', page) == ["The reply as a whole"]
+
+
+@pytest.mark.parametrize(
+    ("wait", "said"),
+    [
+        ({"minutes": 20, "seconds": 30}, "due in 20\xa0minutes"),
+        ({"hours": 3}, "due today, 15:00"),
+        ({"hours": 23}, "due tomorrow, 11:00"),
+        ({"days": 2, "hours": 23}, "due Sat 28 Nov, 11:00"),
+    ],
+)
+def test_it_is_due_when_the_citizen_is_promised(
+    client: Client, wait: dict[str, int], said: str
+) -> None:
+    item = waits("Where is the harbour?")
+    now = datetime(2026, 11, 25, 12, tzinfo=timezone.get_default_timezone())
+    item.due_at = now + timedelta(**wait)
+    assert live(item, item.pk, User(), now).due_words == said
+    if "days" in wait:
+        # "You get the answer on this page by …"
+        told = words("en").moment(item.due_at)
+        assert "28" in told
+        assert "11:00" in told
