@@ -17,9 +17,9 @@ from conversations.person.models import Ended, Way
 from ieim.people.models import User
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import PERSON
-from review.claims.services import holds
 from review.deciding.locking import DECIDE
 from review.models import ReviewItem
+from review.queue.selectors import is_held
 from review.scope.reach import visible
 
 LEFT = {
@@ -49,7 +49,7 @@ class Talk:
     """A conversation as a caseworker reads it.
 
     ``mine``: they have it now; ``other`` is who else has it, empty for nobody. ``holds``: they have
-    claimed the item.
+    claimed the item; ``holder`` is who else has, empty for nobody.
     """
 
     item: UUID
@@ -58,6 +58,7 @@ class Talk:
     mine: bool
     other: str
     holds: bool
+    holder: str
     decided: bool
 
 
@@ -103,6 +104,7 @@ def talk_view(pk: UUID, user: User) -> Talk:
     now = timezone.now()
     session = item.turn.session
     takeover = people.running(session.pk)
+    holder = item.claimed_by if is_held(item, now) else None
     mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
     return Talk(
         item=item.pk,
@@ -110,7 +112,8 @@ def talk_view(pk: UUID, user: User) -> Talk:
         said=tuple(_said(item)),
         mine=mine,
         other=takeover.by.display_name if takeover is not None and not mine else "",
-        holds=holds(item, user, now),
+        holds=holder == user,
+        holder=holder.display_name if holder is not None and holder != user else "",
         decided=item.decided_at is not None,
     )
 
