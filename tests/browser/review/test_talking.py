@@ -137,6 +137,24 @@ def test_what_is_typed_outlives_a_reload_until_it_is_sent(office: Office) -> Non
     expect(page.locator("#kept")).not_to_be_visible()
 
 
+def test_an_answer_reads_as_on_the_citizens_page_and_stays_unfolded(office: Office) -> None:
+    citizen = office.citizen(held=False)
+    asks_plainly(citizen)
+    page = office.caseworker("supervisor")
+    office.open(page, citizen)
+    take(page)
+    page.get_by_role("link", name="Talk with the citizen").click()
+    page.get_by_role("button", name="Take the conversation over").click()
+    more = page.locator("#said details").first
+    more.locator("summary").click()
+    checked_at_both_widths(page)
+    connected(citizen)
+    citizen.get_by_role("textbox").fill("I am still here.")
+    citizen.get_by_role("button", name="Send", exact=True).click()
+    expect(page.locator("#said").get_by_text("I am still here.")).to_be_visible()
+    expect(more).to_have_attribute("open", "")
+
+
 def answers_plainly(office: Office, citizen: Page) -> Page:
     """Let a caseworker take the conversation over and say good morning, without scripts."""
     page = office.caseworker("supervisor", java_script_enabled=False)
