@@ -47,13 +47,14 @@ class DraftForm(Base):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.pk and not self.instance._state.adding:
+        stored = bool(self.instance.pk and not self.instance._state.adding)
+        if stored:
             self.initial["seen"] = self.instance.version
-            for name in IDENTITY[self.instance.table]:
-                if name in self.fields:
-                    self.fields[name].disabled = True
         elif not self.is_bound:
             self.initial.pop("position", None)
+        for name in IDENTITY[self.instance.table]:
+            if name in self.fields:
+                _fixed(self.fields[name], stored=stored)
         # The widget takes a new line as it is, so no text is trimmed behind anybody's back.
         for name, field in self.fields.items():
             if isinstance(field, forms.CharField) and name not in IDENTITY[self.instance.table]:
@@ -119,6 +120,14 @@ def beside(column: str, text: str) -> str:
     elif text.startswith("has "):
         text = f"this {text}"
     return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def _fixed(field: forms.Field, *, stored: bool) -> None:
+    """Say that a field names its entry for good: by it other entries and answers refer to it."""
+    field.disabled = stored
+    ahead = gettext("Once it is saved this cannot be changed.")
+    told = gettext("This cannot be changed any more.") if stored else ahead
+    field.help_text = f"{field.help_text} {told}".strip()
 
 
 def _headed(field: forms.Field, name: str) -> None:

@@ -63,3 +63,15 @@ def test_rows_of_a_dictionary_say_it_with_their_agency(admin_client: Client) -> 
     assert '<a href="#id_name">Name: This field is required.</a>' in page
     assert "Keywords: Entry 1 has 1,001 characters: 1,000 is the limit." in page
     assert '<a href="#id_categories-1-keywords">' in page
+
+
+def test_it_says_before_the_first_save_that_a_key_is_for_good(admin_client: Client) -> None:
+    new = admin_client.get(address("service", "add")).context["adminform"].form
+    for name in ("agency", "key"):
+        assert new.fields[name].help_text.endswith("Once it is saved this cannot be changed.")
+        assert not new.fields[name].disabled
+    assert "cannot be changed" not in str(new.fields["name"].help_text)
+    stored = admin_client.get(renew()).context["adminform"].form
+    for name in ("agency", "key"):
+        assert stored.fields[name].help_text.endswith("This cannot be changed any more.")
+        assert stored.fields[name].disabled
