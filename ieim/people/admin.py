@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
-from django.contrib.admin.widgets import FilteredSelectMultiple
 from django.contrib.auth import admin as stock
 from django.contrib.auth.models import Group
 from django.db.models import ManyToManyField, QuerySet
@@ -207,8 +206,8 @@ class ScopeForm(ScopeModelForm):
         }
         if stored:
             return forms.ChoiceField(**options)
-        several = FilteredSelectMultiple(options["label"], is_stacked=False)
-        return forms.MultipleChoiceField(widget=several, **options)
+        ticks = forms.CheckboxSelectMultiple(attrs={"class": "radiolist"})
+        return forms.MultipleChoiceField(widget=ticks, **options)
 
 
 @admin.register(AgencyScope)
