@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.knowledge.headings import headings
-from ieim.studio.admin.fields import Categories, Lines, Seen
+from ieim.studio.admin.fields import Categories, Fixed, Lines, Seen
 from ieim.studio.drafts import editing
 from ieim.studio.models import (
     Agency,
@@ -125,6 +125,8 @@ def beside(column: str, text: str) -> str:
 def _fixed(field: forms.Field, *, stored: bool) -> None:
     """Say that a field names its entry for good: by it other entries and answers refer to it."""
     field.disabled = stored
+    if stored and isinstance(field, forms.CharField):
+        field.widget = Fixed()
     ahead = gettext("Once it is saved this cannot be changed.")
     told = gettext("This cannot be changed any more.") if stored else ahead
     field.help_text = f"{field.help_text} {told}".strip()

@@ -71,7 +71,9 @@ def test_it_says_before_the_first_save_that_a_key_is_for_good(admin_client: Clie
         assert new.fields[name].help_text.endswith("Once it is saved this cannot be changed.")
         assert not new.fields[name].disabled
     assert "cannot be changed" not in str(new.fields["name"].help_text)
-    stored = admin_client.get(renew()).context["adminform"].form
+    page = admin_client.get(renew())
+    assert '<output class="readonly" id="id_key">renew</output>' in said(page)
+    stored = page.context["adminform"].form
     for name in ("agency", "key"):
         assert stored.fields[name].help_text.endswith("This cannot be changed any more.")
         assert stored.fields[name].disabled
