@@ -86,7 +86,7 @@ def _console(browser: Browser, base_url: str, folder: Path) -> None:
     page.locator(".queue-row").first.wait_for()
     page.screenshot(path=folder / "queue.png")
     page.locator(".queue-row a").first.click()
-    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("button", name="Claim this item").click()
     page.locator("#decide-form").wait_for()
     page.evaluate("window.scrollTo(0, 0)")
     page.screenshot(path=folder / "item.png")

@@ -10,7 +10,7 @@ class ReviewState(StrEnum):
     """Where a review item stands."""
 
     OPEN = "open"
-    """Waits for somebody to take it."""
+    """Waits for somebody to claim it."""
     CLAIMED = "claimed"
     """A caseworker works on it."""
     DECIDED = "decided"

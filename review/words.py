@@ -41,9 +41,7 @@ REASONS: Mapping[str, str] = {
     Code.JSON_NUMBER: gettext_noop("The model’s answer has a number that cannot be read."),
     Code.JSON_ENCODING: gettext_noop("The model’s answer has characters that cannot be read."),
     Code.JSON_TOO_DEEP: gettext_noop("The model’s answer was not in the form it must have."),
-    Code.SCHEMA: gettext_noop(
-        "The model’s answer lacks something, or has something that it must not have."
-    ),
+    Code.SCHEMA: gettext_noop("The model’s answer has too little or too much in it."),
     Code.SESSION_MISMATCH: gettext_noop("The model’s answer names another conversation."),
     Code.RESPONSE_REUSED: gettext_noop("The model repeated the number of an earlier answer."),
     Code.LABEL_UNKNOWN: gettext_noop("The model used a label that does not exist."),
@@ -83,9 +81,7 @@ REASONS: Mapping[str, str] = {
     Code.BUDGET_OUTPUT: gettext_noop("The answer is longer than the model may write."),
     Code.BUDGET_SESSION: gettext_noop("The conversation used up what one may use."),
     Code.BUDGET_DAY: gettext_noop("All conversations of the day used up what they may use."),
-    Code.POLICY_RISK: gettext_noop(
-        "The message shows a risk or asks for a person, so one has to look first."
-    ),
+    Code.POLICY_RISK: gettext_noop("The message shows a risk or asks for a person."),
     Code.POLICY_CONFIDENCE: gettext_noop("The model was less sure than the rules ask for."),
     Code.POLICY_LANGUAGE: gettext_noop("The message is in a language that is not supported yet."),
     Code.POLICY_PERSON: gettext_noop("The citizen asks for a person."),
@@ -93,9 +89,7 @@ REASONS: Mapping[str, str] = {
     Code.CITIZEN_DANGER: gettext_noop(
         "The message may tell of danger: the citizen was shown help lines."
     ),
-    Code.POLICY_UNSIGNED: gettext_noop(
-        "A person corrected this, and not everybody has signed who has to."
-    ),
+    Code.POLICY_UNSIGNED: gettext_noop("A person corrected this, and signatures are missing."),
 }
 
 
@@ -120,13 +114,15 @@ def reason(code: str) -> str:
     return gettext(REASONS[code]) if code in REASONS else code
 
 
+def first_reason(codes: Sequence[str]) -> str:
+    """Return why an item was opened in one sentence: the first reason."""
+    return reason(codes[0]) if codes else gettext("A person has to look at this.")
+
+
 def reasons(codes: Sequence[str]) -> str:
     """Return why an item was opened: the first reason, and how many others there are."""
-    sentences = list(dict.fromkeys(map(reason, codes)))
-    if not sentences:
-        return gettext("A person has to look at this.")
-    first, others = sentences[0], len(sentences) - 1
-    if not others:
+    first, others = first_reason(codes), len(dict.fromkeys(map(reason, codes))) - 1
+    if others < 1:
         return first
     said = ngettext("{first} ({number} more reason)", "{first} ({number} more reasons)", others)
     return said.format(first=first, number=others)

@@ -9,12 +9,15 @@ from conversations.ports import (
     wire_settling,
     wire_withdrawing,
 )
+from ieim.knowledge.selectors import agency_names
+from ieim.people.scope import wire_agencies
 from review.queue.selectors import due_of_turns
 from review.services import count_items, erase_items, open_item, settle, withdraw
 
 
 def wire() -> None:
     """Connect every port; called once when the apps are ready."""
+    wire_agencies(agency_names)
     wire_review(open_item)
     wire_erasure(count_items, erase_items)
     wire_due(due_of_turns)

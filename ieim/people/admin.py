@@ -6,6 +6,7 @@ The forms leave out what somebody cannot change; that is a help, not the guard. 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -15,10 +16,12 @@ from django.contrib.auth import admin as stock
 from django.contrib.auth.models import Group
 from django.db.models import ManyToManyField, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from ieim.people.access import member
 from ieim.people.accounts import account_of, handed_out, why_not
-from ieim.people.models import AgencyScope, User
+from ieim.people.models import EVERY_AGENCY, AgencyScope, User
+from ieim.people.scope import known_agencies
 from ieim.people.services import changing, changing_role
 
 if TYPE_CHECKING:
@@ -159,9 +162,18 @@ class RoleAdmin(stock.GroupAdmin):
 
 
 class ScopeForm(ScopeModelForm):
-    """Says beside the field whose scopes they cannot change; ``by`` is who asks."""
+    """Says beside the field whose scopes they cannot change; ``by`` is who asks.
+
+    A new one is for several agencies: the first is the form's, ``more`` are the others.
+    """
 
     by: User
+    more: Sequence[str] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "agency" in self.fields:
+            self.fields["agency"] = self._agencies(self.instance.agency)
 
     def clean_user(self) -> User:
         """Return whose scope it is."""
@@ -169,6 +181,33 @@ class ScopeForm(ScopeModelForm):
         if why := why_not(self.by, account_of(user.pk), None):
             raise forms.ValidationError(why)
         return user
+
+    def clean_agency(self) -> str:
+        """Return the agency, of several the first one that they do not work for yet."""
+        chosen: str | list[str] = self.cleaned_data["agency"]
+        if isinstance(chosen, str):
+            return chosen
+        had = AgencyScope.objects.filter(user=self.cleaned_data.get("user"))
+        new = sorted(set(chosen) - set(had.values_list("agency", flat=True)))
+        if not new:
+            raise forms.ValidationError(gettext("They work for what you chose already."))
+        self.more = new[1:]
+        return new[0]
+
+    def _agencies(self, stored: str) -> forms.ChoiceField:
+        known = {EVERY_AGENCY: gettext("Every agency"), **known_agencies()}
+        if stored and stored not in known:
+            known[stored] = gettext("no longer among the published agencies")
+        said = gettext("“%(value)s” is not among the published agencies: choose from the list.")
+        options: dict[str, Any] = {
+            "label": gettext("Agency") if stored else gettext("Agencies"),
+            "choices": [(each, f"{name} ({each})") for each, name in known.items()],
+            "error_messages": {"invalid_choice": said},
+        }
+        if stored:
+            return forms.ChoiceField(**options)
+        ticks = forms.CheckboxSelectMultiple(attrs={"class": "radiolist"})
+        return forms.MultipleChoiceField(widget=ticks, **options)
 
 
 @admin.register(AgencyScope)
@@ -203,6 +242,8 @@ class AgencyScopeAdmin(OfScope):
         before = AgencyScope.objects.filter(pk=obj.pk).values_list("user_id", flat=True)
         with changing(*before, obj.user_id, by=member(request)):
             super().save_model(request, obj, form, change)
+            for agency in form.more:
+                AgencyScope.objects.create(user=obj.user, agency=agency)
 
     def delete_model(self, request: HttpRequest, obj: AgencyScope) -> None:
         """Delete it."""

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
 
 from ieim.people.models import EVERY_AGENCY, AgencyScope
+
+_known: Callable[[], Mapping[str, str]] | None = None
+
+
+def wire_agencies(port: Callable[[], Mapping[str, str]]) -> None:
+    """Set the port that names the agencies there are, by id; once at start."""
+    global _known
+    _known = port
+
+
+def known_agencies() -> Mapping[str, str]:
+    """Return the names of the agencies that somebody can work for, by id."""
+    if _known is None:
+        raise RuntimeError("no agencies are wired; call ieim.people.scope.wire_agencies at start")
+    return _known()
 
 
 def agencies_of(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:

@@ -68,7 +68,7 @@ def again(decision: Decision) -> Prepared:
     prepared = prepare(item, action, {})
     if action is Action.APPROVE and dumps(prepared.content.output) != dumps(decision.output):
         raise Refused(
-            gettext("What was approved has changed since. Take the item and decide it anew.")
+            gettext("What was approved has changed since. Claim the item and decide it anew.")
         )
     return prepared
 

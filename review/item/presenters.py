@@ -8,8 +8,6 @@ from uuid import UUID
 
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.choosing import selectors as choosing
-from conversations.choosing.presenters import OptionView
 from conversations.models import Stage, Turn
 from conversations.turns import languages
 from ieim.people.models import User
@@ -21,6 +19,7 @@ from review import words
 from review.crisis import of_sign
 from review.deciding import actions, permitted
 from review.item.sections import evidence, said, wording
+from review.item.sections.asked import AskedBack, asked_back
 from review.item.sections.danger import Danger, danger
 from review.item.sections.hints import Hint
 from review.item.sections.marking import Mark, Segment, segments
@@ -71,14 +70,6 @@ class Decided:
     who: str
     when: datetime
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class AskedBack:
-    """What the citizen was offered before a person was called, and what they made of it."""
-
-    options: tuple[OptionView, ...]
-    ended: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +180,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         conversation=tuple(_exchange(each) for each in loaded.turns if each.pk != turn.pk),
         linked=tuple(_linked(each, item) for each in loaded.others),
         decisions=_decisions(item),
-        asked_back=_asked_back(turn, release),
+        asked_back=asked_back(turn, release),
         something_else=tuple(filter(None, (_asked_again(turn), _turned_away(turn)))),
         person=wish(item, user) if user is not None else None,
     )
@@ -206,7 +197,7 @@ def _headline(item: ReviewItem, dangers: Danger | None) -> str:
         return said.format(dangers=dangers.names)
     if dangers is not None:
         return gettext("In crisis: {dangers}").format(dangers=dangers.names)
-    return words.reason(item.reasons[0]) if item.reasons else words.reasons([])
+    return words.first_reason(item.reasons)
 
 
 def _lead(item: ReviewItem, attempts: int) -> str:
@@ -228,13 +219,6 @@ def _lead(item: ReviewItem, attempts: int) -> str:
 def _wanted(stage: Stage | None, release: Release) -> tuple[Said, ...]:
     output = evidence.last_answer(stage) if stage is not None else None
     return said.said(stage.contract, output, release) if stage is not None else ()
-
-
-def _asked_back(turn: Turn, release: Release) -> AskedBack | None:
-    choice = choosing.choice_of(turn)
-    if choice is None:
-        return None
-    return AskedBack(choosing.options(choice, release), gettext(wording.ASKED_BACK[choice.outcome]))
 
 
 def _asked_again(turn: Turn) -> str:

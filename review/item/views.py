@@ -209,11 +209,15 @@ def _conflict(request: HttpRequest, pk: UUID, message: str) -> HttpResponse:
 
 
 def _taken(request: HttpRequest, pk: UUID, address: str) -> HttpResponse:
-    """Go on, and let the browser forget what was typed: the cookie is for ``drafts.js``."""
     response = redirect(address)
     response.status_code = 303
+    return forget(request, response, str(pk))
+
+
+def forget(request: HttpRequest, response: HttpResponse, draft: str) -> HttpResponse:
+    """Let the browser forget what was typed, as it is stored now: a cookie for ``drafts.js``."""
     response.set_cookie(
-        f"ieim-decided-{pk}",
+        f"ieim-decided-{draft}",
         str(member(request).pk),
         max_age=timedelta(days=1),
         secure=settings.SESSION_COOKIE_SECURE,

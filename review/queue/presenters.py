@@ -9,8 +9,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.conf.locale import LANG_INFO
+from django.utils.formats import date_format
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
+from django.utils.timezone import localtime
 from django.utils.translation import gettext, gettext_noop
 
 from ieim.people.models import User
@@ -26,6 +28,7 @@ from review.states import ReviewState
 EXCERPT = 160
 """Characters of a message that a row shows."""
 MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
 
 AGES: Mapping[str, str] = {
     "hour": gettext_noop("Over an hour"),
@@ -101,7 +104,7 @@ def queue_row(item: ReviewItem, user: User, release: Release | None, now: dateti
     dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
     return QueueRow(
         id=item.pk,
-        reason=_flags(release, dangers) or words.reasons(item.reasons),
+        reason=_flags(release, dangers) or words.first_reason(item.reasons),
         stage=stage_words(item.stage),
         excerpt=Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
         agencies=words.agencies(item, release),
@@ -220,7 +223,15 @@ def _due(moment: datetime, now: datetime) -> str:
         return gettext("due now")
     if moment < now:
         return gettext("{time} overdue").format(time=timesince(moment, now, depth=1))
-    return gettext("due in {time}").format(time=timeuntil(moment, now, depth=1))
+    if moment - now < HOUR:
+        return gettext("due in {time}").format(time=timeuntil(moment, now, depth=1))
+    # The moment that the citizen is told: whole days until then would say less than it is.
+    at, today = localtime(moment), localtime(now).date()
+    said = {
+        today: gettext_noop("due today, {time}"),
+        today + timedelta(days=1): gettext_noop("due tomorrow, {time}"),
+    }.get(at.date(), gettext_noop("due {day}, {time}"))
+    return gettext(said).format(day=date_format(at, "D j M"), time=date_format(at, "H:i"))
 
 
 def _ago(moment: datetime, now: datetime) -> str:

@@ -10,16 +10,19 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from conversations.chat.replies import ReplyView
+from conversations.chat.showing import reply_view
 from conversations.models import PersonRequest, Turn
 from conversations.person import selectors as people
 from conversations.person.contacts import readable
 from conversations.person.models import Ended, Way
+from conversations.turns import languages
 from ieim.people.models import User
-from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import PERSON
-from review.claims.services import holds
 from review.deciding.locking import DECIDE
+from review.item.sections.asked import AskedBack, asked_back
 from review.models import ReviewItem
+from review.queue.selectors import is_held
 from review.scope.reach import visible
 
 LEFT = {
@@ -37,11 +40,18 @@ LEFT = {
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One thing in a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``."""
+    """One thing in a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
+
+    ``reply`` is an answer as the citizen reads it, ``asked`` what the assistant asked back; where
+    one is there, ``text`` is empty. ``turn`` is the answer's.
+    """
 
     who: str
     text: str
     at: datetime
+    reply: ReplyView | None = None
+    asked: AskedBack | None = None
+    turn: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ class Talk:
     """A conversation as a caseworker reads it.
 
     ``mine``: they have it now; ``other`` is who else has it, empty for nobody. ``holds``: they have
-    claimed the item.
+    claimed the item; ``holder`` is who else has, empty for nobody.
     """
 
     item: UUID
@@ -58,6 +68,7 @@ class Talk:
     mine: bool
     other: str
     holds: bool
+    holder: str
     decided: bool
 
 
@@ -103,6 +114,7 @@ def talk_view(pk: UUID, user: User) -> Talk:
     now = timezone.now()
     session = item.turn.session
     takeover = people.running(session.pk)
+    holder = item.claimed_by if is_held(item, now) else None
     mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
     return Talk(
         item=item.pk,
@@ -110,20 +122,24 @@ def talk_view(pk: UUID, user: User) -> Talk:
         said=tuple(_said(item)),
         mine=mine,
         other=takeover.by.display_name if takeover is not None and not mine else "",
-        holds=holds(item, user, now),
+        holds=holder == user,
+        holder=holder.display_name if holder is not None and holder != user else "",
         decided=item.decided_at is not None,
     )
 
 
 def _said(item: ReviewItem) -> Iterator[Said]:
-    turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply")
+    turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
     lines = people.lines(item.turn.session_id)
     for turn in turns.order_by("number"):
         yield Said("citizen", turn.text, turn.created_at)
+        asked = asked_back(turn, languages.release_of(turn))
+        if asked is not None:
+            yield Said("assistant", "", turn.choice.asked_at, asked=asked)
         if hasattr(turn, "reply"):
-            text = replies.Reply.from_dict(turn.reply.body).as_text()
             who = "staff" if turn.reply.origin == "staff" else "assistant"
-            yield Said(who, text, turn.reply.created_at)
+            said = reply_view(turn.reply, turn)
+            yield Said(who, "", turn.reply.created_at, reply=said, turn=turn.pk)
         for line in lines.get(turn.number, ()):
             if line.kind == "said":
                 yield Said("staff", line.text, line.at)

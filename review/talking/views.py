@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
 from review.claims.services import ClaimRefused, ClaimTaken
+from review.item.views import forget
 from review.models import ReviewItem
 from review.talking import services
 from review.talking.selectors import talk_view
@@ -28,11 +29,13 @@ NEWEST = "newest"
 def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The whole conversation, and a box to write in while the caseworker has it.
 
-    For htmx, which looks again, what was said alone.
+    For htmx, which looks again, what was said alone; and what can be done, once they have it no
+    more.
     """
+    context = _context(request, pk)
     if request.headers.get("HX-Request") == "true":
-        return render(request, "review/talking/_said.html", _context(request, pk))
-    return render(request, "review/talking/talk.html", _context(request, pk))
+        return render(request, "review/talking/again.html", {**context, "oob": True})
+    return render(request, "review/talking/talk.html", context)
 
 
 @never_cache
@@ -47,7 +50,8 @@ def begin(request: HttpRequest, pk: UUID) -> HttpResponse:
 def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Say something to the citizen; 422 with the draft where it cannot be said."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    return _answer(request, pk, services.say, text=text)
+    answer = _answer(request, pk, services.say, text=text)
+    return forget(request, answer, f"{pk}-talk") if answer.status_code == 303 else answer
 
 
 @never_cache

@@ -97,7 +97,7 @@ def reference(citizen: Page) -> str:
 
 def take(page: Page) -> None:
     """Claim the item that is open, with the keyboard."""
-    button = page.get_by_role("button", name="Take this item")
+    button = page.get_by_role("button", name="Claim this item")
     expect(button).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="What do you want to do?")).to_be_visible()

@@ -119,17 +119,19 @@ def new(name: str) -> dict[str, str]:
     }
 
 
-def test_an_administrator_hands_out_roles_and_agencies(desk: Client, carl: User) -> None:
+def test_an_administrator_hands_out_roles_and_agencies(
+    published: None, desk: Client, carl: User
+) -> None:
     page = f"{USERS}{carl.pk}/change/"
     wanted = [group(Role.SUPERVISOR), group(Role.PUBLISHER)]
     assert desk.post(page, filled(desk, page, groups=wanted)).status_code == 302
-    assert desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": "tax"}).status_code == 302
-    assert account_of(carl.pk).agencies == {"passports", "tax"}  # type: ignore[union-attr]
+    assert desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": "housing"}).status_code == 302
+    assert account_of(carl.pk).agencies == {"passports", "housing"}  # type: ignore[union-attr]
     (_, actor, roles), (_, _, agencies) = events("user_changed")
     assert actor == "staff:ada"
     assert roles["roles_given"] == ["knowledge publisher", "supervisor"]
     assert roles["roles_taken"] == ["caseworker"]
-    assert agencies["agencies_given"] == ["tax"]
+    assert agencies["agencies_given"] == ["housing"]
 
 
 @pytest.mark.parametrize("kept", ["administrator", "operators"])

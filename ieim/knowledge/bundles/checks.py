@@ -37,7 +37,7 @@ def check_row(table: Table, row: Row) -> tuple[Values, list[BundleProblem]]:
             values[name], found = column.read(raw)
             complaints = list(found)
         if column.required and (raw is None or (isinstance(raw, str) and not raw.strip())):
-            complaints = ["is missing: every row needs one"]
+            complaints = ["is missing: fill it in"]
         line = row.line_of(name)
         problems.extend(BundleProblem(row.file, line, f"{name} {c}") for c in complaints)
     if table == "labels":
@@ -59,7 +59,7 @@ def _bad_label(row: Row, values: Values) -> Iterator[BundleProblem]:
 
 def _bad_translation(row: Row, values: Values) -> Iterator[BundleProblem]:
     if values["category"] and values["service"]:
-        message = "has a category and a service: a row translates one of them"
+        message = "has a category and a service: a translation is of one of them"
         yield BundleProblem(row.file, row.line_of("service"), message)
         return
     what = "category" if values["category"] else "service" if values["service"] else "agency"

@@ -1,4 +1,4 @@
-"""Form fields of the draft: a list as lines, categories as ticks, the version that was seen."""
+"""Form fields of the draft: lists as lines, categories as ticks, what is fixed, what was seen."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.forms.renderers import BaseRenderer
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 
@@ -63,6 +66,21 @@ class Categories(forms.MultipleChoiceField):
     def has_changed(self, initial: Any, data: Any) -> bool:
         """Whether the set differs."""
         return set(initial or ()) != set(data or ())
+
+
+class Fixed(forms.Widget):
+    """The value of a field that can only be read, as text."""
+
+    def render(
+        self,
+        name: str,
+        value: Any,
+        attrs: dict[str, Any] | None = None,
+        renderer: BaseRenderer | None = None,
+    ) -> SafeString:
+        """Return the text, for the field's label."""
+        told = '<output class="readonly" id="{}">{}</output>'
+        return format_html(told, (attrs or {}).get("id", ""), "" if value is None else value)
 
 
 class Seen(forms.IntegerField):

@@ -11,7 +11,8 @@ from django.utils.translation import gettext, gettext_lazy
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.knowledge.headings import headings
-from ieim.studio.admin.fields import Categories, Lines, Seen
+from ieim.studio.admin.fields import Categories, Fixed, Lines, Seen
+from ieim.studio.drafts import editing
 from ieim.studio.models import (
     Agency,
     Category,
@@ -46,13 +47,14 @@ class DraftForm(Base):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.pk and not self.instance._state.adding:
+        stored = bool(self.instance.pk and not self.instance._state.adding)
+        if stored:
             self.initial["seen"] = self.instance.version
-            for name in IDENTITY[self.instance.table]:
-                if name in self.fields:
-                    self.fields[name].disabled = True
         elif not self.is_bound:
             self.initial.pop("position", None)
+        for name in IDENTITY[self.instance.table]:
+            if name in self.fields:
+                _fixed(self.fields[name], stored=stored)
         # The widget takes a new line as it is, so no text is trimmed behind anybody's back.
         for name, field in self.fields.items():
             if isinstance(field, forms.CharField) and name not in IDENTITY[self.instance.table]:
@@ -64,10 +66,25 @@ class DraftForm(Base):
         """Leave the entry alone: editing has the rules, and is the only one to write."""
 
     def clean(self) -> dict[str, Any]:
-        """Return the values, with what editing said about the same ones before."""
-        for column, messages in self.problems.get(self.prefix or "", {}).items():
-            self.add_error(column if column in self.fields else None, messages)
+        """Return the values, judged by the rules of editing and by what it refused before.
+
+        Also where a field is wrong already, so that everything is said at once.
+        """
+        found = {column: list(texts) for column, texts in self._refused().items()}
+        if self.instance._state.adding or self.has_changed():
+            values, seen = self.values(), self.seen_version()
+            wrong = editing.problems_of(table=self.instance.table, values=values, seen=seen)
+            for column in wrong.keys() & self.fields.keys() - self.errors.keys():
+                found[column] = list(dict.fromkeys([*found.get(column, ()), *wrong[column]]))
+        for column, texts in found.items():
+            if column in self.fields:
+                self.add_error(column, [beside(column, text) for text in texts])
+            else:
+                self.add_error(None, texts)
         return self.cleaned_data
+
+    def _refused(self) -> Mapping[str, list[str]]:
+        return self.problems.get(self.prefix or "", {})
 
     def values(self) -> dict[str, Any]:
         """Return the bundle's columns that the form has, with the natural id of its entry."""
@@ -93,6 +110,26 @@ class DraftForm(Base):
         if self.instance._state.adding:
             return None
         return self.cleaned_data.get("seen") or 0
+
+
+def beside(column: str, text: str) -> str:
+    """Return what is wrong with a column as a sentence that stands beside its field."""
+    about, _, rest = text.partition(" ")
+    if about == column and not rest.startswith(("'", '"')):
+        text = rest if rest.startswith("entry ") else f"this {rest}"
+    elif text.startswith("has "):
+        text = f"this {text}"
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def _fixed(field: forms.Field, *, stored: bool) -> None:
+    """Say that a field names its entry for good: by it other entries and answers refer to it."""
+    field.disabled = stored
+    if stored and isinstance(field, forms.CharField):
+        field.widget = Fixed()
+    ahead = gettext("Once it is saved this cannot be changed.")
+    told = gettext("This cannot be changed any more.") if stored else ahead
+    field.help_text = f"{field.help_text} {told}".strip()
 
 
 def _headed(field: forms.Field, name: str) -> None:

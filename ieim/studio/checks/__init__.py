@@ -12,6 +12,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Release
 from ieim.studio.checks.budgets import too_costly
 from ieim.studio.checks.linked import links
+from ieim.studio.checks.markup import markup
 from ieim.studio.checks.reach import silent, unreached
 from ieim.studio.checks.references import dangling
 from ieim.studio.checks.remarks import Remark, Severity
@@ -41,6 +42,7 @@ def at_once(bundle: Bundle, *, budget: int | None, languages: Sequence[str] = ()
         *unreached(bundle),
         *silent(bundle),
         *links(bundle),
+        *markup(bundle),
         *behind(bundle),
         *untold(bundle, languages),
         *too_costly(bundle, budget),

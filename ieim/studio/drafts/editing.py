@@ -32,6 +32,7 @@ __all__ = [
     "OutOfScope",
     "Stale",
     "may_edit",
+    "problems_of",
     "remove",
     "save",
     "save_all",
@@ -93,6 +94,12 @@ def may_edit(user: AbstractBaseUser | AnonymousUser, agency_id: str) -> bool:
 def permits(scope: frozenset[str] | None, table: Table, owner: str, *, new: bool) -> bool:
     """Whether ``scope`` (see ``agencies_of``) lets somebody add or change an entry of ``owner``."""
     return scope is None or (owner in scope and not (new and table == "agencies"))
+
+
+def problems_of(*, table: Table, values: Mapping[str, Any], seen: int | None) -> Problems:
+    """Return what :func:`save` would refuse about the values themselves, and save nothing."""
+    wrong, _ = Entries(table, [values]).check(new={0} if seen is None else ())
+    return wrong.get(0, {})
 
 
 @transaction.atomic

@@ -65,6 +65,7 @@ _CHECKS: Mapping[str, str] = {
     "keyword.shared": gettext_noop("Keywords that several categories have"),
     "category.outranked": gettext_noop("Categories whose words lead to another one"),
     "link.form": gettext_noop("Links that do not open or are not encrypted"),
+    "text.markup": gettext_noop("Texts with markup in them"),
     "link.duplicate": gettext_noop("Links that several services have"),
     "translation.figures": gettext_noop(
         "Translations and help lines with other figures than the original"

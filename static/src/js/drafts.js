@@ -1,8 +1,8 @@
-// Keeps what a person types on an item's page in this browser, by person and item: over a reload,
-// a log-out and a lost claim, until the server has taken the decision, and for a day at most.
+// Keeps what a person types on an item's page and in its talk in this browser, by person and page:
+// over a reload, a log-out and a lost claim, until the server has taken it, and for a day at most.
 
 const PREFIX = "ieim-draft:";
-const DECIDED = "ieim-decided-"; // the server's word that a decision was taken: a cookie
+const DECIDED = "ieim-decided-"; // the server's word that it has taken what was typed: a cookie
 const LONGEST = 24 * 60 * 60 * 1000;
 const TYPED = "textarea[id], input[id]:not([type]), input[id][type=text]";
 
@@ -44,7 +44,11 @@ function tidy() {
   for (const cookie of document.cookie.split("; ")) {
     const [name, user] = cookie.split("=");
     if (!name.startsWith(DECIDED)) continue;
-    localStorage.removeItem(draftKey(user, name.slice(DECIDED.length)));
+    // With an item goes its talk, whose name begins with the item's.
+    const taken = draftKey(user, name.slice(DECIDED.length));
+    for (const each of Object.keys(localStorage)) {
+      if (each.startsWith(taken)) localStorage.removeItem(each);
+    }
     document.cookie = `${name}=; path=/; max-age=0`;
   }
   for (const name of Object.keys(localStorage)) {
@@ -57,18 +61,19 @@ function tidy() {
 function restore() {
   const draft = read(key);
   if (draft === null) return;
-  const homeless = [];
   for (const [id, field] of Object.entries(draft.fields)) {
     const box = document.getElementById(id);
     if (box?.matches(TYPED)) box.value = field.value;
-    else homeless.push([id, field]);
   }
   const action = document.getElementById(draft.action);
   if (action?.matches("[name=action]")) action.checked = true;
-  if (homeless.length > 0) show(homeless);
+  show();
 }
 
-function show(homeless) {
+function show() {
+  const fields = Object.entries(read(key)?.fields ?? {});
+  const homeless = fields.filter(([id]) => !document.getElementById(id)?.matches(TYPED));
+  if (homeless.length === 0 || !kept.hidden) return;
   for (const [, { name, value }] of homeless) {
     const heading = document.createElement("p");
     heading.className = "draft__name";
@@ -106,5 +111,7 @@ try {
 if (page) {
   // A page that came back with what was sent has it already.
   if ("fresh" in page.dataset) restore();
+  // A field can go while the page is open, with what stands in it.
+  if (page.querySelector(TYPED)) page.addEventListener("htmx:oobAfterSwap", show);
   page.addEventListener("input", typed);
 }

@@ -178,7 +178,7 @@ def test_it_works_without_javascript(office: Office) -> None:
     citizen = office.citizen(service_select_v1=BAD)
     page = office.caseworker(java_script_enabled=False)
     office.open(page, citizen)
-    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("button", name="Claim this item").click()
     page.get_by_role("radio", name="Correct the step: Which service?").check()
     page.locator("#service-words").fill("student")
     page.get_by_role("button", name="Find", exact=True).first.click()

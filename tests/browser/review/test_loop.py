@@ -25,7 +25,7 @@ def queue(page: Page) -> None:
 
 def check_waiting(page: Page) -> None:
     # The focus goes to what is in sight when the page is opened: not before it is there.
-    expect(page.get_by_role("button", name="Take this item")).to_be_focused()
+    expect(page.get_by_role("button", name="Claim this item")).to_be_focused()
     checked_at_both_widths(page)
 
 
@@ -96,7 +96,7 @@ def test_a_second_person_lets_a_risky_answer_go(office: Office) -> None:
     first.get_by_role("button", name="Send this answer all the same").click()
     first.goto(item)
     expect(first.get_by_text("You decided this item yourself.")).to_be_visible()
-    expect(first.get_by_role("button", name="Take this item")).to_have_count(0)
+    expect(first.get_by_role("button", name="Claim this item")).to_have_count(0)
     checked_at_both_widths(first)
     expect(citizen.get_by_role("heading", name=HELD)).to_be_visible()
 

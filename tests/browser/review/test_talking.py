@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
@@ -11,6 +13,7 @@ from tests.browser.steps import assert_accessible, connected
 pytestmark = pytest.mark.browser
 
 HELP = "Somebody should look at my papers, please."
+HALF = "Please come to the office"
 
 
 def asks(page: Page, *, checked: bool = False) -> None:
@@ -76,7 +79,7 @@ def test_a_long_talk_opens_at_its_newest_message_with_the_box_in_view(
     page = office.caseworker(java_script_enabled=scripts)
     page.set_viewport_size(size)
     office.open(page, citizen)
-    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("button", name="Claim this item").click()
     page.get_by_role("link", name="Talk with the citizen").click()
     page.get_by_role("button", name="Take the conversation over").click()
     for number in range(3):
@@ -95,11 +98,68 @@ def test_a_long_talk_opens_at_its_newest_message_with_the_box_in_view(
     expect(page.get_by_label("Write to the citizen")).to_be_in_viewport(ratio=1)
 
 
+def talks(office: Office) -> Page:
+    """A caseworker who has the conversation of a citizen, and writes."""
+    citizen = office.citizen(category_select_v1=BAD)
+    page = office.caseworker()
+    office.open(page, citizen)
+    take(page)
+    page.get_by_role("link", name="Talk with the citizen").click()
+    page.get_by_role("button", name="Take the conversation over").click()
+    page.wait_for_load_state()  # with the scripts that keep drafts
+    page.get_by_label("Write to the citizen").fill(HALF)
+    return page
+
+
+def test_who_loses_the_item_cannot_write_on_and_keeps_what_they_typed(office: Office) -> None:
+    page = talks(office)
+    boss = office.caseworker("supervisor")
+    boss.goto(page.url.partition("talk/")[0])
+    boss.get_by_role("button", name=re.compile("Take over from")).click()
+    expect(page.get_by_label("Write to the citizen")).to_have_count(0)
+    expect(page.get_by_role("button", name="Send")).to_have_count(0)
+    expect(page.get_by_text("Sofia Super has this item: who has it can")).to_be_visible()
+    expect(page.locator("#kept")).to_contain_text(HALF)
+    expect(page.locator("#claim")).to_contain_text("has this item until")
+    checked_at_both_widths(page)
+    page.reload()
+    expect(page.locator("#kept")).to_contain_text(HALF)
+
+
+def test_what_is_typed_outlives_a_reload_until_it_is_sent(office: Office) -> None:
+    page = talks(office)
+    page.reload()
+    expect(page.get_by_label("Write to the citizen")).to_have_value(HALF)
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("#said").get_by_text(HALF)).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Write to the citizen")).to_have_value("")
+    expect(page.locator("#kept")).not_to_be_visible()
+
+
+def test_an_answer_reads_as_on_the_citizens_page_and_stays_unfolded(office: Office) -> None:
+    citizen = office.citizen(held=False)
+    asks_plainly(citizen)
+    page = office.caseworker("supervisor")
+    office.open(page, citizen)
+    take(page)
+    page.get_by_role("link", name="Talk with the citizen").click()
+    page.get_by_role("button", name="Take the conversation over").click()
+    more = page.locator("#said details").first
+    more.locator("summary").click()
+    checked_at_both_widths(page)
+    connected(citizen)
+    citizen.get_by_role("textbox").fill("I am still here.")
+    citizen.get_by_role("button", name="Send", exact=True).click()
+    expect(page.locator("#said").get_by_text("I am still here.")).to_be_visible()
+    expect(more).to_have_attribute("open", "")
+
+
 def answers_plainly(office: Office, citizen: Page) -> Page:
     """Let a caseworker take the conversation over and say good morning, without scripts."""
     page = office.caseworker("supervisor", java_script_enabled=False)
     office.open(page, citizen)
-    page.get_by_role("button", name="Take this item").click()
+    page.get_by_role("button", name="Claim this item").click()
     page.get_by_role("link", name="Talk with the citizen").click()
     page.get_by_role("button", name="Take the conversation over").click()
     page.get_by_label("Write to the citizen").fill("Good morning.")

@@ -68,7 +68,7 @@ def test_it_asks_a_second_person_where_one_is_needed(eva: User) -> None:
     waiting = words(first.client.get(address).content.decode())
     assert "eva has decided. It takes effect when a second person agrees." in waiting
     assert "You decided this item yourself." in waiting
-    assert "Take this item" not in waiting
+    assert "Claim this item" not in waiting
     second = Desk(the_item(turn, "reply"), desk.person("ben", *desk.ALL))
     page = second.client.get(address).content.decode()
     assert "The reply that was decided on" in page

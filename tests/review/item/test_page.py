@@ -209,7 +209,7 @@ def test_it_takes_as_many_queries_for_many_turns_as_for_one(eva: User) -> None:
 def test_it_tells_whose_item_it_is(eva: User) -> None:
     item = the_item(desk.ask(TEXT, {"judgement_v1": BAD}))
     ben, sue = desk.person("ben"), desk.person("sue", *desk.ALL)
-    assert "Take this item" in page(item, eva)
+    assert "Claim this item" in page(item, eva)
     desk.take(item, eva)
     assert "See what happens" in page(item, eva)
     assert "eva is working on it" in words(page(item, ben))
@@ -220,7 +220,7 @@ def test_it_tells_whose_item_it_is(eva: User) -> None:
 def test_it_offers_nothing_to_who_may_only_look(eva: User) -> None:
     item = the_item(desk.ask(TEXT, {"judgement_v1": BAD}))
     text = page(item, desk.person("ann", "view"))
-    assert "Take this item" not in text
+    assert "Claim this item" not in text
     assert "Your account may read items" in text
 
 

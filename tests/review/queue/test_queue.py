@@ -78,7 +78,7 @@ def test_a_row_says_what_is_wrong_and_whose_it_is(client: Client, stopped: Turn)
     assert f'href="{reverse("review:item", args=[item.pk])}"' in text
     due = timezone.localtime(item.due_at)
     assert f'title="{due:%A} {due.day} {due:%B %Y, %H:%M}' in text
-    assert ">due in " in text
+    assert ">due " in text
     assert "Free" in text
 
 

@@ -162,6 +162,29 @@ def test_a_colleague_reads_along(request_: PersonRequest, eva: User) -> None:
     assert other.post(address("talk_say", item), {"text": "Hi."}).status_code == 409
 
 
+def test_who_loses_the_item_loses_the_box_at_the_next_look(
+    request_: PersonRequest, eva: User
+) -> None:
+    http, item = desk_of(eva), item_of(request_)
+    http.post(address("talk_begin", item))
+    look = {"HX-Request": "true"}
+    assert "talk-do" not in http.get(address("talk", item), headers=look).content.decode()
+    desk_of(desk.person("sue", *desk.ALL)).post(address("take_over", item))
+    page = http.get(address("talk", item), headers=look).content.decode()
+    assert 'id="talk-do" hx-swap-oob="true"' in page
+    assert "sue has this item" in page
+    assert "<form" not in page
+
+
+def test_the_browser_may_forget_what_was_said(request_: PersonRequest, eva: User) -> None:
+    http, item = desk_of(eva), item_of(request_)
+    http.post(address("talk_begin", item))
+    said = http.post(address("talk_say", item), {"text": "Hello there."})
+    assert said.cookies[f"ieim-decided-{item.pk}-talk"].value == str(eva.pk)
+    refused = http.post(address("talk_say", item), {"text": "https://evil.example.com/"})
+    assert f"ieim-decided-{item.pk}-talk" not in refused.cookies
+
+
 def test_it_is_decided_as_done(request_: PersonRequest, eva: User) -> None:
     http, item = desk_of(eva), desk.take(item_of(request_), eva)
     page = http.get(address("item", item)).content.decode()

@@ -97,10 +97,10 @@ def test_it_leaves_an_entry_alone_that_was_saved_unchanged(
     ("column", "value", "expected"),
     [
         ("url", "javascript:alert(1)", "it must begin with http"),
-        ("path", "javascript:alert(1)", "path begins with javascript"),
-        ("requirements", "x" * 10_001, "requirements entry 1 has 10,001 characters"),
+        ("path", "javascript:alert(1)", "This begins with javascript"),
+        ("requirements", "x" * 10_001, "Entry 1 has 10,001 characters"),
         ("categories", ["income"], "income is not one of the available choices"),
-        ("name", " ", "name is missing"),
+        ("name", " ", "This is missing: fill it in."),
     ],
 )
 def test_it_holds_a_service_to_the_rules_of_a_bundle(
@@ -142,7 +142,7 @@ def test_it_adds_a_service_at_the_end(admin_client: Client, published: Release) 
     assert added is not None
     assert (added.agency_id, added.key, added.version) == ("tax", "007", 1)
     page = admin_client.post(place, form)
-    assert "there is &#x27;tax 007&#x27; already" in said(page)
+    assert "There is &#x27;tax 007&#x27; already" in said(page)
 
 
 def test_it_edits_a_dictionary_on_the_page_of_its_agency(
@@ -207,7 +207,7 @@ def test_it_edits_a_translation_with_the_texts_that_it_has(
     assert admin_client.post(place, form).status_code == 302
     assert Translation.objects.get().fees == "80 couronnes"
     wrong = {**form, "service": "gone"}
-    assert "service &#x27;gone&#x27; is not among the services" in said(
+    assert "Service &#x27;gone&#x27; is not among the services" in said(
         admin_client.post(place, wrong)
     )
 

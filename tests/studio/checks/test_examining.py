@@ -49,6 +49,36 @@ def test_it_has_nothing_to_say_of_good_knowledge() -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "field", "tags"),
+    [
+        ({"fees": "<b>80</b> crowns"}, "What it costs", "<b>, </b>"),
+        ({"how_to_apply": ("Come.", "<script>alert(1)</script>")}, "How to apply", "<script>"),
+        ({"overview": 'See <a href="https://x.example">here</a>.'}, "What it is", "<a href="),
+        ({"contact": "Room 5<br/>Floor 2"}, "Contact", "<br/>"),
+    ],
+)
+def test_it_warns_of_markup_and_names_the_field(
+    values: dict[str, object], field: str, tags: str
+) -> None:
+    (remark,) = remarks(bundle(service("pass", "Renew a passport", **values)))
+    assert (remark.code, remark.severity) == ("text.markup", Severity.WARNING)
+    assert (remark.table, remark.entry, remark.agency) == ("services", "a pass", "a")
+    assert f"“{field}” ({tags}" in remark.sentence
+
+
+def test_it_warns_of_markup_in_a_translation_too() -> None:
+    french = Translation("fr", "a", "", "pass", name="<i>Passeport</i>")
+    assert found(bundle(PASSPORT, translations=(french,))) == [("text.markup", "fr a pass")]
+
+
+@pytest.mark.parametrize(
+    "text", ["Under 16 < 80 crowns > 20", "Write to <office@x.example>.", "Say <your name>.", "a<b"]
+)
+def test_signs_that_are_no_markup_are_left_alone(text: str) -> None:
+    assert found(bundle(replace(PASSPORT, fees=text))) == []
+
+
+@pytest.mark.parametrize(
     ("broken", "entry"),
     [
         (bundle(replace(PASSPORT, categories=("travel", "gone"))), "a pass"),

@@ -94,7 +94,7 @@ def test_it_lists_every_error_and_changes_nothing(tmp_path: Path) -> None:
     assert caught.value.returncode == 1
     assert err.getvalue().splitlines() == [
         f"{bad}/services.jsonl:1: fees must be text, this is a number: put it in quotes",
-        f"{bad}/services.jsonl:3: name is missing: every row needs one",
+        f"{bad}/services.jsonl:3: name is missing: fill it in",
     ]
     assert drafts.draft() == before
     assert selectors.current_number() == 1

@@ -60,7 +60,7 @@ def test_it_lists_every_error_with_its_line(client: Client) -> None:
     ]
     found = problems(preview(client, "service", "csv", "\n".join(rows).encode()))
     assert found == [
-        "mine.csv:2: name is missing: every row needs one",
+        "mine.csv:2: name is missing: fill it in",
         "mine.csv:2: url is 'ftp://x': it must begin with http:// or https://, or be blank",
         "mine.csv:3: agency 'gone' is not among the agencies",
         "mine.csv:4: key begins or ends with a space or has a control character: ids are compared "

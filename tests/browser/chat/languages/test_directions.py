@@ -34,7 +34,7 @@ def test_it_shows_an_override_as_a_sign_and_turns_nothing(office: Office) -> Non
 
     page = office.caseworker()
     page.goto("/review/")
-    expect(page.locator(".queue-row__words .sign").first).to_be_visible()
+    expect(page.locator(".queue-row__title .sign").first).to_be_visible()
     office.open(page, citizen)
     letter = page.locator("#message")
     expect(letter.locator(".sign")).to_be_visible()

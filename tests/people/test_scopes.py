@@ -1,0 +1,63 @@
+"""Whose agencies somebody sets in the admin: a choice of those that are published."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
+from ieim.people.models import AgencyScope, User
+from ieim.people.roles import Role
+from tests.review.people import browser, person
+
+ADD = "/admin/people/agencyscope/add/"
+
+
+@pytest.fixture
+def desk(published: None) -> Client:
+    return browser(person("ada", Role.ADMINISTRATOR))
+
+
+@pytest.fixture
+def carl(published: None) -> User:
+    carl = person("carl", Role.CASEWORKER)
+    carl.agency_scopes.all().delete()
+    return carl
+
+
+def agencies(user: User) -> list[str]:
+    return list(AgencyScope.objects.filter(user=user).values_list("agency", flat=True))
+
+
+def test_it_is_a_choice_of_the_published_agencies(desk: Client) -> None:
+    choices = dict(desk.get(ADD).context["adminform"].form.fields["agency"].choices)
+    assert choices["*"] == "Every agency (*)"
+    assert choices["passports"] == "Passport and Identity Office (passports)"
+
+
+def test_several_are_given_at_once_and_recorded_together(desk: Client, carl: User) -> None:
+    before = AuditEvent.objects.filter(chain=PEOPLE_CHAIN).count()
+    chosen = {"user": carl.pk, "agency": ["passports", "immigration"]}
+    assert desk.post(ADD, chosen).status_code == 302
+    assert agencies(carl) == ["immigration", "passports"]
+    assert AuditEvent.objects.filter(chain=PEOPLE_CHAIN).count() == before + 1
+    more = {"user": carl.pk, "agency": ["passports", "housing"]}
+    assert desk.post(ADD, more).status_code == 302
+    assert agencies(carl) == ["housing", "immigration", "passports"]
+    assert "They work for what you chose already." in desk.post(ADD, more).content.decode()
+
+
+def test_an_agency_that_is_not_published_is_refused(desk: Client, carl: User) -> None:
+    page = desk.post(ADD, {"user": carl.pk, "agency": ["pasport"]}).content.decode()
+    assert "“pasport” is not among the published agencies: choose from the list." in page
+    assert agencies(carl) == []
+
+
+def test_one_that_is_gone_stays_until_it_is_changed(desk: Client, carl: User) -> None:
+    scope = AgencyScope.objects.create(user=carl, agency="closed")
+    page = f"/admin/people/agencyscope/{scope.pk}/change/"
+    assert "no longer among the published agencies (closed)" in desk.get(page).content.decode()
+    assert desk.post(page, {"user": carl.pk, "agency": "closed"}).status_code == 302
+    assert desk.post(page, {"user": carl.pk, "agency": "gone"}).status_code == 200
+    assert desk.post(page, {"user": carl.pk, "agency": "passports"}).status_code == 302
+    assert agencies(carl) == ["passports"]

@@ -1,0 +1,71 @@
+"""What a row of the queue says, and in which order."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.chat.wording import words
+from ieim.people.models import User
+from ieim.people.roles import Role
+from review.models import ReviewItem
+from review.queue.presenters import live
+from review.services import open_item
+from tests.review.conftest import make_turn
+from tests.review.people import browser, person
+
+QUEUE = reverse("review:queue")
+
+
+@pytest.fixture
+def client(db: None) -> Client:
+    return browser(person("eva", Role.SUPERVISOR))
+
+
+def waits(text: str) -> ReviewItem:
+    """An open item of a message."""
+    return open_item(turn_id=make_turn(text).pk, stage="reply", codes=["schema", "reply.empty"])
+
+
+def test_it_begins_with_the_citizens_words_and_then_says_why_it_stopped(client: Client) -> None:
+    waits("Where is the harbour?")
+    page = client.get(QUEUE).content.decode()
+    assert re.findall(r'queue-row__link"[^>]*>([^<]*)</a>', page) == ["Where is the harbour?"]
+    why = page.partition("Where is the harbour?")[2]
+    assert re.findall(r'queue-row__reason">([^<]*)<', why) == [
+        "The model’s answer has too little or too much in it."
+    ]
+
+
+def test_it_begins_with_the_step_where_no_words_are_left(client: Client) -> None:
+    waits("  ")
+    page = client.get(QUEUE).content.decode()
+    assert re.findall(r'queue-row__link"[^>]*>([^<]*)</a>', page) == ["The reply as a whole"]
+
+
+@pytest.mark.parametrize(
+    ("wait", "said"),
+    [
+        ({"minutes": 20, "seconds": 30}, "due in 20\xa0minutes"),
+        ({"hours": 3}, "due today, 15:00"),
+        ({"hours": 23}, "due tomorrow, 11:00"),
+        ({"days": 2, "hours": 23}, "due Sat 28 Nov, 11:00"),
+    ],
+)
+def test_it_is_due_when_the_citizen_is_promised(
+    client: Client, wait: dict[str, int], said: str
+) -> None:
+    item = waits("Where is the harbour?")
+    now = datetime(2026, 11, 25, 12, tzinfo=timezone.get_default_timezone())
+    item.due_at = now + timedelta(**wait)
+    assert live(item, item.pk, User(), now).due_words == said
+    if "days" in wait:
+        # "You get the answer on this page by …"
+        told = words("en").moment(item.due_at)
+        assert "28" in told
+        assert "11:00" in told

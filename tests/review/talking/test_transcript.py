@@ -1,0 +1,60 @@
+"""What a caseworker reads of the conversation that they take over."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from conversations.choosing.services import choose
+from conversations.models import Turn
+from conversations.turns.running import running
+from ieim.people.models import User
+from tests.conversations.person.asking import item_of, wants
+from tests.fixtures import VISA, Ask
+from tests.review import desk
+from tests.review.people import browser
+
+SECRET = "a"
+
+
+@pytest.fixture
+def eva(db: None) -> User:
+    return desk.person("eva")
+
+
+def transcript(eva: User) -> str:
+    """The conversation of ``SECRET`` as the page of a talk shows it, its words alone."""
+    item = item_of(wants(SECRET, way="page"))
+    page = browser(eva).get(reverse("review:talk", args=[item.pk])).content.decode()
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def asked_back(ask: Ask) -> Turn:
+    turn = ask("passport", secret=SECRET)
+    assert turn.state == "asking"
+    return turn
+
+
+def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: User) -> None:
+    turn = asked_back(ask)
+    release = turn.choice.offered
+    choose(session_id=turn.session_id, turn_id=turn.pk, number=2)
+    running.run_turn(turn_id=turn.pk)
+    said = transcript(eva)
+    assert "The citizen chose one of these." in said
+    assert said.count("Passport and Identity Office") >= len(release)
+    assert said.count("(chosen)") == 1
+
+
+def test_what_is_still_asked_stands_there(ask: Ask, eva: User) -> None:
+    asked_back(ask)
+    assert "The citizen is asked to choose one of these." in transcript(eva)
+
+
+def test_an_answer_has_the_headings_that_the_citizen_reads(ask: Ask, eva: User) -> None:
+    assert ask(VISA, secret=SECRET).state == "answered"
+    said = transcript(eva)
+    assert "What you need" in said
+    assert "Requirements:" not in said
