@@ -9,8 +9,8 @@ from conversations.ports import (
     wire_settling,
     wire_withdrawing,
 )
-from ieim.knowledge.selectors import agency_names
 from ieim.people.scope import wire_agencies
+from ieim.studio.drafts.selectors import agency_names
 from review.queue.selectors import due_of_turns
 from review.services import count_items, erase_items, open_item, settle, withdraw
 

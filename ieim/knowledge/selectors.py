@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -96,12 +95,6 @@ def loaded(publication: Published) -> knowledge.Release:
     Raises :class:`CorruptReleaseError`.
     """
     return _value(publication.number, publication.sha256)
-
-
-def agency_names() -> Mapping[str, str]:
-    """Return the names of the current release's agencies, by id; none before the first."""
-    found = current_release()
-    return {each.id: each.name for each in found.agencies.values()} if found else {}
 
 
 def release(number: int) -> knowledge.Release:

@@ -37,6 +37,11 @@ BATCH: Final = 64
 
 AGAIN: Final = 10.0
 
+UNREAD: Final = 120.0
+"""Seconds that words rank, where there are vectors, until messages are read by meaning as well. It
+is for the first start of a site; a process without a follower is never taught, and goes on without.
+"""
+
 _KEPT = 16
 """Indexes (one a release and language) kept in a process; they share their words' index."""
 
@@ -81,7 +86,9 @@ def shortlist_for(release: Release) -> Shortlist:
     if slot is None or (slot.index is None and time.monotonic() - slot.looked >= AGAIN):
         found = _kept(embedder.id, [_digest(text) for text in texts_of(release)])
         slot = _remember(release, embedder, found)
-    if slot.index is None or embedder not in _readings:
+    if slot.index is None:
+        return index_for(release)
+    if embedder not in _readings and time.monotonic() - slot.looked < UNREAD:
         return index_for(release)
     return slot.index
 
@@ -118,11 +125,10 @@ def unkept_for(release: Release) -> Shortlist:
     """Return the search over a release that no database knows; its vectors are kept nowhere."""
     embedder = configured_embedder()
     slot = None if embedder is None else _slot(release, embedder)
-    if slot is not None and slot.index is not None:
-        return slot.index
     try:
         if embedder is not None:
             _teach(embedder, embedder.documents)
+        if embedder is not None and (slot is None or slot.index is None):
             slot = _remember(release, embedder, embedder.documents(texts_of(release)))
     except EmbedderUnavailable:
         pass

@@ -197,13 +197,17 @@ class ScopeForm(ScopeModelForm):
     def _agencies(self, stored: str) -> forms.ChoiceField:
         known = {EVERY_AGENCY: gettext("Every agency"), **known_agencies()}
         if stored and stored not in known:
-            known[stored] = gettext("no longer among the published agencies")
-        said = gettext("“%(value)s” is not among the published agencies: choose from the list.")
+            known[stored] = gettext("no longer among the agencies")
+        said = gettext("“%(value)s” is not among the agencies: choose from the list.")
         options: dict[str, Any] = {
             "label": gettext("Agency") if stored else gettext("Agencies"),
             "choices": [(each, f"{name} ({each})") for each, name in known.items()],
             "error_messages": {"invalid_choice": said},
         }
+        if len(known) == 1:
+            options["help_text"] = gettext(
+                "There is no agency yet: editors write them, or a catalogue is loaded."
+            )
         if stored:
             return forms.ChoiceField(**options)
         ticks = forms.CheckboxSelectMultiple(attrs={"class": "radiolist"})
@@ -241,9 +245,18 @@ class AgencyScopeAdmin(OfScope):
         """Save it, which may take it from one person and give it to another."""
         before = AgencyScope.objects.filter(pk=obj.pk).values_list("user_id", flat=True)
         with changing(*before, obj.user_id, by=member(request)):
-            super().save_model(request, obj, form, change)
-            for agency in form.more:
-                AgencyScope.objects.create(user=obj.user, agency=agency)
+            if change:
+                super().save_model(request, obj, form, change)
+                return
+            # Somebody else may have given the same meanwhile.
+            given = [
+                AgencyScope.objects.get_or_create(user=obj.user, agency=agency)[0]
+                for agency in (obj.agency, *form.more)
+            ]
+            obj.pk = given[0].pk
+        if form.more:
+            names = ", ".join(each.agency for each in given)
+            self.message_user(request, gettext("Given together: {names}.").format(names=names))
 
     def delete_model(self, request: HttpRequest, obj: AgencyScope) -> None:
         """Delete it."""

@@ -109,6 +109,15 @@ def test_words_answer_until_the_vectors_are_made(ideas: Ideas, reads: None, valu
     assert sorted(ideas.made) == sorted(texts_of(value))
 
 
+def test_a_process_that_nobody_teaches_goes_by_meaning_after_a_while(
+    ideas: Ideas, value: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors.prepare(value)
+    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
+    monkeypatch.setattr(vectors, "UNREAD", 0.0)
+    assert isinstance(vectors.shortlist_for(value), FusedIndex)
+
+
 def test_another_process_reads_what_is_kept(ideas: Ideas, reads: None, value: Release) -> None:
     vectors.prepare(value)
     made = len(ideas.made)

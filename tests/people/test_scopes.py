@@ -1,4 +1,4 @@
-"""Whose agencies somebody sets in the admin: a choice of those that are published."""
+"""Whose agencies somebody sets in the admin: a choice of those that there are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.test import Client
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
+from ieim.studio.models import Agency
 from tests.review.people import browser, person
 
 ADD = "/admin/people/agencyscope/add/"
@@ -35,11 +36,28 @@ def test_it_is_a_choice_of_the_published_agencies(desk: Client) -> None:
     assert choices["passports"] == "Passport and Identity Office (passports)"
 
 
+def test_who_writes_a_new_agency_can_work_for_it_before_it_is_published(
+    desk: Client, carl: User
+) -> None:
+    Agency.objects.create(id="harbour", name="Harbour Office", position=99)
+    choices = dict(desk.get(ADD).context["adminform"].form.fields["agency"].choices)
+    assert choices["harbour"] == "Harbour Office, not published yet (harbour)"
+    assert desk.post(ADD, {"user": carl.pk, "agency": ["harbour"]}).status_code == 302
+    assert agencies(carl) == ["harbour"]
+
+
+def test_where_there_is_no_agency_it_says_so(db: None) -> None:
+    page = browser(person("ada", Role.ADMINISTRATOR)).get(ADD).content.decode()
+    assert "There is no agency yet" in page
+
+
 def test_several_are_given_at_once_and_recorded_together(desk: Client, carl: User) -> None:
     before = AuditEvent.objects.filter(chain=PEOPLE_CHAIN).count()
     chosen = {"user": carl.pk, "agency": ["passports", "immigration"]}
     assert desk.post(ADD, chosen).status_code == 302
     assert agencies(carl) == ["immigration", "passports"]
+    said = desk.get("/admin/").content.decode()
+    assert "Given together: immigration, passports." in said
     assert AuditEvent.objects.filter(chain=PEOPLE_CHAIN).count() == before + 1
     more = {"user": carl.pk, "agency": ["passports", "housing"]}
     assert desk.post(ADD, more).status_code == 302
@@ -47,16 +65,16 @@ def test_several_are_given_at_once_and_recorded_together(desk: Client, carl: Use
     assert "They work for what you chose already." in desk.post(ADD, more).content.decode()
 
 
-def test_an_agency_that_is_not_published_is_refused(desk: Client, carl: User) -> None:
+def test_an_unknown_agency_is_refused(desk: Client, carl: User) -> None:
     page = desk.post(ADD, {"user": carl.pk, "agency": ["pasport"]}).content.decode()
-    assert "“pasport” is not among the published agencies: choose from the list." in page
+    assert "“pasport” is not among the agencies: choose from the list." in page
     assert agencies(carl) == []
 
 
 def test_one_that_is_gone_stays_until_it_is_changed(desk: Client, carl: User) -> None:
     scope = AgencyScope.objects.create(user=carl, agency="closed")
     page = f"/admin/people/agencyscope/{scope.pk}/change/"
-    assert "no longer among the published agencies (closed)" in desk.get(page).content.decode()
+    assert "no longer among the agencies (closed)" in desk.get(page).content.decode()
     assert desk.post(page, {"user": carl.pk, "agency": "closed"}).status_code == 302
     assert desk.post(page, {"user": carl.pk, "agency": "gone"}).status_code == 200
     assert desk.post(page, {"user": carl.pk, "agency": "passports"}).status_code == 302

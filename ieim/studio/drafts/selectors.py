@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.utils.translation import gettext
+
+from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle, bundle_of
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
@@ -41,6 +44,19 @@ def draft() -> Bundle:
     return bundle_of(
         {table: _draft_rows(table, model) for table, model in DRAFT_MODELS.items()}, file="draft"
     )
+
+
+def agency_names() -> Mapping[str, str]:
+    """Return the names of all agencies, by id: the draft's, and those that the release still has.
+
+    Who writes a new agency's services works for it before it is published.
+    """
+    release = knowledge.current_release()
+    published = {each.id: each.name for each in release.agencies.values()} if release else {}
+    new = gettext("{name}, not published yet")
+    drafted = dict(Agency.objects.order_by("position", "id").values_list("id", "name"))
+    names = {pk: published.get(pk) or new.format(name=name) for pk, name in drafted.items()}
+    return {**names, **published}
 
 
 def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:
