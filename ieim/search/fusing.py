@@ -172,7 +172,10 @@ class FusedIndex:
         """Return what reads as inquiries which are clear by themselves: the questions, and such
         statements as find a service of their own beside all else that does."""
         reading = self._reading()
-        said = [wish for each in read_clauses(text) for wish in wishes(each)]
+        whole = read_clauses(text)
+        said = [wish for each in whole for wish in wishes(each)]
+        if len(said) > _PARTS:
+            said = whole
         if len(said) > _PARTS:
             said = [each for each in said if each.is_question][:_PARTS]
         if reading is None or len(said) < 2:
@@ -184,15 +187,14 @@ class FusedIndex:
         if vectors.shape[1] != reading.width:
             return self.words.parts(text)
         leans = {
-            each: reading.goes_on(vector)
+            each: lean
             for each, vector in zip(said, vectors, strict=True)
-            if reading.asked(vector) >= reading.least
+            if reading.asked(vector) >= reading.least and (lean := reading.goes_on(vector)) < 1
         }
         found = {each: own for each in leans if (own := self._found(each.said)) is not None}
         clear = {each: own for each, own in found.items() if not leans[each]}
-        # Of what may lean on the others but finds a service of its own nobody need be in doubt.
-        doubtful = {each: own for each, own in found.items() if leans[each] < 1}
-        apart = stand_apart(clear) | stand_apart(doubtful)
+        # What may lean on the others, but finds a service of its own, leaves nobody in doubt.
+        apart = stand_apart(clear) | stand_apart(found)
         return [
             Part(each.start, each.end)
             for each in leans
