@@ -236,18 +236,6 @@ def test_staff_of_an_agency_see_theirs_and_some_what_is_nobodys_yet(eva: User) -
     assert shown(browser(person("sofia", Role.SUPERVISOR, "housing"))) == [nobodys, theirs, shared]
 
 
-def test_who_has_no_agency_yet_is_told_why_the_list_is_empty(eva: User) -> None:
-    make("Where?", "housing", flag="self_harm")
-    told = "No agency is set for you yet"
-    ida = person("ida", Role.CASEWORKER)
-    ida.agency_scopes.all().delete()
-    nobody = browser(ida)
-    assert shown(nobody) == []
-    assert told in text_of(nobody)
-    for member in (person("ben", Role.CASEWORKER, "housing"), eva):
-        assert told not in text_of(browser(member))
-
-
 def test_an_auditor_reads_and_changes_nothing(db: None) -> None:
     make()
     text = text_of(browser(person("rita", Role.AUDITOR)))
