@@ -7,16 +7,22 @@ from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest
+from django.urls import reverse
 
 
 class StaffSite(AdminSite):
-    """Records new passwords, looks for nothing with a NUL in it, and has no shortcut to "the page
-    of" an object.
+    """Opens to whoever has any permission, records new passwords, looks for nothing with a NUL in
+    it, and has no shortcut to "the page of" an object.
 
     No model here has such a page; for an id of another kind than its table's, that shortcut fails.
     """
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Whether somebody may open the admin at all: a role is enough, there is no second tick."""
+        user: Any = request.user
+        return bool(user.is_active and user.get_all_permissions())
 
     def get_urls(self) -> list[Any]:
         """Return the addresses; the one that is left out falls to the catch-all, a 404."""
@@ -32,6 +38,10 @@ class StaffSite(AdminSite):
             chosen = [value for _, values in request.GET.lists() for value in values]
             if any("\0" in each for each in chosen + request.POST.getlist(ACTION_CHECKBOX_NAME)):
                 raise BadRequest("A NUL is no part of any filter or id.")
+            # Django would show a login page to somebody who has logged in.
+            leaving = request.path == reverse("admin:logout")
+            if request.user.is_authenticated and not leaving and not self.has_permission(request):
+                raise PermissionDenied
             return guarded(request, *args, **kwargs)
 
         return wrapper

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 
 
 def staff_home(request: HttpRequest) -> HttpResponse:
-    """Send staff to their work: the queue, the knowledge, or else the admin."""
+    """Send staff to their work: the queue, the knowledge, or else the admin.
+
+    403 for whom nobody has given a role yet.
+    """
+    if not request.user.get_all_permissions():
+        raise PermissionDenied
     if request.user.has_perm("review.view_reviewitem"):
         return redirect("review:queue")
     editor = request.user.has_perm("knowledge.view_release")

@@ -34,7 +34,9 @@ else:
 admin.site.unregister(Group)
 
 _BEYOND = frozenset({"is_superuser", "user_permissions"})
-_OWN = ("is_active", "is_staff", "groups")
+_OWN = ("is_active", "groups")
+_NOTHING = frozenset({"is_staff"})
+"""What no rule asks for: whoever has a role may open what is theirs."""
 
 
 def _may(request: HttpRequest, pk: int, *, all_of_it: bool) -> bool:
@@ -48,14 +50,15 @@ class PeopleAdmin(OfPeople):
     """Accounts and their roles."""
 
     readonly_fields = ("last_login", "date_joined")
+    list_display = ("username", "first_name", "last_name", "email", "is_active")
+    list_filter = ("is_active", "groups", "is_superuser")
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Return the form's parts, without what only a superuser changes."""
+        """Return the form's parts, without what only a superuser changes and what means nothing."""
         found = super().get_fieldsets(request, obj)
-        if member(request).is_superuser:
-            return found
+        without = _NOTHING if member(request).is_superuser else _NOTHING | _BEYOND
         return [
-            (name, {**part, "fields": [each for each in part["fields"] if each not in _BEYOND]})
+            (name, {**part, "fields": [each for each in part["fields"] if each not in without]})
             for name, part in found
         ]
 

@@ -48,4 +48,4 @@ class AgencyScope(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user_id}: {self.agency}"
+        return f"{self.user}: {self.agency}"

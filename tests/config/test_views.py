@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
+
+from ieim.people.roles import Role
+from ieim.people.services import make_roles
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +52,21 @@ def test_it_shows_citizens_no_way_to_the_staff_pages(client: Client) -> None:
     assert GO not in client.get(reverse("conversations:ask")).content.decode()
 
 
-def test_the_admin_leads_back_to_the_staff_pages(staff: Client) -> None:
-    html = staff.get(reverse("admin:index")).content.decode()
+def test_the_admin_leads_back_to_the_staff_pages(admin_client: Client) -> None:
+    html = admin_client.get(reverse("admin:index")).content.decode()
     assert f'href="{reverse("staff_home")}"' in html
     assert 'rel="icon"' in html
+
+
+def test_a_role_opens_the_admin_and_nothing_else_is_needed(client: Client) -> None:
+    make_roles()
+    ada = get_user_model().objects.create_user("ada")
+    client.force_login(ada)
+    for page in (reverse("staff_home"), reverse("admin:index")):
+        response = client.get(page)
+        assert response.status_code == 403
+        assert "ask an administrator for the role that it takes" in response.content.decode()
+    ada.groups.add(Group.objects.get(name=Role.ADMINISTRATOR.value))
+    assert client.get(reverse("staff_home")).headers["Location"] == reverse("admin:index")
+    assert client.get(reverse("admin:people_user_changelist")).status_code == 200
+    assert 'name="is_staff"' not in client.get(reverse("admin:people_user_add")).content.decode()
