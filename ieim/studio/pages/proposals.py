@@ -25,7 +25,7 @@ from ieim.studio.pages import presenters, selectors
 from ieim.studio.proposals import services as proposals
 from ieim.studio.proposals.differences import differences
 from ieim.studio.proposals.services import MAY_PUBLISH, BeyondScope, ProposalError
-from ieim.studio.proposals.touching import beyond
+from ieim.studio.proposals.touching import beyond, help_numbers
 
 
 @never_cache
@@ -168,6 +168,7 @@ def _page(
         "mine": found.proposed_by_id == request.user.pk,
         "may_publish": request.user.has_perm(MAY_PUBLISH),
         "beyond": beyond(found, request.user) if found.state == Proposal.State.OPEN else "",
+        "numbers": help_numbers(found) if found.state == Proposal.State.OPEN else [],
         "differences": presenters.difference_list(
             differences(before, after),
             request.GET,

@@ -26,7 +26,7 @@ from ieim.studio.checks.checking import budget, checked, languages, missing
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.proposals import words
-from ieim.studio.proposals.touching import beyond
+from ieim.studio.proposals.touching import beyond, help_numbers
 
 MAY_PROPOSE = "studio.add_proposal"
 MAY_PUBLISH = "studio.publish_proposal"
@@ -100,10 +100,11 @@ def propose_again(*, release: Release, note: str, by: User) -> Proposal:
 def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release:
     """Make an open proposal current and return its release; running turns keep theirs.
 
-    ``reason`` says why, where golden questions get worse. Raises :class:`ProposalError` when
-    ``by`` may not, is its author or does not work for every agency that it touches
-    (:class:`BeyondScope`), when somebody else was faster, when another release became current
-    meanwhile, and when the golden questions were not asked or get worse without a reason.
+    ``reason`` says why, where golden questions get worse, and that the numbers are right where
+    those of help lines change. Raises :class:`ProposalError` when ``by`` may not, is its author or
+    does not work for every agency that it touches (:class:`BeyondScope`), when somebody else was
+    faster, when another release became current meanwhile, when the golden questions were not
+    asked, and where a reason is missing.
     """
     proposal = _decidable(proposal_id, by, publish=True)
     reason = _clean(reason)
@@ -113,6 +114,8 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
     losses = _losses(proposal)
     if losses and not reason:
         raise ProposalError([words.worse(losses)])
+    if not reason and (changed := help_numbers(proposal)):
+        raise ProposalError([words.numbers(changed)])
     release = proposal.again or _release(proposal)
     publication = Publication.objects.create(release=release, published_by=by)
     proposal.release = release

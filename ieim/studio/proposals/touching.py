@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.utils.translation import gettext
 
@@ -9,7 +12,10 @@ from ieim.knowledge import selectors
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts import kept as drafts
 from ieim.studio.models import Proposal
-from ieim.studio.proposals.differences import differences
+from ieim.studio.proposals.differences import Kind, differences
+
+_HELP: Final = frozenset({"help_lines", "labels"})
+"""Tables whose texts somebody in danger reads."""
 
 
 def touched(proposal: Proposal) -> frozenset[str]:
@@ -26,3 +32,20 @@ def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
         return ""
     others = sorted(touched(proposal) - scope)
     return ", ".join(each or gettext("what all agencies share") for each in others)
+
+
+def help_numbers(proposal: Proposal) -> list[str]:
+    """Return the entries of help lines and labels whose figures ``proposal`` changes or takes away:
+    a wrong one there is a call for help that nobody answers."""
+    before = None if proposal.base_id is None else selectors.release(proposal.base_id)
+    return [
+        each.entry
+        for each in differences(before, drafts.release_of(proposal))
+        if each.table in _HELP
+        and each.kind is not Kind.ADDED
+        and any(_figures(field.before) != _figures(field.after) for field in each.fields)
+    ]
+
+
+def _figures(text: str) -> str:
+    return "".join(re.findall(r"\d", text))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from ieim.studio.models import Proposal
@@ -49,6 +51,15 @@ def worse(losses: int) -> str:
         losses,
     )
     return told.format(count=losses)
+
+
+def numbers(entries: Sequence[str]) -> str:
+    """Say that numbers change which somebody in danger calls, so that a reason is needed."""
+    told = gettext(
+        "It changes numbers that somebody in danger may call ({entries}): call them, and write that"
+        " they are right."
+    )
+    return told.format(entries=", ".join(entries))
 
 
 def the_same(proposal: Proposal) -> str:

@@ -13,9 +13,9 @@ from ieim.knowledge.models import Release
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafts import editing, publishing, services
-from ieim.studio.models import Change, GoldenRun, Proposal, Service
+from ieim.studio.models import Change, GoldenRun, HelpLine, Proposal, Service
 from ieim.studio.proposals import services as proposals
-from tests.review.people import editor_and_publisher, person
+from tests.review.people import browser, editor_and_publisher, person
 from tests.studio.proposals.proposing import ask_golden, change, events, proposed, reasons, run
 
 pytestmark = pytest.mark.django_db
@@ -190,6 +190,29 @@ def test_losses_need_a_written_reason(edith: User, paul: User) -> None:
     assert Proposal.objects.get().reason == "The fee did change"
     event = AuditEvent.objects.filter(kind="knowledge.published").latest("seq")
     assert json.loads(event.payload)["losses"] == 2
+
+
+def test_the_numbers_of_help_lines_are_not_changed_in_passing(edith: User, paul: User) -> None:
+    def saved(text: str) -> Proposal:
+        found = HelpLine.objects.filter(language="fr", flag="threat").first()
+        editing.save(
+            table="help_lines",
+            values={"language": "fr", "flag": "threat", "text": text},
+            by=edith,
+            seen=found.version if found else None,
+            source=Change.Source.ADMIN,
+        )
+        return proposals.propose(note="Help", by=edith)
+
+    proposals.publish_proposal(proposal_id=saved("Appelez le 0100.").pk, by=paul)
+    proposals.publish_proposal(proposal_id=saved("Appelez vite le 0100.").pk, by=paul)
+    proposal = saved("Appelez vite le 0199.")
+    (said,) = reasons(proposals.publish_proposal, proposal_id=proposal.pk, by=paul)
+    assert said.startswith("It changes numbers that somebody in danger may call (fr threat)")
+    page = browser(paul).get(f"/knowledge/proposals/{proposal.pk}/").content.decode()
+    assert "Call them, and write here that they are right." in page
+    proposals.publish_proposal(proposal_id=proposal.pk, by=paul, reason="Called it")
+    assert selectors.current_number() == 4
 
 
 def test_an_editor_proposes_and_a_publisher_decides(edith: User) -> None:
