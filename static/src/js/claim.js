@@ -24,6 +24,12 @@ function lose(why) {
   lost = true;
   document.title = `${words.lost} ${title}`;
   say(`${why} ${words.draft}`, { wrong: true });
+  // What is typed stays to be copied; nothing more can be done with it here.
+  const mine = document.querySelector("[data-not-mine]");
+  if (mine) mine.textContent = mine.dataset.notMine;
+  for (const button of document.querySelectorAll(".item__decide:has(#decide-form) button")) {
+    button.disabled = true;
+  }
 }
 
 // The answer, or null where there is none to go by: that is said, and asked again later.

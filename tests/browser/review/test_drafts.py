@@ -151,6 +151,8 @@ def test_who_loses_a_claim_is_told_within_five_seconds(office: Office) -> None:
     page.clock.run_for(5_000)
     expect(page.locator("#claim")).to_contain_text("has this item until")
     expect(page).to_have_title(re.compile("^Not yours any more: "))
+    expect(page.locator(".item__facts")).to_contain_text("You do not have it any more")
+    expect(page.get_by_role("button", name="See what happens")).to_be_disabled()
     expect_draft(page)
     assert_accessible(page)
     page.reload()
