@@ -68,13 +68,15 @@ class DraftForm(Base):
     def clean(self) -> dict[str, Any]:
         """Return the values, judged by the rules of editing and by what it refused before.
 
-        Also where a field is wrong already, so that everything is said at once.
+        Also where a field is wrong already, so that everything is said at once. What nobody can
+        fill here (a row's agency, which may not be there yet) is left to the save.
         """
         found = {column: list(texts) for column, texts in self._refused().items()}
         if self.instance._state.adding or self.has_changed():
             values, seen = self.values(), self.seen_version()
             wrong = editing.problems_of(table=self.instance.table, values=values, seen=seen)
-            for column in wrong.keys() & self.fields.keys() - self.errors.keys():
+            shown = {bound.name for bound in self.visible_fields()}
+            for column in wrong.keys() & shown - self.errors.keys():
                 found[column] = list(dict.fromkeys([*found.get(column, ()), *wrong[column]]))
         for column, texts in found.items():
             if column in self.fields:

@@ -7,7 +7,7 @@ from django.test import Client
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.models import Service
+from ieim.studio.models import Category, Service
 from tests.studio.admin.admin_pages import address, filled, said
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +63,26 @@ def test_rows_of_a_dictionary_say_it_with_their_agency(admin_client: Client) -> 
     assert '<a href="#id_name">Name: This field is required.</a>' in page
     assert "Keywords: Entry 1 has 1,001 characters: 1,000 is the limit." in page
     assert '<a href="#id_categories-1-keywords">' in page
+
+
+def new_agency(client: Client, place: str, *rows: dict[str, str]) -> dict[str, str]:
+    form = filled(client, place, id="parks", name="Parks")
+    form["categories-TOTAL_FORMS"] = str(len(rows))
+    for number, row in enumerate(rows):
+        # The page has no id of the agency to put there yet.
+        row = {"agency": "", "id": "", "value": "", "keywords": "", "position": "", **row}
+        form |= {f"categories-{number}-{name}": value for name, value in row.items()}
+    return form
+
+
+def test_a_new_agency_is_saved_together_with_its_dictionary(admin_client: Client) -> None:
+    place = address("agency", "add")
+    form = new_agency(admin_client, place, {"key": "trees", "value": "Trees"}, {"key": "ponds"})
+    assert admin_client.post(place, form).status_code == 302
+    assert list(Category.objects.filter(agency="parks").values_list("key", flat=True)) == [
+        "trees",
+        "ponds",
+    ]
 
 
 def test_it_says_before_the_first_save_that_a_key_is_for_good(admin_client: Client) -> None:
