@@ -15,7 +15,7 @@ from ieim.studio.drafts import editing
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Agency, Category, Change, Service
 from tests.review.people import browser, person
-from tests.studio.admin.admin_pages import address, filled, said
+from tests.studio.admin.admin_pages import address, filled, posted, said
 
 pytestmark = pytest.mark.django_db
 
@@ -117,9 +117,7 @@ def test_what_was_typed_is_kept_when_the_entry_is_gone(
     assert "my typed fee" in said(page)
     add = address("service", "add")
     assert f'action="{add}"' in said(page)
-    again = {bound.html_name: bound.value() for bound in page.context["adminform"].form}
-    again = {name: value for name, value in again.items() if value is not None}
-    assert client.post(add, again).status_code == 302
+    assert client.post(add, posted(page)).status_code == 302
     kept = Service.objects.get(key="renew")
     assert (kept.agency_id, kept.fees, kept.requirements) == (
         "passports",
@@ -137,6 +135,9 @@ def test_the_rows_of_an_agency_that_is_gone_are_kept(client: Client, edith: User
     page = client.post(place, form)
     assert (page.status_code, "My tax" in said(page), "mine" in said(page)) == (200, True, True)
     assert not Agency.objects.filter(pk="tax").exists()
+    assert client.post(address("agency", "add"), posted(page)).status_code == 302
+    (row,) = Category.objects.filter(agency="tax")
+    assert (row.agency.name, row.keywords) == ("My tax", ["mine"])
 
 
 def test_it_tells_nobody_about_an_entry_of_another_agency(
