@@ -104,7 +104,10 @@ class DraftAdmin(Scoped):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show the form, with ways to what belongs to the entry."""
+        """Show the form, with ways to what is wrong in it and to what belongs to the entry."""
+        rows = (row for inline in context["inline_admin_formsets"] for row in inline.formset.forms)
+        forms = (context["adminform"].form, *rows)
+        context["wrong"] = [field for form in forms for field in form if field.errors]
         entry = context.get("original")
         if entry is not None:
             context["related"] = related(entry)

@@ -228,3 +228,15 @@ def test_it_shows_who_changed_what_and_when(client: Client, edith: User, service
     assert "Changed over the API" in page
     assert "Changed by hand" in page
     assert "<del>85 crowns</del> &rarr; <ins>95 crowns</ins>" in page
+
+
+def test_it_lists_no_fields_to_correct_where_none_is_wrong(
+    client: Client, edith: User, service: Service
+) -> None:
+    place = address("service", "change", service.pk)
+    form = filled(client, place, fees="my typed fee")
+    change(edith, fees="85 crowns")
+    page = said(client.post(place, form))
+    assert "Nothing was saved." in page
+    assert "What to correct" not in page
+    assert "What to correct" in said(client.post(place, form | {"name": ""}))
