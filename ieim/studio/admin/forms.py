@@ -13,6 +13,7 @@ from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.knowledge.headings import headings
 from ieim.studio.admin.fields import Categories, Fixed, Lines, Seen
 from ieim.studio.drafts import editing
+from ieim.studio.drafts.entries import Problems
 from ieim.studio.models import (
     Agency,
     Category,
@@ -33,7 +34,7 @@ _HEADINGS = headings()
 class DraftForm(Base):
     """One entry. ``problems`` are what editing said to the same form, by prefix and column."""
 
-    problems: ClassVar[Mapping[str, Mapping[str, list[str]]]] = {}
+    problems: ClassVar[Mapping[str, Problems]] = {}
     seen = Seen(required=False, label=gettext_lazy("Seen"))
     position = forms.IntegerField(
         label=gettext_lazy("Position"),
@@ -71,22 +72,25 @@ class DraftForm(Base):
         Also where a field is wrong already, so that everything is said at once. What nobody can
         fill here (a row's agency, which may not be there yet) is left to the save.
         """
-        found = {column: list(texts) for column, texts in self._refused().items()}
+        wrong: Problems = {}
         if self.instance._state.adding or self.has_changed():
             values, seen = self.values(), self.seen_version()
             wrong = editing.problems_of(table=self.instance.table, values=values, seen=seen)
-            shown = {bound.name for bound in self.visible_fields()}
-            for column in wrong.keys() & shown - self.errors.keys():
-                found[column] = list(dict.fromkeys([*found.get(column, ()), *wrong[column]]))
-        for column, texts in found.items():
-            if column in self.fields:
-                self.add_error(column, [beside(column, text) for text in texts])
-            else:
-                self.add_error(None, texts)
+        self.tell(self.problems.get(self.prefix or "", {}))
+        shown = self._shown() - self.errors.keys()
+        self.tell({column: found for column, found in wrong.items() if column in shown})
         return self.cleaned_data
 
-    def _refused(self) -> Mapping[str, list[str]]:
-        return self.problems.get(self.prefix or "", {})
+    def tell(self, problems: Problems) -> None:
+        """Say what is wrong: beside the field where one is shown, else above all of them."""
+        for column, found in problems.items():
+            if column in self._shown():
+                self.add_error(column, [sentence(one.beside) for one in found])
+            else:
+                self.add_error(None, [sentence(one.text) for one in found])
+
+    def _shown(self) -> set[str]:
+        return {bound.name for bound in self.visible_fields()}
 
     def values(self) -> dict[str, Any]:
         """Return the bundle's columns that the form has, with the natural id of its entry."""
@@ -114,13 +118,8 @@ class DraftForm(Base):
         return self.cleaned_data.get("seen") or 0
 
 
-def beside(column: str, text: str) -> str:
-    """Return what is wrong with a column as a sentence that stands beside its field."""
-    about, _, rest = text.partition(" ")
-    if about == column and not rest.startswith(("'", '"')):
-        text = rest if rest.startswith("entry ") else f"this {rest}"
-    elif text.startswith("has "):
-        text = f"this {text}"
+def sentence(text: str) -> str:
+    """Return what is wrong as a whole sentence."""
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 

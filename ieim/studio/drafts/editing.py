@@ -20,7 +20,7 @@ from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
-from ieim.studio.drafts.entries import Entries, Problems, Values, not_removable, with_it
+from ieim.studio.drafts.entries import Entries, Problem, Problems, Values, not_removable, with_it
 from ieim.studio.drafts.history import after_you_opened, agency_of, change, difference, keep
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
@@ -55,10 +55,10 @@ class OutOfScope(Exception):
 
 
 class Invalid(Exception):
-    """The values break a rule; ``problems`` is ``{column: [sentence]}``."""
+    """The values break a rule; ``problems`` is ``{column: [problem]}``."""
 
     def __init__(self, problems: Problems) -> None:
-        super().__init__("; ".join(text for texts in problems.values() for text in texts))
+        super().__init__("; ".join(one.text for found in problems.values() for one in found))
         self.problems = problems
 
 
@@ -174,7 +174,7 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     if entry is None or entry.version != seen:
         raise Stale(after_you_opened(table, entry_name(table, identity)))
     if problem := not_removable(table, identity):
-        raise Invalid({IDENTITY[table][-1]: [problem]})
+        raise Invalid({IDENTITY[table][-1]: [Problem.told(problem)]})
     log = _Log("translations", by, source)
     translations = with_it(table, identity)
     for translation in translations.stored.values():

@@ -43,6 +43,15 @@ def test_a_new_entry_too(admin_client: Client) -> None:
     assert page.context["adminform"].form.errors.keys() == {"key", "name", "url"}
 
 
+def test_it_does_not_name_a_column_of_files(admin_client: Client) -> None:
+    place = address("label", "add")
+    wrong = {"set": "urgencies", "code": "soon", "name": "Soon", "effect": "two days"}
+    page = admin_client.post(place, filled(admin_client, place, **wrong))
+    assert page.context["adminform"].form.errors == {
+        "effect": ["'two days' is not a whole number of minutes."]
+    }
+
+
 def test_a_summary_leads_to_each_field_in_the_words_of_the_page(admin_client: Client) -> None:
     wrong = {"name": " ", "requirements": "x" * 10_001}
     page = said(admin_client.post(renew(), filled(admin_client, renew(), **wrong)))
