@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
+from django.forms.formsets import DELETION_FIELD_NAME
 from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import COLUMNS
@@ -24,8 +25,10 @@ from ieim.studio.models import (
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[DraftEntry]
+    BaseRows = forms.BaseInlineFormSet[DraftEntry, Agency, Any]
 else:
     Base = forms.ModelForm
+    BaseRows = forms.BaseInlineFormSet
 
 
 _HEADINGS = headings()
@@ -69,17 +72,23 @@ class DraftForm(Base):
     def clean(self) -> dict[str, Any]:
         """Return the values, judged by the rules of editing and by what it refused before.
 
-        Also where a field is wrong already, so that everything is said at once. What nobody can
-        fill here (a row's agency, which may not be there yet) is left to the save.
+        A row, which has a prefix, is judged together with the others: see :class:`Rows`.
         """
-        wrong: Problems = {}
-        if self.instance._state.adding or self.has_changed():
-            values, seen = self.values(), self.seen_version()
-            wrong = editing.problems_of(table=self.instance.table, values=values, seen=seen)
+        wrong: Mapping[int, Problems] = {}
+        if self.prefix is None and (self.instance._state.adding or self.has_changed()):
+            edit = editing.Edit(self.values(), self.seen_version())
+            wrong = editing.problems_of(table=self.instance.table, edits=[edit])
         self.tell(self.problems.get(self.prefix or "", {}))
+        self.judge(wrong.get(0, {}))
+        return self.cleaned_data
+
+    def judge(self, wrong: Problems) -> None:
+        """Say what the rules of editing find wrong, where the form has not said anything itself.
+
+        What nobody can fill here (a row's agency, which may not be there yet) is left to the save.
+        """
         shown = self._shown() - self.errors.keys()
         self.tell({column: found for column, found in wrong.items() if column in shown})
-        return self.cleaned_data
 
     def tell(self, problems: Problems) -> None:
         """Say what is wrong: beside the field where one is shown, else above all of them."""
@@ -116,6 +125,32 @@ class DraftForm(Base):
         if self.instance._state.adding:
             return None
         return self.cleaned_data.get("seen") or 0
+
+
+class Rows(BaseRows):
+    """The rows of an inline, judged all at once."""
+
+    def clean(self) -> None:
+        """Judge what was typed; a row may take the place of one that goes."""
+        goes = {_key(row): row.seen_version() for row in self.forms if _goes(row)}
+        rows = [row for row in self.forms if row.has_changed() and not _goes(row)]
+        edits = [
+            editing.Edit(row.values(), row.seen_version() or goes.get(_key(row))) for row in rows
+        ]
+        if rows:
+            wrong = editing.problems_of(table=rows[0].instance.table, edits=edits)
+            for index, problems in wrong.items():
+                rows[index].judge(problems)
+        super().clean()
+
+
+def _goes(row: DraftForm) -> bool:
+    return bool(row.cleaned_data.get(DELETION_FIELD_NAME))
+
+
+def _key(row: DraftForm) -> tuple[Any, ...]:
+    values = row.values()
+    return tuple(values[name] for name in IDENTITY[row.instance.table])
 
 
 def sentence(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.studio.drafts.services import import_bundle
@@ -92,6 +94,50 @@ def test_a_new_agency_is_saved_together_with_its_dictionary(admin_client: Client
         "trees",
         "ponds",
     ]
+
+
+def with_rows(client: Client, place: str, *rows: dict[str, str]) -> dict[str, str]:
+    """Return the form of the passport office with its one row, and new ones."""
+    form = filled(client, place)
+    form["categories-TOTAL_FORMS"] = str(1 + len(rows))
+    for number, row in enumerate(rows, start=1):
+        row = {"agency": "passports", "value": "", "keywords": "", "position": "", **row}
+        form |= {f"categories-{number}-{name}": value for name, value in row.items()}
+    return form
+
+
+def test_it_judges_many_rows_with_no_more_queries_than_few(admin_client: Client) -> None:
+    place = address("agency", "change", "passports")
+    asked = []
+    for many in (2, 40):
+        rows = [{"key": f"k{number}", "keywords": "x" * 1_001} for number in range(many)]
+        form = with_rows(admin_client, place, *rows)
+        with CaptureQueriesContext(connection) as queries:
+            page = said(admin_client.post(place, form))
+        assert page.count("1,000 is the limit.</a>") == many
+        asked.append(len(queries))
+    assert asked[1] <= asked[0]
+
+
+def test_it_says_before_the_save_that_a_row_stands_there_twice(admin_client: Client) -> None:
+    place = address("agency", "change", "passports")
+    form = with_rows(admin_client, place, {"key": "visa"}, {"key": "visa"}, {"key": ""})
+    form |= {"categories-3-value": "Without a key", "name": ""}
+    page = said(admin_client.post(place, form))
+    assert "Key: &#x27;passports visa&#x27; stands here twice: keep one." in page
+    assert '<a href="#id_categories-3-key">' in page
+    place = address("agency", "add")
+    new = new_agency(admin_client, place, {"key": "trees"}, {"key": "trees"})
+    assert admin_client.post(place, new).status_code == 200
+
+
+def test_a_row_can_take_the_place_of_one_that_goes(admin_client: Client) -> None:
+    Service.objects.update(categories=[])
+    place = address("agency", "change", "passports")
+    form = with_rows(admin_client, place, {"key": "travel", "value": "Going abroad"})
+    assert admin_client.post(place, form | {"categories-0-DELETE": "on"}).status_code == 302
+    (row,) = Category.objects.filter(agency="passports")
+    assert (row.key, row.value) == ("travel", "Going abroad")
 
 
 def test_it_says_before_the_first_save_that_a_key_is_for_good(admin_client: Client) -> None:
