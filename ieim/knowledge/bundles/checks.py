@@ -37,9 +37,9 @@ def check_row(table: Table, row: Row) -> tuple[Values, list[BundleProblem]]:
             values[name], found = column.read(raw)
             complaints = list(found)
         if column.required and (raw is None or (isinstance(raw, str) and not raw.strip())):
-            complaints = ["is missing: fill it in"]
+            complaints = [Complaint("is missing: fill it in")]
         line = row.line_of(name)
-        problems.extend(BundleProblem(row.file, line, f"{name} {c}") for c in complaints)
+        problems.extend(BundleProblem(row.file, line, c.text, name, c.part) for c in complaints)
     if table == "labels":
         problems.extend(_bad_label(row, values))
     if table == "translations":
@@ -50,11 +50,11 @@ def check_row(table: Table, row: Row) -> tuple[Values, list[BundleProblem]]:
 def _bad_label(row: Row, values: Values) -> Iterator[BundleProblem]:
     label_set, effect = values["set"], values["effect"]
     if label_set and label_set not in LABEL_SETS:
-        message = f"set {label_set[:80]!r} is unknown: use {', '.join(LABEL_SETS)}"
-        yield BundleProblem(row.file, row.line_of("set"), message)
+        complaint, shown = f"is unknown: use {', '.join(LABEL_SETS)}", repr(label_set[:80])
+        yield BundleProblem(row.file, row.line_of("set"), complaint, "set", shown)
     elif effect and (expected := _expected_effect(label_set, effect)):
-        message = f"effect {effect[:80]!r} is not {expected}"
-        yield BundleProblem(row.file, row.line_of("effect"), message)
+        complaint, shown = f"is not {expected}", repr(effect[:80])
+        yield BundleProblem(row.file, row.line_of("effect"), complaint, "effect", shown)
 
 
 def _bad_translation(row: Row, values: Values) -> Iterator[BundleProblem]:
@@ -65,10 +65,9 @@ def _bad_translation(row: Row, values: Values) -> Iterator[BundleProblem]:
     what = "category" if values["category"] else "service" if values["service"] else "agency"
     for column in dict.fromkeys(name for names in TRANSLATED.values() for name in names):
         if values[column] and column not in TRANSLATED[what]:
-            message = f"{column} does not belong here: a translated {what} has "
-            yield BundleProblem(
-                row.file, row.line_of(column), message + ", ".join(TRANSLATED[what])
-            )
+            told = ", ".join(TRANSLATED[what])
+            complaint = f"does not belong here: a translated {what} has {told}"
+            yield BundleProblem(row.file, row.line_of(column), complaint, column)
 
 
 def _expected_effect(label_set: str, effect: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from ieim.knowledge.bundles.rows import Table, Value, Wrong
@@ -56,8 +56,13 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _SKIPPED = re.compile("[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
 
 Values: TypeAlias = dict[str, Any]
-Complaint: TypeAlias = str
-"""A predicate that follows a column's or row's name: "must be text, this is a number"."""
+
+
+class Complaint(NamedTuple):
+    """A predicate of a value, or of a part of it: "must be text, this is a number"."""
+
+    text: str
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +74,11 @@ class Column:
     required: bool = False
 
 
-def _text(limit: int, extra: Callable[[str], Iterator[Complaint]] | None = None) -> Column:
+def _text(limit: int, extra: Callable[[str], Iterator[str]] | None = None) -> Column:
     def read(value: Value) -> tuple[str, Iterator[Complaint]]:
-        return (value if isinstance(value, str) else ""), complaints(value)
+        return (value if isinstance(value, str) else ""), map(Complaint, complaints(value))
 
-    def complaints(value: Value) -> Iterator[Complaint]:
+    def complaints(value: Value) -> Iterator[str]:
         if not isinstance(value, str):
             yield f"must be text, this is {_what(value)}{_hint(value)}"
             return
@@ -91,17 +96,18 @@ def _list(limit: int) -> Column:
 
     def complaints(value: Value) -> Iterator[Complaint]:
         if isinstance(value, str) or not isinstance(value, Sequence):
-            yield f"must be a list of texts, this is {_what(value)}"
+            yield Complaint(f"must be a list of texts, this is {_what(value)}")
             return
         if len(value) > LIST_LIMIT:
-            yield f"has {len(value):,} entries: {LIST_LIMIT} is the limit"
+            yield Complaint(f"has {len(value):,} entries: {LIST_LIMIT} is the limit")
         for place, item in enumerate(value, start=1):
+            part = f"entry {place}"
             if not isinstance(item, str):
-                yield f"entry {place} must be text, this is {_what(item)}{_hint(item)}"
+                yield Complaint(f"must be text, this is {_what(item)}{_hint(item)}", part)
             elif not item.strip():
-                yield f"entry {place} is blank: leave it out"
+                yield Complaint("is blank: leave it out", part)
             else:
-                yield from (f"entry {place} {complaint}" for complaint in _bad_text(item, limit))
+                yield from (Complaint(text, part) for text in _bad_text(item, limit))
 
     return Column(read, blank=())
 
@@ -112,7 +118,7 @@ def _threshold(value: Value) -> tuple[Decimal | None, Iterator[Complaint]]:
             return two_decimals(value), iter(())
     shown = value if isinstance(value, str | Decimal) else _what(value)
     complaint = f"must be a number from 0 to 1 with two decimals at most, this is {str(shown)[:40]}"
-    return None, iter([complaint])
+    return None, iter([Complaint(complaint)])
 
 
 def _effect(value: Value) -> tuple[str, Iterator[Complaint]]:
@@ -122,34 +128,34 @@ def _effect(value: Value) -> tuple[str, Iterator[Complaint]]:
     return _text(ID_LIMIT).read(value)
 
 
-def _id_extra(value: str) -> Iterator[Complaint]:
+def _id_extra(value: str) -> Iterator[str]:
     if value != value.strip() or _CONTROL.search(value):
         yield "begins or ends with a space or has a control character: ids are compared exactly"
 
 
-def _language_extra(value: str) -> Iterator[Complaint]:
+def _language_extra(value: str) -> Iterator[str]:
     if value and not _LANGUAGE.fullmatch(value):
         yield f"is {value[:20]!r}: use a code of ISO 639, such as fr"
 
 
-def _kind_extra(value: str) -> Iterator[Complaint]:
+def _kind_extra(value: str) -> Iterator[str]:
     if value not in KINDS:
         yield f"is {value[:80]!r}: use {' or '.join(KINDS)}"
 
 
-def _case_extra(value: str) -> Iterator[Complaint]:
+def _case_extra(value: str) -> Iterator[str]:
     if value and value not in CASES:
         yield f"is {value[:80]!r}: use one of {', '.join(CASES)}"
 
 
-def _url_extra(value: str) -> Iterator[Complaint]:
+def _url_extra(value: str) -> Iterator[str]:
     if value and not value.lower().startswith(_WEB):
         yield f"is {value[:80]!r}: it must begin with http:// or https://, or be blank"
     elif value:
         yield from _unreadable(value)
 
 
-def _path_extra(value: str) -> Iterator[Complaint]:
+def _path_extra(value: str) -> Iterator[str]:
     scheme = _SCHEME.match(_SKIPPED.sub("", value).lower())
     if scheme and scheme[1] in ACTIVE_SCHEMES:
         yield f"begins with {scheme[1]}: use a link that begins with http:// or https://, or words"
@@ -157,7 +163,7 @@ def _path_extra(value: str) -> Iterator[Complaint]:
         yield from _unreadable(value)
 
 
-def _unreadable(link: str) -> Iterator[Complaint]:
+def _unreadable(link: str) -> Iterator[str]:
     if not _parses(link):
         yield f"is {link[:80]!r}, which no browser can read: write the whole link"
 
@@ -178,7 +184,7 @@ def opens(link: str) -> bool:
     return bool(urlsplit(link).hostname) and not _SKIPPED.search(link)
 
 
-def _bad_text(value: str, limit: int) -> Iterator[Complaint]:
+def _bad_text(value: str, limit: int) -> Iterator[str]:
     if len(value) > limit:
         yield f"has {len(value):,} characters: {limit:,} is the limit"
     if "\x00" in value:

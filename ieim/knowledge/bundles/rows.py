@@ -75,11 +75,27 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BundleProblem:
-    """One thing that is wrong, where, and what to do about it, in one sentence."""
+    """One thing that is wrong, where, and what to do about it.
+
+    ``complaint`` is a predicate of ``part`` of the value of ``column`` ("entry 3"): of all of it
+    where there is no part, of the row or the file where there is no column.
+    """
 
     file: str
     line: int | None
-    message: str
+    complaint: str
+    column: str = ""
+    part: str = ""
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one sentence: who reads it has to be told the column."""
+        return " ".join(filter(None, (self.column, self.part, self.complaint)))
+
+    @property
+    def beside(self) -> str:
+        """What is wrong, in one sentence that stands beside the value."""
+        return f"{self.part or 'this'} {self.complaint}"
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"

@@ -22,11 +22,12 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.studio.admin.conflicts import conflict_of, gone, identity_fields, saved_over
-from ieim.studio.admin.forms import DraftForm
+from ieim.studio.admin.forms import DraftForm, sentence
 from ieim.studio.admin.lists import LightList
 from ieim.studio.admin.related import related
 from ieim.studio.admin.scoped import Scoped, scope_of
 from ieim.studio.drafts import editing
+from ieim.studio.drafts.entries import Problem, Problems
 from ieim.studio.drafts.history import readable
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
@@ -43,7 +44,7 @@ _DELETE_LIMIT = 200
 class Refused(Exception):
     """Editing refused some of a page's forms; ``problems`` by prefix and column."""
 
-    def __init__(self, problems: Mapping[str, Mapping[str, list[str]]]) -> None:
+    def __init__(self, problems: Mapping[str, Problems]) -> None:
         super().__init__("refused")
         self.problems = problems
 
@@ -91,8 +92,8 @@ class DraftAdmin(Scoped):
         if request.method == "POST":
             request.POST = saved_over(request.POST)  # type: ignore[assignment]
             if object_id is not None and (again := self._gone(request, object_id)):
-                request.POST, sentence = again
-                request._refused = {"": {"": [sentence]}}  # type: ignore[attr-defined]
+                request.POST, said = again
+                request._refused = {"": {"": [Problem.told(said)]}}  # type: ignore[attr-defined]
                 form_url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_add")
                 return super().changeform_view(request, None, form_url, extra_context)
         try:
@@ -104,7 +105,10 @@ class DraftAdmin(Scoped):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show the form, with ways to what belongs to the entry."""
+        """Show the form, with ways to what is wrong in it and to what belongs to the entry."""
+        rows = (row for inline in context["inline_admin_formsets"] for row in inline.formset.forms)
+        forms = (context["adminform"].form, *rows)
+        context["wrong"] = [field for form in forms for field in form if field.errors]
         entry = context.get("original")
         if entry is not None:
             context["related"] = related(entry)
@@ -124,7 +128,7 @@ class DraftAdmin(Scoped):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Save through editing."""
-        problems: dict[str, dict[str, list[str]]] = {}
+        problems: dict[str, Problems] = {}
         with _collected(problems, form):
             saved = _save(request, form)
             _become(obj, saved)
@@ -133,7 +137,7 @@ class DraftAdmin(Scoped):
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         """Save the rows of an inline through editing, and all of its problems at once."""
-        problems: dict[str, dict[str, list[str]]] = {}
+        problems: dict[str, Problems] = {}
         formset.new_objects, formset.changed_objects, formset.deleted_objects = [], [], []
         for row in formset.forms:
             entry: DraftEntry = row.instance
@@ -162,7 +166,7 @@ class DraftAdmin(Scoped):
         try:
             return super().delete_view(request, object_id, extra_context)
         except _REFUSALS as error:
-            messages.error(request, _sentence(error))
+            messages.error(request, sentence(str(error)))
             name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
             return HttpResponseRedirect(reverse(name, args=[object_id]))
 
@@ -183,7 +187,7 @@ class DraftAdmin(Scoped):
                 return page
         except _REFUSALS as error:
             told = gettext("Nothing was deleted. {reason}")
-            messages.error(request, told.format(reason=_sentence(error)))
+            messages.error(request, told.format(reason=sentence(str(error))))
             return None
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -242,35 +246,28 @@ def _become(entry: DraftEntry, saved: DraftEntry) -> None:
 
 
 @contextmanager
-def _collected(
-    problems: dict[str, dict[str, list[str]]], form: DraftForm, about: str = ""
-) -> Iterator[None]:
+def _collected(problems: dict[str, Problems], form: DraftForm, about: str = "") -> Iterator[None]:
     """Note in ``problems`` what editing refuses, instead of raising it."""
     found = problems.setdefault(form.prefix or "", {})
     try:
         yield
     except editing.Invalid as error:
-        for column, texts in error.problems.items():
-            said = [f"{about}: {text}" for text in texts] if about else list(texts)
+        for column, wrong in error.problems.items():
+            said = [Problem.told(f"{about}: {one.text}") for one in wrong] if about else wrong
             found.setdefault("" if about else column, []).extend(said)
     except (editing.Stale, editing.OutOfScope) as error:
-        text = _sentence(error)
+        text = sentence(str(error))
         if isinstance(error, editing.Stale):
             told = [text, gettext("Nothing was saved.")]
             if form.prefix or about:
                 told.append(gettext(_TAKE_OVER))
             text = " ".join(told)
-        found.setdefault("", []).append(f"{about}: {text}" if about else text)
+        found.setdefault("", []).append(Problem.told(f"{about}: {text}" if about else text))
     if not found:
         del problems[form.prefix or ""]
 
 
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return text[:1].upper() + text[1:].rstrip(".") + "."
-
-
-def refused(request: HttpRequest) -> Mapping[str, Mapping[str, list[str]]]:
+def refused(request: HttpRequest) -> Mapping[str, Problems]:
     """Return what editing refused of this very request, by prefix and column."""
     return getattr(request, "_refused", {})
 

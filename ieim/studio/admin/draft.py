@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 from ieim.knowledge.bundles.columns import TRANSLATED
 from ieim.studio.admin.base import refused
 from ieim.studio.admin.files import FilesAdmin
-from ieim.studio.admin.forms import CategoryForm, ServiceForm, TranslationForm
+from ieim.studio.admin.forms import CategoryForm, Rows, ServiceForm, TranslationForm
 from ieim.studio.drafts.links import link_warnings
 from ieim.studio.models import (
     Agency,
@@ -40,6 +40,7 @@ class CategoryInline(Inline):
 
     model = Category
     form = CategoryForm
+    formset = Rows
     fields = ["key", "value", "keywords", "position", "seen"]
     extra = 0
     show_change_link = True

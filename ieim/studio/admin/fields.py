@@ -69,7 +69,10 @@ class Categories(forms.MultipleChoiceField):
 
 
 class Fixed(forms.Widget):
-    """The value of a field that can only be read, as text."""
+    """The value of a field that can only be read, as text.
+
+    It is posted as well: should its entry be removed meanwhile, it is part of the one to add again.
+    """
 
     def render(
         self,
@@ -79,8 +82,11 @@ class Fixed(forms.Widget):
         renderer: BaseRenderer | None = None,
     ) -> SafeString:
         """Return the text, for the field's label."""
-        told = '<output class="readonly" id="{}">{}</output>'
-        return format_html(told, (attrs or {}).get("id", ""), "" if value is None else value)
+        shown = "" if value is None else value
+        told = (
+            '<output class="readonly" id="{}">{}</output><input type="hidden" name="{}" value="{}">'
+        )
+        return format_html(told, (attrs or {}).get("id", ""), shown, name, shown)
 
 
 class Seen(forms.IntegerField):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
+from django.forms.formsets import DELETION_FIELD_NAME
 from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import COLUMNS
@@ -13,6 +14,7 @@ from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.knowledge.headings import headings
 from ieim.studio.admin.fields import Categories, Fixed, Lines, Seen
 from ieim.studio.drafts import editing
+from ieim.studio.drafts.entries import Problems
 from ieim.studio.models import (
     Agency,
     Category,
@@ -23,8 +25,10 @@ from ieim.studio.models import (
 
 if TYPE_CHECKING:
     Base = forms.ModelForm[DraftEntry]
+    BaseRows = forms.BaseInlineFormSet[DraftEntry, Agency, Any]
 else:
     Base = forms.ModelForm
+    BaseRows = forms.BaseInlineFormSet
 
 
 _HEADINGS = headings()
@@ -33,7 +37,7 @@ _HEADINGS = headings()
 class DraftForm(Base):
     """One entry. ``problems`` are what editing said to the same form, by prefix and column."""
 
-    problems: ClassVar[Mapping[str, Mapping[str, list[str]]]] = {}
+    problems: ClassVar[Mapping[str, Problems]] = {}
     seen = Seen(required=False, label=gettext_lazy("Seen"))
     position = forms.IntegerField(
         label=gettext_lazy("Position"),
@@ -68,23 +72,34 @@ class DraftForm(Base):
     def clean(self) -> dict[str, Any]:
         """Return the values, judged by the rules of editing and by what it refused before.
 
-        Also where a field is wrong already, so that everything is said at once.
+        A row, which has a prefix, is judged together with the others: see :class:`Rows`.
         """
-        found = {column: list(texts) for column, texts in self._refused().items()}
-        if self.instance._state.adding or self.has_changed():
-            values, seen = self.values(), self.seen_version()
-            wrong = editing.problems_of(table=self.instance.table, values=values, seen=seen)
-            for column in wrong.keys() & self.fields.keys() - self.errors.keys():
-                found[column] = list(dict.fromkeys([*found.get(column, ()), *wrong[column]]))
-        for column, texts in found.items():
-            if column in self.fields:
-                self.add_error(column, [beside(column, text) for text in texts])
-            else:
-                self.add_error(None, texts)
+        wrong: Mapping[int, Problems] = {}
+        if self.prefix is None and (self.instance._state.adding or self.has_changed()):
+            edit = editing.Edit(self.values(), self.seen_version())
+            wrong = editing.problems_of(table=self.instance.table, edits=[edit])
+        self.tell(self.problems.get(self.prefix or "", {}))
+        self.judge(wrong.get(0, {}))
         return self.cleaned_data
 
-    def _refused(self) -> Mapping[str, list[str]]:
-        return self.problems.get(self.prefix or "", {})
+    def judge(self, wrong: Problems) -> None:
+        """Say what the rules of editing find wrong, where the form has not said anything itself.
+
+        What nobody can fill here (a row's agency, which may not be there yet) is left to the save.
+        """
+        shown = self._shown() - self.errors.keys()
+        self.tell({column: found for column, found in wrong.items() if column in shown})
+
+    def tell(self, problems: Problems) -> None:
+        """Say what is wrong: beside the field where one is shown, else above all of them."""
+        for column, found in problems.items():
+            if column in self._shown():
+                self.add_error(column, [sentence(one.beside) for one in found])
+            else:
+                self.add_error(None, [sentence(one.text) for one in found])
+
+    def _shown(self) -> set[str]:
+        return {bound.name for bound in self.visible_fields()}
 
     def values(self) -> dict[str, Any]:
         """Return the bundle's columns that the form has, with the natural id of its entry."""
@@ -112,13 +127,34 @@ class DraftForm(Base):
         return self.cleaned_data.get("seen") or 0
 
 
-def beside(column: str, text: str) -> str:
-    """Return what is wrong with a column as a sentence that stands beside its field."""
-    about, _, rest = text.partition(" ")
-    if about == column and not rest.startswith(("'", '"')):
-        text = rest if rest.startswith("entry ") else f"this {rest}"
-    elif text.startswith("has "):
-        text = f"this {text}"
+class Rows(BaseRows):
+    """The rows of an inline, judged all at once."""
+
+    def clean(self) -> None:
+        """Judge what was typed; a row may take the place of one that goes."""
+        goes = {_key(row): row.seen_version() for row in self.forms if _goes(row)}
+        rows = [row for row in self.forms if row.has_changed() and not _goes(row)]
+        edits = [
+            editing.Edit(row.values(), row.seen_version() or goes.get(_key(row))) for row in rows
+        ]
+        if rows:
+            wrong = editing.problems_of(table=rows[0].instance.table, edits=edits)
+            for index, problems in wrong.items():
+                rows[index].judge(problems)
+        super().clean()
+
+
+def _goes(row: DraftForm) -> bool:
+    return bool(row.cleaned_data.get(DELETION_FIELD_NAME))
+
+
+def _key(row: DraftForm) -> tuple[Any, ...]:
+    values = row.values()
+    return tuple(values[name] for name in IDENTITY[row.instance.table])
+
+
+def sentence(text: str) -> str:
+    """Return what is wrong as a whole sentence."""
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 

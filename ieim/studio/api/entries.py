@@ -23,6 +23,7 @@ from ieim.studio.api.entry_serializers import ADDRESSES, ENTRIES, PAGES, ListQue
 from ieim.studio.api.staff import Changed, StaffView, etag, seen_version
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.editing import Invalid, OutOfScope, Stale
+from ieim.studio.drafts.entries import Problems
 from ieim.studio.drafts.selectors import DRAFT_MODELS
 from ieim.studio.models import Change, DraftEntry
 
@@ -45,12 +46,12 @@ class NotThis(APIException):
     status_code = 422
     default_detail = "Some values break a rule of the knowledge."
 
-    def __init__(self, problems: Mapping[str, list[str]]) -> None:
+    def __init__(self, problems: Problems) -> None:
         super().__init__()
         self.errors = [
-            {"pointer": f"/{column}", "detail": f"{column} {text}"}
-            for column, texts in problems.items()
-            for text in texts
+            {"pointer": f"/{column}", "detail": f"{column} {one.text}"}
+            for column, found in problems.items()
+            for one in found
         ]
 
 

@@ -20,7 +20,7 @@ from ieim.knowledge.bundles.rows import IDENTITY, Table
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
-from ieim.studio.drafts.entries import Entries, Problems, Values, not_removable, with_it
+from ieim.studio.drafts.entries import Entries, Problem, Problems, Values, not_removable, with_it
 from ieim.studio.drafts.history import after_you_opened, agency_of, change, difference, keep
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
@@ -55,10 +55,10 @@ class OutOfScope(Exception):
 
 
 class Invalid(Exception):
-    """The values break a rule; ``problems`` is ``{column: [sentence]}``."""
+    """The values break a rule; ``problems`` is ``{column: [problem]}``."""
 
     def __init__(self, problems: Problems) -> None:
-        super().__init__("; ".join(text for texts in problems.values() for text in texts))
+        super().__init__("; ".join(one.text for found in problems.values() for one in found))
         self.problems = problems
 
 
@@ -96,10 +96,12 @@ def permits(scope: frozenset[str] | None, table: Table, owner: str, *, new: bool
     return scope is None or (owner in scope and not (new and table == "agencies"))
 
 
-def problems_of(*, table: Table, values: Mapping[str, Any], seen: int | None) -> Problems:
-    """Return what :func:`save` would refuse about the values themselves, and save nothing."""
-    wrong, _ = Entries(table, [values]).check(new={0} if seen is None else ())
-    return wrong.get(0, {})
+def problems_of(*, table: Table, edits: Sequence[Edit]) -> Mapping[int, Problems]:
+    """Return what :func:`save_all` would refuse about the values themselves, by index of the edit.
+
+    Nothing is saved.
+    """
+    return _checked(Entries(table, [edit.values for edit in edits]), edits)[0]
 
 
 @transaction.atomic
@@ -143,7 +145,7 @@ def save_all(
         if edit.seen is not None and (before is None or before.version != edit.seen):
             name = " ".join(filter(None, identity))
             raise Stale(after_you_opened(table, name))
-    wrong, merged = entries.check(new={i for i, e in enumerate(edits) if e.seen is None})
+    wrong, merged = _checked(entries, edits)
     if wrong:
         raise ManyInvalid(wrong)
     log = _Log(table, by, source)
@@ -174,7 +176,7 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     if entry is None or entry.version != seen:
         raise Stale(after_you_opened(table, entry_name(table, identity)))
     if problem := not_removable(table, identity):
-        raise Invalid({IDENTITY[table][-1]: [problem]})
+        raise Invalid({IDENTITY[table][-1]: [Problem.told(problem)]})
     log = _Log("translations", by, source)
     translations = with_it(table, identity)
     for translation in translations.stored.values():
@@ -187,6 +189,10 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     log.add(values, Change.Kind.REMOVED, difference(values, None))
     entry.delete()
     log.write()
+
+
+def _checked(entries: Entries, edits: Sequence[Edit]) -> tuple[dict[int, Problems], list[Values]]:
+    return entries.check(new={i for i, edit in enumerate(edits) if edit.seen is None})
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from django.db.models import Max, Q, QuerySet
 from django.utils.translation import gettext
@@ -25,8 +25,24 @@ from ieim.studio.models import (
     Translation,
 )
 
-Problems: TypeAlias = dict[str, list[str]]
-"""What is wrong, by column: each a sentence without a full stop."""
+
+class Problem(NamedTuple):
+    """One thing that is wrong, as a sentence without a full stop.
+
+    ``text`` names the column, ``beside`` is for who sees it beside the value.
+    """
+
+    text: str
+    beside: str
+
+    @classmethod
+    def told(cls, text: str) -> Problem:
+        """Return the problem that is the same in both places."""
+        return cls(text, text)
+
+
+Problems: TypeAlias = dict[str, list[Problem]]
+"""What is wrong, by column."""
 Values: TypeAlias = dict[str, Any]
 
 _BATCH = 500
@@ -78,20 +94,19 @@ class Entries:
                 last += 1
             start = self.values_of(before) if before else {"position": last}
             values, problems = _checked(self.table, {**start, **given})
-            for column, problem in known.dangling(values):
-                problems.setdefault(column, []).append(problem)
+            for column, said in known.dangling(values):
+                problems.setdefault(column, []).append(Problem.told(said))
             column = IDENTITY[self.table][-1]
             name = " ".join(filter(None, identity))
             whole = all(values[c] for c in IDENTITY[self.table] if COLUMNS[self.table][c].required)
             if whole and first.setdefault(identity, index) != index:
-                problems.setdefault(column, []).append(
-                    gettext("{name} stands here twice: keep one").format(name=repr(name))
-                )
+                what = gettext("{name} stands here twice: keep one").format(name=repr(name))
+                problems.setdefault(column, []).append(Problem.told(what))
             elif before is not None and index in new:
                 what = gettext("there is {name} already: {what}").format(
                     name=repr(name), what=who_and_when(self.table, name)
                 )
-                problems.setdefault(column, []).append(what)
+                problems.setdefault(column, []).append(Problem.told(what))
             if problems:
                 wrong[index] = problems
             merged.append(values)
@@ -105,7 +120,7 @@ class Entries:
         room = max(0, EXAMPLES_LIMIT - RiskExample.objects.count())
         for index in new[room:]:
             what = gettext("there are {limit} examples, which is the limit: remove one first")
-            said = what.format(limit=EXAMPLES_LIMIT)
+            said = Problem.told(what.format(limit=EXAMPLES_LIMIT))
             wrong.setdefault(index, {}).setdefault("text", []).append(said)
 
     def put(self, index: int, values: Values) -> None:
@@ -257,9 +272,10 @@ def _checked(table: Table, given: Values) -> tuple[Values, Problems]:
     values, found = check_row(table, row)
     problems: Problems = {}
     for problem in found:
-        problems.setdefault(names[problem.line or 0], []).append(problem.message)
+        said = Problem(problem.message, problem.beside)
+        problems.setdefault(names[problem.line or 0], []).append(said)
     if type(position) is not int or not 0 <= position <= _POSITION_LIMIT:
         told = gettext("position must be a whole number from 0 to {limit}")
-        problems["position"] = [told.format(limit=f"{_POSITION_LIMIT:,}")]
+        problems["position"] = [Problem.told(told.format(limit=f"{_POSITION_LIMIT:,}"))]
     values = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
     return {**values, "position": position}, problems

@@ -113,9 +113,10 @@ class DraftResource(ModelResource):
         ]
         wrong, merged = entries.check(new=())
         for index, found in wrong.items():
-            for column, messages in found.items():
+            for column, problems in found.items():
                 line = rows[index].line_of(column)
-                self._problems.extend(BundleProblem(rows[index].file, line, m) for m in messages)
+                file = rows[index].file
+                self._problems.extend(BundleProblem(file, line, one.text) for one in problems)
         self._merged = merged
         self._out_of_scope(rows, stored)
         for index, (before, values) in enumerate(zip(stored, merged, strict=True)):

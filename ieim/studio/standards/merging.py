@@ -167,10 +167,10 @@ def _write(
     wrong, merged = entries.check(new=())
     if wrong:
         raise StandardError(
-            Problem(mapped.pointers[table, entries.identities[index]], text)
+            Problem(mapped.pointers[table, entries.identities[index]], one.text)
             for index, problems in wrong.items()
-            for texts in problems.values()
-            for text in texts
+            for found in problems.values()
+            for one in found
         )
     for index, (identity, values) in enumerate(zip(entries.identities, merged, strict=True)):
         before = entries.stored.get(identity)

@@ -7,6 +7,8 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
+from ieim.studio.admin.fields import Fixed
+
 
 def address(model: str, page: str, *args: object) -> str:
     """Return the address of a page of the knowledge's admin."""
@@ -18,12 +20,17 @@ def filled(client: Client, place: str, /, **changes: Any) -> dict[str, Any]:
     """Return what the form at ``place`` would post, with ``changes``; None takes a field out."""
     page = client.get(place)
     assert page.status_code == 200, page.status_code
+    data = posted(page) | changes
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def posted(page: Any) -> dict[str, Any]:
+    """Return what the form on ``page`` would post as it stands."""
     data = _of(page.context["adminform"].form)
     for inline in page.context["inline_admin_formsets"]:
         data |= _of(inline.formset.management_form)
         for form in inline.formset.forms:
             data |= _of(form)
-    data |= changes
     # A browser leaves out what has nothing ticked.
     return {name: value for name, value in data.items() if value is not None}
 
@@ -37,6 +44,6 @@ def said(page: Any) -> str:
 def _of(form: Any) -> dict[str, Any]:
     values = {}
     for bound in form:
-        if not bound.field.disabled:
+        if not bound.field.disabled or isinstance(bound.field.widget, Fixed):
             values[bound.html_name] = bound.value()
     return values

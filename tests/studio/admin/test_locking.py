@@ -15,7 +15,7 @@ from ieim.studio.drafts import editing
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Agency, Category, Change, Service
 from tests.review.people import browser, person
-from tests.studio.admin.admin_pages import address, filled, said
+from tests.studio.admin.admin_pages import address, filled, posted, said
 
 pytestmark = pytest.mark.django_db
 
@@ -117,9 +117,7 @@ def test_what_was_typed_is_kept_when_the_entry_is_gone(
     assert "my typed fee" in said(page)
     add = address("service", "add")
     assert f'action="{add}"' in said(page)
-    again = {bound.html_name: bound.value() for bound in page.context["adminform"].form}
-    again = {name: value for name, value in again.items() if value is not None}
-    assert client.post(add, again).status_code == 302
+    assert client.post(add, posted(page)).status_code == 302
     kept = Service.objects.get(key="renew")
     assert (kept.agency_id, kept.fees, kept.requirements) == (
         "passports",
@@ -137,6 +135,9 @@ def test_the_rows_of_an_agency_that_is_gone_are_kept(client: Client, edith: User
     page = client.post(place, form)
     assert (page.status_code, "My tax" in said(page), "mine" in said(page)) == (200, True, True)
     assert not Agency.objects.filter(pk="tax").exists()
+    assert client.post(address("agency", "add"), posted(page)).status_code == 302
+    (row,) = Category.objects.filter(agency="tax")
+    assert (row.agency.name, row.keywords) == ("My tax", ["mine"])
 
 
 def test_it_tells_nobody_about_an_entry_of_another_agency(
@@ -227,3 +228,15 @@ def test_it_shows_who_changed_what_and_when(client: Client, edith: User, service
     assert "Changed over the API" in page
     assert "Changed by hand" in page
     assert "<del>85 crowns</del> &rarr; <ins>95 crowns</ins>" in page
+
+
+def test_it_lists_no_fields_to_correct_where_none_is_wrong(
+    client: Client, edith: User, service: Service
+) -> None:
+    place = address("service", "change", service.pk)
+    form = filled(client, place, fees="my typed fee")
+    change(edith, fees="85 crowns")
+    page = said(client.post(place, form))
+    assert "Nothing was saved." in page
+    assert "What to correct" not in page
+    assert "What to correct" in said(client.post(place, form | {"name": ""}))

@@ -72,7 +72,37 @@ def test_it_warns_of_markup_in_a_translation_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Under 16 < 80 crowns > 20", "Write to <office@x.example>.", "Say <your name>.", "a<b"]
+    "text",
+    [
+        '<script async src="x.js">',
+        "<input disabled>",
+        '<OPTION selected value="1">',
+        "<video controls src=x>",
+        "<img/src=x>",
+        "<h2\nclass=big>",
+        "<!-- a note -->",
+        "80&nbsp;crowns",
+        "80&#160;crowns",
+        "80&#xA0;crowns",
+    ],
+)
+def test_it_knows_markup_in_every_form(text: str) -> None:
+    assert found(bundle(replace(PASSPORT, fees=text))) == [("text.markup", "a pass")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Under 16 < 80 crowns > 20",
+        "Write to <office@x.example> or <a@x.example>.",
+        "Say <your name>.",
+        "a<b",
+        "Sign with <name>.",
+        "Bring form <A38>.",
+        "x <y>z",
+        "Births & deaths; R&D; AT&T",
+        "https://x.example/?a=1&copy=2",
+    ],
 )
 def test_signs_that_are_no_markup_are_left_alone(text: str) -> None:
     assert found(bundle(replace(PASSPORT, fees=text))) == []

@@ -128,8 +128,20 @@ def test_it_refuses_what_a_bundle_may_not_have(
     before, draft = trace(), drafts.draft().content
     with pytest.raises(editing.Invalid) as caught:
         save(eve, table, seen, **values)
-    assert any(expected in text for text in caught.value.problems[column])
+    assert any(expected in one.text for one in caught.value.problems[column])
     assert (trace(), drafts.draft().content) == (before, draft)
+
+
+def test_it_says_what_is_wrong_with_and_without_the_column(eve: User) -> None:
+    wrong = {"agency": "tax", "key": "new", "name": "", "requirements": ["x", " "]}
+    with pytest.raises(editing.Invalid) as caught:
+        save(eve, "services", None, **wrong)
+    assert caught.value.problems == {
+        "name": [("name is missing: fill it in", "this is missing: fill it in")],
+        "requirements": [
+            ("requirements entry 2 is blank: leave it out", "entry 2 is blank: leave it out")
+        ],
+    }
 
 
 def test_it_says_who_changed_an_entry_since_it_was_seen(eve: User, pam: User) -> None:
