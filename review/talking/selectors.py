@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from uuid import UUID
 
 from django.utils import timezone
@@ -16,7 +17,7 @@ from conversations.models import PersonRequest, Turn
 from conversations.person import selectors as people
 from conversations.person.contacts import readable
 from conversations.person.models import Ended, Way
-from conversations.turns import languages
+from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline.topology import PERSON
 from review.deciding.locking import DECIDE
@@ -131,14 +132,16 @@ def talk_view(pk: UUID, user: User) -> Talk:
 def _said(item: ReviewItem) -> Iterator[Said]:
     turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
     lines = people.lines(item.turn.session_id)
+    release = cache(knowledge.release)  # one of a number is read once, however many turns it has
     for turn in turns.order_by("number"):
         yield Said("citizen", turn.text, turn.created_at)
-        asked = asked_back(turn, languages.release_of(turn))
-        if asked is not None:
+        if hasattr(turn, "choice"):
+            told = release(turn.release_number).in_language(turn.language)
+            asked = asked_back(turn, told)
             yield Said("assistant", "", turn.choice.asked_at, asked=asked)
         if hasattr(turn, "reply"):
             who = "staff" if turn.reply.origin == "staff" else "assistant"
-            said = reply_view(turn.reply, turn)
+            said = reply_view(turn.reply, turn, release(turn.release_number))
             yield Said(who, "", turn.reply.created_at, reply=said, turn=turn.pk)
         for line in lines.get(turn.number, ()):
             if line.kind == "said":

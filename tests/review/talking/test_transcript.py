@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from conversations.choosing.services import choose
@@ -37,11 +39,17 @@ def asked_back(ask: Ask) -> Turn:
     return turn
 
 
-def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: User) -> None:
+def chosen(ask: Ask) -> Turn:
+    """Ask, be asked back, and choose the second."""
     turn = asked_back(ask)
-    release = turn.choice.offered
     choose(session_id=turn.session_id, turn_id=turn.pk, number=2)
     running.run_turn(turn_id=turn.pk)
+    return turn
+
+
+def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: User) -> None:
+    turn = chosen(ask)
+    release = turn.choice.offered
     said = transcript(eva)
     assert "The citizen chose one of these." in said
     assert said.count("Passport and Identity Office") >= len(release)
@@ -58,3 +66,20 @@ def test_an_answer_has_the_headings_that_the_citizen_reads(ask: Ask, eva: User) 
     said = transcript(eva)
     assert "What you need" in said
     assert "Requirements:" not in said
+
+
+def test_it_takes_as_many_queries_for_many_turns_as_for_one(ask: Ask, eva: User) -> None:
+    chosen(ask)
+    item = item_of(wants(SECRET, way="page"))
+    http = browser(eva)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert http.get(reverse("review:talk", args=[item.pk])).status_code == 200
+        return len(captured)
+
+    queries()
+    one = queries()
+    for _ in range(4):
+        assert ask(VISA, secret=SECRET).state == "answered"
+    assert queries() == one
