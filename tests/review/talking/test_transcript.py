@@ -9,8 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from conversations.choosing.selectors import options
 from conversations.choosing.services import choose
 from conversations.models import Turn
+from conversations.turns import languages
 from conversations.turns.running import running
 from ieim.people.models import User
 from tests.conversations.person.asking import item_of, wants
@@ -49,11 +51,14 @@ def chosen(ask: Ask) -> Turn:
 
 def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: User) -> None:
     turn = chosen(ask)
-    release = turn.choice.offered
+    names = [option.name for option in options(turn.choice, languages.release_of(turn))]
     said = transcript(eva)
-    assert "The citizen chose one of these." in said
-    assert said.count("Passport and Identity Office") >= len(release)
-    assert said.count("(chosen)") == 1
+    offered = said.partition("The citizen chose one of these.")[2]
+    assert all(name in offered for name in names)
+    # Each option is its name and its agency's.
+    assert offered.count("(chosen)") == 1
+    assert names[1] in offered.partition("(chosen)")[0].rpartition(names[0])[2]
+    assert all(name not in offered.partition("(chosen)")[0] for name in names[2:])
 
 
 def test_what_is_still_asked_stands_there(ask: Ask, eva: User) -> None:
