@@ -150,3 +150,6 @@ def _said(item: ReviewItem) -> Iterator[Said]:
                 yield Said("note", gettext("A caseworker took the conversation over."), line.at)
             else:
                 yield Said("note", gettext(LEFT[Ended(line.how)]), line.at)
+                if line.read:
+                    waited = gettext("A message of danger still waited for a person.")
+                    yield Said("note", waited, line.at)

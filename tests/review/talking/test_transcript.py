@@ -15,7 +15,9 @@ from conversations.models import Turn
 from conversations.turns import languages
 from conversations.turns.running import running
 from ieim.people.models import User
-from tests.conversations.person.asking import item_of, wants
+from review.models import ReviewItem
+from review.talking import services as desk_talk
+from tests.conversations.person.asking import HELP, item_of, wants
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 from tests.review.people import browser
@@ -30,7 +32,11 @@ def eva(db: None) -> User:
 
 def transcript(eva: User) -> str:
     """The conversation of ``SECRET`` as the page of a talk shows it, its words alone."""
-    item = item_of(wants(SECRET, way="page"))
+    return shown(item_of(wants(SECRET, way="page")), eva)
+
+
+def shown(item: ReviewItem, eva: User) -> str:
+    """The words of an item's conversation on its page."""
     page = browser(eva).get(reverse("review:talk", args=[item.pk])).content.decode()
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
@@ -71,6 +77,18 @@ def test_an_answer_has_the_headings_that_the_citizen_reads(ask: Ask, eva: User) 
     said = transcript(eva)
     assert "What you need" in said
     assert "Requirements:" not in said
+
+
+@pytest.mark.parametrize(("text", "noted"), [("I want to kill myself", True), (HELP, False)])
+def test_it_says_where_a_message_of_danger_waited_on(
+    published: None, eva: User, text: str, noted: bool
+) -> None:
+    item = item_of(wants(SECRET, text, way="page"))
+    desk_talk.begin(item_id=item.pk, actor=eva)
+    desk_talk.hand_back(item_id=item.pk, actor=eva)
+    said = shown(item, eva)
+    after = said.partition("The conversation was handed back to the assistant.")[2]
+    assert ("A message of danger still waited for a person." in after) is noted
 
 
 def test_it_takes_as_many_queries_for_many_turns_as_for_one(ask: Ask, eva: User) -> None:
