@@ -11,6 +11,9 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from conversations import selectors as conversations
+from conversations.chat import wording
+from conversations.chat.presenters import TurnView
 from conversations.chat.replies import ReplyView
 from conversations.chat.showing import reply_view
 from conversations.models import PersonRequest, Turn
@@ -43,16 +46,15 @@ LEFT = {
 class Said:
     """One thing in a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
 
-    ``reply`` is an answer as the citizen reads it, ``asked`` what the assistant asked back; where
-    one is there, ``text`` is empty. ``turn`` is the answer's.
+    ``answered`` has an answer as the citizen reads it, with its corrections, ``asked`` what the
+    assistant asked back; where one is there, ``text`` is empty.
     """
 
     who: str
     text: str
     at: datetime
-    reply: ReplyView | None = None
+    answered: TurnView | None = None
     asked: AskedBack | None = None
-    turn: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ def talk_view(pk: UUID, user: User) -> Talk:
 
 def _said(item: ReviewItem) -> Iterator[Said]:
     turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
+    turns = turns.prefetch_related("corrections__notice")
     lines = people.lines(item.turn.session_id)
     release = cache(knowledge.release)  # one of a number is read once, however many turns it has
     for turn in turns.order_by("number"):
@@ -142,7 +145,7 @@ def _said(item: ReviewItem) -> Iterator[Said]:
         if hasattr(turn, "reply"):
             who = "staff" if turn.reply.origin == "staff" else "assistant"
             said = reply_view(turn.reply, turn, release(turn.release_number))
-            yield Said(who, "", turn.reply.created_at, reply=said, turn=turn.pk)
+            yield Said(who, "", turn.reply.created_at, answered=_answered(turn, said))
         for line in lines.get(turn.number, ()):
             if line.kind == "said":
                 yield Said("staff", line.text, line.at)
@@ -153,3 +156,18 @@ def _said(item: ReviewItem) -> Iterator[Said]:
                 if line.read:
                     waited = gettext("A message of danger still waited for a person.")
                     yield Said("note", waited, line.at)
+
+
+def _answered(turn: Turn, said: ReplyView) -> TurnView:
+    """Return an answered turn as far as its answer is shown."""
+    return TurnView(
+        id=turn.pk,
+        number=turn.number,
+        text=turn.text,
+        asked_at=turn.created_at,
+        state=turn.state,
+        steps=(),
+        reply=said,
+        corrections=conversations.corrections(turn),
+        language=wording.words(turn.language).language,
+    )

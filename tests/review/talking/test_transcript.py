@@ -15,12 +15,14 @@ from conversations.models import Turn
 from conversations.turns import languages
 from conversations.turns.running import running
 from ieim.people.models import User
+from ieim.people.roles import Role
 from review.models import ReviewItem
 from review.talking import services as desk_talk
 from tests.conversations.person.asking import HELP, item_of, wants
 from tests.fixtures import VISA, Ask
 from tests.review import desk
-from tests.review.people import browser
+from tests.review.people import browser, person
+from tests.studio.recall.recalling import WRONG, correct
 
 SECRET = "a"
 
@@ -77,6 +79,33 @@ def test_an_answer_has_the_headings_that_the_citizen_reads(ask: Ask, eva: User) 
     said = transcript(eva)
     assert "What you need" in said
     assert "Requirements:" not in said
+
+
+def test_an_answer_stands_there_whole(ask: Ask, eva: User) -> None:
+    mooring = "Where can I renew a fishing boat mooring"
+    turn = ask(f"{desk.BABY} {mooring}?", secret=SECRET)
+    assert turn.reply.body["uncovered"]
+    answer = transcript(eva).rpartition("Assistant")[2]
+    assert mooring in answer.partition("Not answered here")[2]
+    assert "Put together by the offline engine" in answer
+    assert "Ask this by itself" not in answer
+
+
+def test_an_answer_names_its_source(ask: Ask, eva: User) -> None:
+    turn = ask(VISA, secret=SECRET)
+    (source,) = turn.reply.body["sources"]
+    assert source["url"]
+    item = item_of(wants(SECRET, way="page"))
+    page = browser(eva).get(reverse("review:talk", args=[item.pk])).content.decode()
+    assert f'href="{source["url"]}"' in page.partition("answer__sources")[2]
+
+
+def test_what_the_citizen_knows_to_be_corrected_is_corrected_there(ask: Ask, eva: User) -> None:
+    turn = ask(VISA, secret=SECRET)
+    correct(turn, person("eve", Role.EDITOR))
+    said = transcript(eva)
+    assert said.index("What you need") < said.index("This answer has been corrected")
+    assert WRONG in said
 
 
 @pytest.mark.parametrize(("text", "noted"), [("I want to kill myself", True), (HELP, False)])
