@@ -40,9 +40,14 @@ class EraseReviews(Protocol):
 
 
 class ReviewsDue(Protocol):
-    """Say by when a person should have decided, and why, by turn id; only for answers that wait."""
+    """Say by when a person should have decided, and why, by turn id; only for answers that wait.
 
-    def __call__(self, *, turn_ids: Collection[UUID]) -> Mapping[UUID, Due]: ...
+    ``at`` asks for those that waited at that time.
+    """
+
+    def __call__(
+        self, *, turn_ids: Collection[UUID], at: datetime | None = None
+    ) -> Mapping[UUID, Due]: ...
 
 
 class WithdrawReviews(Protocol):
@@ -127,14 +132,15 @@ def erase_reviews(*, session_id: UUID) -> None:
     _erase_reviews(session_id=session_id)
 
 
-def reviews_due(*, turn_ids: Collection[UUID]) -> Mapping[UUID, Due]:
+def reviews_due(*, turn_ids: Collection[UUID], at: datetime | None = None) -> Mapping[UUID, Due]:
     """Return by when a person should have decided, and why, through the wired port.
 
-    Raises RuntimeError when nothing is wired: a citizen who waits must be told until when.
+    ``at`` asks for what waited then. Raises RuntimeError when nothing is wired: a citizen who waits
+    must be told until when.
     """
     if _reviews_due is None:
         raise RuntimeError("no due port is wired; call conversations.ports.wire_due at start")
-    return _reviews_due(turn_ids=turn_ids)
+    return _reviews_due(turn_ids=turn_ids, at=at)
 
 
 def settle_reviews(*, turn_id: UUID, by_person: bool) -> Sequence[str]:

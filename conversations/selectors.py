@@ -180,10 +180,7 @@ def _turn_view(
         contacts=tuple(
             dict.fromkeys([*help_lines.of_turn(turn, waiting), *help_lines.of_feedback(turn)])
         ),
-        corrections=tuple(
-            CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
-            for each in turn.corrections.all()
-        ),
+        corrections=corrections(turn),
         choice=choosing.choice_view(turn),
         # No day is promised that is over.
         due_at=waits.when if waits and waits.when > timezone.now() else None,
@@ -197,6 +194,14 @@ def _turn_view(
         waiting=waiting_room.waiting_view(turn, words, waits, waiting),
         answered_at=turn.reply.created_at if hasattr(turn, "reply") else None,
         between=_between(turn, waiting),
+    )
+
+
+def corrections(turn: Turn) -> tuple[CorrectionView, ...]:
+    """Return what staff have since written of a turn's answer."""
+    return tuple(
+        CorrectionView(each.notice.text, each.created_at, language=languages.written_in())
+        for each in turn.corrections.all()
     )
 
 

@@ -25,8 +25,8 @@ class RequestView:
 class LineView:
     """A line of a takeover: ``joined``, ``said`` or ``left``; ``text`` is of ``said`` alone.
 
-    ``how`` says of ``left`` why: ``handed_back``, ``silence`` and so on. ``read``: a message of
-    danger before it waits still, so that what follows is read by a person.
+    ``how`` says of ``left`` why: ``handed_back``, ``silence`` and so on. ``read``: when they
+    left, a message of danger still waited, so that a person reads what follows.
     """
 
     id: str
@@ -44,5 +44,8 @@ class LineView:
         if self.kind == LineKind.JOINED.value:
             return _("A person has joined. The assistant is silent.")
         if self.read:
-            return _("The person has left. What you write is still read by a person.")
+            return _(
+                "The person has left. The assistant answers your questions, and a person still "
+                "reads what you write."
+            )
         return _("The person has left. The assistant answers again.")

@@ -52,14 +52,15 @@ def lines(session_id: UUID) -> Mapping[int, tuple[LineView, ...]]:
 def line_views(session_id: UUID) -> Sequence[tuple[Line, LineView]]:
     """Return the lines of a session, each as it is shown."""
     stored = list(Line.objects.filter(session_id=session_id).select_related("takeover"))
-    some_left = any(line.kind == LineKind.LEFT.value for line in stored)
-    since = help_lines.in_danger_since(session_id) if some_left else None
-    return [(line, _line_view(line, since)) for line in stored]
+    left = [line for line in stored if line.kind == LineKind.LEFT.value]
+    moments = [(line.after, line.at) for line in left]
+    waited = help_lines.in_danger_at(moments, session_id) if left else []
+    read = {line.pk: found for line, found in zip(left, waited, strict=True)}
+    return [(line, _line_view(line, read)) for line in stored]
 
 
-def _line_view(line: Line, in_danger_since: int | None) -> LineView:
+def _line_view(line: Line, read: Mapping[UUID, bool]) -> LineView:
     view = LineView(str(line.pk), line.kind, line.text, line.at)
     if line.kind != LineKind.LEFT.value:
         return view
-    read = in_danger_since is not None and in_danger_since <= line.after
-    return replace(view, how=line.takeover.ended, read=read)
+    return replace(view, how=line.takeover.ended, read=read[line.pk])

@@ -32,14 +32,14 @@ class LineSerializer(serializers.Serializer[Any]):
         choices=LineKind.values,
         help_text=(
             "`joined`: a person answers from here on, and the assistant is silent. `said`: they "
-            "wrote `text`. `left`: the assistant answers again, except where `read` is true."
+            "wrote `text`. `left`: they have left, and the assistant answers questions again."
         ),
     )
     text = serializers.CharField(help_text="Of `said` alone; empty otherwise.")
     at = serializers.DateTimeField()
     read = serializers.BooleanField(
         help_text=(
-            "Of `left`: a message of danger waits for a person still, who also reads what is "
-            "written from here on."
+            "Of `left`: when they left, a message of danger still waited for a person, who also "
+            "reads what is written from here on. It stays as it was then."
         )
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
+from conversations import ports
 from conversations.models import Turn
 from conversations.turns import flags, languages
 from conversations.turns.flags import waiting
@@ -21,14 +23,33 @@ def in_danger(turn: Turn) -> bool:
 
     One with a weak sign alone is none: what follows it is answered as it was.
     """
-    since = in_danger_since(turn.session_id)
-    return since is not None and since < turn.number
+    earlier = (each for each in waiting(turn.session_id) if each.number < turn.number)
+    return any(_own_lines(each, weak=False) for each in earlier)
 
 
-def in_danger_since(session_id: UUID) -> int | None:
-    """Return the number of the first message of danger that waits for a person; None for none."""
-    found = (each.number for each in waiting(session_id) if _own_lines(each, weak=False))
-    return min(found, default=None)
+def in_danger_at(moments: Sequence[tuple[int, datetime]], session_id: UUID) -> list[bool]:
+    """Return of each moment whether a message of danger waited for a person then.
+
+    A moment is the number of the last turn, and the time. It goes by stored times alone, so that
+    what is said of a moment stays as it was.
+    """
+    flagged = Turn.objects.filter(session_id=session_id).exclude(risks=[])
+    beside = flagged.select_related("reply", "person_request")
+    told = [turn for turn in beside if _own_lines(turn, weak=False)]
+    return [_waited([turn for turn in told if turn.number <= last], at) for last, at in moments]
+
+
+def _waited(turns: Sequence[Turn], at: datetime) -> bool:
+    over = {turn.pk for turn in turns if (ended := _ended(turn)) is not None and ended <= at}
+    open_then = {turn.pk for turn in turns} - over
+    return bool(open_then and ports.reviews_due(turn_ids=open_then, at=at))
+
+
+def _ended(turn: Turn) -> datetime | None:
+    """Return when a turn was answered, or the request for a person that it is had ended."""
+    if hasattr(turn, "reply"):
+        return turn.reply.created_at
+    return turn.person_request.ended_at if hasattr(turn, "person_request") else None
 
 
 def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:

@@ -22,7 +22,7 @@ class StaffSite(AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         """Whether somebody may open the admin at all: a role is enough, there is no second tick."""
         user: Any = request.user
-        return bool(user.is_active and user.get_all_permissions())
+        return bool(user.is_active and (user.is_superuser or user.get_all_permissions()))
 
     def get_urls(self) -> list[Any]:
         """Return the addresses; the one that is left out falls to the catch-all, a 404."""

@@ -221,8 +221,8 @@ def _line(line: Mapping[str, Any], words: NullTranslations) -> str:
         return _("A person has joined. They read and answer here; the assistant is silent.")
     if line["kind"] == "left" and line["read"]:
         return _(
-            "The person has left. What you write here is still read by a person, and the help "
-            "lines stay."
+            "The person has left. The assistant answers your questions, and a person still "
+            "reads what you write."
         )
     if line["kind"] == "left":
         return _("The person has left. The assistant answers what you ask from here on.")

@@ -206,10 +206,16 @@ def _rows(ids: list[UUID]) -> dict[UUID, ReviewItem]:
     return {item.pk: item for item in items}
 
 
-def due_of_turns(*, turn_ids: Collection[UUID]) -> dict[UUID, Due]:
-    """Return by when the items that hold back an answer should be decided, and why, by turn."""
-    waiting = ReviewItem.objects.filter(
-        turn__in=turn_ids, stage__in=AWAITED, state__in=[s.value for s in UNDECIDED]
-    )
+def due_of_turns(*, turn_ids: Collection[UUID], at: datetime | None = None) -> dict[UUID, Due]:
+    """Return by when the items that hold back an answer should be decided, and why, by turn.
+
+    ``at`` asks for those that were undecided at that time: what is decided stays so.
+    """
+    waiting = ReviewItem.objects.filter(turn__in=turn_ids, stage__in=AWAITED)
+    if at is None:
+        waiting = waiting.filter(state__in=[state.value for state in UNDECIDED])
+    else:
+        later = Q(decided_at=None) | Q(decided_at__gt=at)
+        waiting = waiting.filter(later, opened_at__lte=at)
     rows = waiting.order_by("due_at").values_list("turn_id", "due_at", "reasons")
     return {turn: Due(when, tuple(reasons)) for turn, when, reasons in rows}

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from uuid import UUID
 
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from conversations import selectors as conversations
+from conversations.chat import wording
+from conversations.chat.presenters import TurnView
 from conversations.chat.replies import ReplyView
 from conversations.chat.showing import reply_view
 from conversations.models import PersonRequest, Turn
 from conversations.person import selectors as people
 from conversations.person.contacts import readable
 from conversations.person.models import Ended, Way
-from conversations.turns import languages
+from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline.topology import PERSON
 from review.deciding.locking import DECIDE
@@ -42,16 +46,15 @@ LEFT = {
 class Said:
     """One thing in a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
 
-    ``reply`` is an answer as the citizen reads it, ``asked`` what the assistant asked back; where
-    one is there, ``text`` is empty. ``turn`` is the answer's.
+    ``answered`` has an answer as the citizen reads it, with its corrections, ``asked`` what the
+    assistant asked back; where one is there, ``text`` is empty.
     """
 
     who: str
     text: str
     at: datetime
-    reply: ReplyView | None = None
+    answered: TurnView | None = None
     asked: AskedBack | None = None
-    turn: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +133,19 @@ def talk_view(pk: UUID, user: User) -> Talk:
 
 def _said(item: ReviewItem) -> Iterator[Said]:
     turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
+    turns = turns.prefetch_related("corrections__notice")
     lines = people.lines(item.turn.session_id)
+    release = cache(knowledge.release)  # one of a number is read once, however many turns it has
     for turn in turns.order_by("number"):
         yield Said("citizen", turn.text, turn.created_at)
-        asked = asked_back(turn, languages.release_of(turn))
-        if asked is not None:
+        if hasattr(turn, "choice"):
+            told = release(turn.release_number).in_language(turn.language)
+            asked = asked_back(turn, told)
             yield Said("assistant", "", turn.choice.asked_at, asked=asked)
         if hasattr(turn, "reply"):
             who = "staff" if turn.reply.origin == "staff" else "assistant"
-            said = reply_view(turn.reply, turn)
-            yield Said(who, "", turn.reply.created_at, reply=said, turn=turn.pk)
+            said = reply_view(turn.reply, turn, release(turn.release_number))
+            yield Said(who, "", turn.reply.created_at, answered=_answered(turn, said))
         for line in lines.get(turn.number, ()):
             if line.kind == "said":
                 yield Said("staff", line.text, line.at)
@@ -147,3 +153,21 @@ def _said(item: ReviewItem) -> Iterator[Said]:
                 yield Said("note", gettext("A caseworker took the conversation over."), line.at)
             else:
                 yield Said("note", gettext(LEFT[Ended(line.how)]), line.at)
+                if line.read:
+                    waited = gettext("A message of danger still waited for a person.")
+                    yield Said("note", waited, line.at)
+
+
+def _answered(turn: Turn, said: ReplyView) -> TurnView:
+    """Return an answered turn as far as its answer is shown."""
+    return TurnView(
+        id=turn.pk,
+        number=turn.number,
+        text=turn.text,
+        asked_at=turn.created_at,
+        state=turn.state,
+        steps=(),
+        reply=said,
+        corrections=conversations.corrections(turn),
+        language=wording.words(turn.language).language,
+    )

@@ -67,12 +67,13 @@ function restore() {
   }
   const action = document.getElementById(draft.action);
   if (action?.matches("[name=action]")) action.checked = true;
-  show();
+  show(draft.fields);
 }
 
-function show() {
-  const fields = Object.entries(read(key)?.fields ?? {});
-  const homeless = fields.filter(([id]) => !document.getElementById(id)?.matches(TYPED));
+function show(fields) {
+  const homeless = Object.entries(fields).filter(
+    ([id]) => !document.getElementById(id)?.matches(TYPED),
+  );
   if (homeless.length === 0 || !kept.hidden) return;
   for (const [, { name, value }] of homeless) {
     const heading = document.createElement("p");
@@ -91,13 +92,30 @@ function show() {
   });
 }
 
+// ---- a box can go while the page is open; nothing may be stored of what stands in it
+
+let gone = {};
+
+function goes({ detail }) {
+  const boxes = [...detail.target.querySelectorAll(TYPED)].filter((box) => box.value.trim());
+  for (const box of boxes) gone[box.id] = fieldOf(box);
+}
+
+function went() {
+  show({ ...read(key)?.fields, ...gone });
+  gone = {};
+}
+
 // ---- and is kept with every key
+
+function fieldOf(box) {
+  return { name: box.labels[0]?.textContent.trim() ?? "", value: box.value };
+}
 
 function typed({ target }) {
   if (!target.matches(TYPED)) return;
-  const name = target.labels[0]?.textContent.trim() ?? "";
   change((draft) => {
-    if (target.value.trim()) draft.fields[target.id] = { name, value: target.value };
+    if (target.value.trim()) draft.fields[target.id] = fieldOf(target);
     else delete draft.fields[target.id];
     draft.action = page.querySelector("[name=action]:checked")?.id;
   });
@@ -111,7 +129,9 @@ try {
 if (page) {
   // A page that came back with what was sent has it already.
   if ("fresh" in page.dataset) restore();
-  // A field can go while the page is open, with what stands in it.
-  if (page.querySelector(TYPED)) page.addEventListener("htmx:oobAfterSwap", show);
+  if (page.querySelector(TYPED)) {
+    page.addEventListener("htmx:oobBeforeSwap", goes);
+    page.addEventListener("htmx:oobAfterSwap", went);
+  }
   page.addEventListener("input", typed);
 }

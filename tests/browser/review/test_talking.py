@@ -14,6 +14,8 @@ pytestmark = pytest.mark.browser
 
 HELP = "Somebody should look at my papers, please."
 HALF = "Please come to the office"
+REFUSED = "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); };"
+"""A script of a browser that stores nothing."""
 
 
 def asks(page: Page, *, checked: bool = False) -> None:
@@ -98,10 +100,14 @@ def test_a_long_talk_opens_at_its_newest_message_with_the_box_in_view(
     expect(page.get_by_label("Write to the citizen")).to_be_in_viewport(ratio=1)
 
 
-def talks(office: Office) -> Page:
-    """A caseworker who has the conversation of a citizen, and writes."""
+def talks(office: Office, *, beforehand: str = "") -> Page:
+    """A caseworker who has the conversation of a citizen, and writes.
+
+    ``beforehand`` is a script that their pages run first.
+    """
     citizen = office.citizen(category_select_v1=BAD)
     page = office.caseworker()
+    page.add_init_script(beforehand)
     office.open(page, citizen)
     take(page)
     page.get_by_role("link", name="Talk with the citizen").click()
@@ -113,9 +119,7 @@ def talks(office: Office) -> Page:
 
 def test_who_loses_the_item_cannot_write_on_and_keeps_what_they_typed(office: Office) -> None:
     page = talks(office)
-    boss = office.caseworker("supervisor")
-    boss.goto(page.url.partition("talk/")[0])
-    boss.get_by_role("button", name=re.compile("Take over from")).click()
+    is_taken_over(office, page)
     expect(page.get_by_label("Write to the citizen")).to_have_count(0)
     expect(page.get_by_role("button", name="Send")).to_have_count(0)
     expect(page.get_by_text("Sofia Super has this item: who has it can")).to_be_visible()
@@ -124,6 +128,26 @@ def test_who_loses_the_item_cannot_write_on_and_keeps_what_they_typed(office: Of
     checked_at_both_widths(page)
     page.reload()
     expect(page.locator("#kept")).to_contain_text(HALF)
+
+
+@pytest.mark.parametrize("storage", ["", REFUSED])
+def test_what_is_typed_stays_in_view_where_the_browser_has_nothing_stored(
+    office: Office, storage: str
+) -> None:
+    page = talks(office, beforehand=storage)
+    page.evaluate("localStorage.clear()")  # as another tab may
+    is_taken_over(office, page)
+    expect(page.get_by_label("Write to the citizen")).to_have_count(0)
+    expect(page.locator("#kept")).to_contain_text(HALF)
+    page.locator("#kept").get_by_role("button").click()
+    expect(page.locator("#kept")).not_to_be_visible()
+
+
+def is_taken_over(office: Office, page: Page) -> None:
+    """Let a supervisor take the item of a talk over."""
+    boss = office.caseworker("supervisor")
+    boss.goto(page.url.partition("talk/")[0])
+    boss.get_by_role("button", name=re.compile("Take over from")).click()
 
 
 def test_what_is_typed_outlives_a_reload_until_it_is_sent(office: Office) -> None:

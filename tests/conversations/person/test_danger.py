@@ -7,7 +7,7 @@ import pytest
 from conversations import selectors
 from conversations.events import events
 from conversations.models import PersonRequest, Turn
-from conversations.person import talking
+from conversations.person import services, talking
 from conversations.person.models import Ended
 from conversations.turns import services as turns
 from ieim.people.models import User
@@ -15,7 +15,8 @@ from review.crisis import is_crisis
 from review.models import Action, ReviewItem
 from review.talking import services as desk_talk
 from tests.conversations.chat.page.test_views import browser_with, page
-from tests.conversations.person.asking import SECRET, send, taken_over
+from tests.conversations.person.asking import SECRET, send, taken_over, wants
+from tests.fixtures import VISA
 from tests.review import desk
 
 
@@ -47,7 +48,7 @@ def test_danger_in_what_a_person_takes_over_is_seen(request_: PersonRequest, eva
     assert is_crisis(ReviewItem.objects.get(turn=turn))
 
 
-READ = "What you write here is still read by a person"
+READ = "The assistant answers your questions, and a person still reads what you write."
 ANSWERS = "The assistant answers what you ask from here on"
 
 
@@ -63,14 +64,45 @@ def test_who_is_left_in_danger_reads_that_a_person_reads_on(
     assert READ in html
     assert ANSWERS not in html
     (left,) = [line for line in selectors.turn_view(turn.pk).lines if line.kind == "left"]
-    assert "still read by a person" in left.told
-    frames = events.news(session_id=turn.session_id, after=0).frames
-    assert [f["line"]["read"] for f in frames if f["type"] == "line"] == [False, True]
-    # As soon as nobody waits for a person any more, it is the assistant that answers.
+    assert READ in left.told
+    assert send("Are you there?").state == "needs_review"
+    assert send(VISA).state == "answered"
+
+
+@pytest.mark.parametrize("heard_then", [True, False])
+def test_what_is_said_of_who_was_left_in_danger_stays_as_it_was(
+    published: None, eva: User, heard_then: bool
+) -> None:
+    turn, client = send("I want to kill myself"), browser_with(SECRET)
+    item = desk.the_item(turn)
+    desk_talk.begin(item_id=item.pk, actor=eva)
+    talking.end(how=Ended.HANDED_BACK, session=turn.session_id)
+    if heard_then:
+        assert reads(turn) == [False, True]
     desk.taken_and_decided(item, eva, Action.DISMISS, text="We have called you.")
     desk.taken_and_decided(item, desk.person("bob", *desk.ALL), Action.AGREE)
-    html = page(client.get("/"))
-    assert READ not in html
+    assert reads(turn) == [False, True]
+    assert [line.read for line in selectors.turn_view(turn.pk).lines] == [False, True]
+    assert READ in page(client.get("/"))
+    # Who leaves from then on leaves nobody in danger.
+    taken_over(wants(SECRET, way="page"), eva)
+    talking.end(how=Ended.HANDED_BACK, session=turn.session_id)
+    assert reads(turn) == [False, True, False, False]
+
+
+def reads(turn: Turn) -> list[bool]:
+    """What the JSON socket says of the lines of a turn's session."""
+    frames = events.news(session_id=turn.session_id, after=0).frames
+    return [frame["line"]["read"] for frame in frames if frame["type"] == "line"]
+
+
+def test_who_takes_a_request_back_that_told_of_danger_is_not_read_on(
+    published: None, eva: User
+) -> None:
+    request = wants(SECRET, "I want to kill myself", way="page")
+    taken_over(request, eva)
+    assert services.withdraw(session_id=request.session_id)
+    assert reads(request.turn) == [False, False]
 
 
 def test_danger_that_is_told_after_a_talk_changes_nothing_of_it(

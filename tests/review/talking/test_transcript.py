@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from conversations.choosing.selectors import options
 from conversations.choosing.services import choose
 from conversations.models import Turn
+from conversations.turns import languages
 from conversations.turns.running import running
 from ieim.people.models import User
-from tests.conversations.person.asking import item_of, wants
+from ieim.people.roles import Role
+from review.models import ReviewItem
+from review.talking import services as desk_talk
+from tests.conversations.person.asking import HELP, item_of, wants
 from tests.fixtures import VISA, Ask
 from tests.review import desk
-from tests.review.people import browser
+from tests.review.people import browser, person
+from tests.studio.recall.recalling import WRONG, correct
 
 SECRET = "a"
 
@@ -26,7 +34,11 @@ def eva(db: None) -> User:
 
 def transcript(eva: User) -> str:
     """The conversation of ``SECRET`` as the page of a talk shows it, its words alone."""
-    item = item_of(wants(SECRET, way="page"))
+    return shown(item_of(wants(SECRET, way="page")), eva)
+
+
+def shown(item: ReviewItem, eva: User) -> str:
+    """The words of an item's conversation on its page."""
     page = browser(eva).get(reverse("review:talk", args=[item.pk])).content.decode()
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
@@ -37,15 +49,24 @@ def asked_back(ask: Ask) -> Turn:
     return turn
 
 
-def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: User) -> None:
+def chosen(ask: Ask) -> Turn:
+    """Ask, be asked back, and choose the second."""
     turn = asked_back(ask)
-    release = turn.choice.offered
     choose(session_id=turn.session_id, turn_id=turn.pk, number=2)
     running.run_turn(turn_id=turn.pk)
+    return turn
+
+
+def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: User) -> None:
+    turn = chosen(ask)
+    names = [option.name for option in options(turn.choice, languages.release_of(turn))]
     said = transcript(eva)
-    assert "The citizen chose one of these." in said
-    assert said.count("Passport and Identity Office") >= len(release)
-    assert said.count("(chosen)") == 1
+    offered = said.partition("The citizen chose one of these.")[2]
+    assert all(name in offered for name in names)
+    # Each option is its name and its agency's.
+    assert offered.count("(chosen)") == 1
+    assert names[1] in offered.partition("(chosen)")[0].rpartition(names[0])[2]
+    assert all(name not in offered.partition("(chosen)")[0] for name in names[2:])
 
 
 def test_what_is_still_asked_stands_there(ask: Ask, eva: User) -> None:
@@ -58,3 +79,59 @@ def test_an_answer_has_the_headings_that_the_citizen_reads(ask: Ask, eva: User) 
     said = transcript(eva)
     assert "What you need" in said
     assert "Requirements:" not in said
+
+
+def test_an_answer_stands_there_whole(ask: Ask, eva: User) -> None:
+    mooring = "Where can I renew a fishing boat mooring"
+    turn = ask(f"{desk.BABY} {mooring}?", secret=SECRET)
+    assert turn.reply.body["uncovered"]
+    answer = transcript(eva).rpartition("Assistant")[2]
+    assert mooring in answer.partition("Not answered here")[2]
+    assert "Put together by the offline engine" in answer
+    assert "Ask this by itself" not in answer
+
+
+def test_an_answer_names_its_source(ask: Ask, eva: User) -> None:
+    turn = ask(VISA, secret=SECRET)
+    (source,) = turn.reply.body["sources"]
+    assert source["url"]
+    item = item_of(wants(SECRET, way="page"))
+    page = browser(eva).get(reverse("review:talk", args=[item.pk])).content.decode()
+    assert f'href="{source["url"]}"' in page.partition("answer__sources")[2]
+
+
+def test_what_the_citizen_knows_to_be_corrected_is_corrected_there(ask: Ask, eva: User) -> None:
+    turn = ask(VISA, secret=SECRET)
+    correct(turn, person("eve", Role.EDITOR))
+    said = transcript(eva)
+    assert said.index("What you need") < said.index("This answer has been corrected")
+    assert WRONG in said
+
+
+@pytest.mark.parametrize(("text", "noted"), [("I want to kill myself", True), (HELP, False)])
+def test_it_says_where_a_message_of_danger_waited_on(
+    published: None, eva: User, text: str, noted: bool
+) -> None:
+    item = item_of(wants(SECRET, text, way="page"))
+    desk_talk.begin(item_id=item.pk, actor=eva)
+    desk_talk.hand_back(item_id=item.pk, actor=eva)
+    said = shown(item, eva)
+    after = said.partition("The conversation was handed back to the assistant.")[2]
+    assert ("A message of danger still waited for a person." in after) is noted
+
+
+def test_it_takes_as_many_queries_for_many_turns_as_for_one(ask: Ask, eva: User) -> None:
+    chosen(ask)
+    item = item_of(wants(SECRET, way="page"))
+    http = browser(eva)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert http.get(reverse("review:talk", args=[item.pk])).status_code == 200
+        return len(captured)
+
+    queries()
+    one = queries()
+    for _ in range(4):
+        assert ask(VISA, secret=SECRET).state == "answered"
+    assert queries() == one
