@@ -104,7 +104,10 @@ CHOICES: Mapping[str, tuple[str, str]] = {
     ),
     Action.ASK: (
         gettext_noop("Ask the citizen for more"),
-        gettext_noop("The citizen sees your question and can write again."),
+        gettext_noop(
+            "The citizen sees your question. The assistant reads what they write then; to read it"
+            " yourself, talk with them."
+        ),
     ),
     Action.HAND_OVER: (
         gettext_noop("Hand to another agency"),
