@@ -113,9 +113,9 @@ def _others(item: ReviewItem, actor: User) -> str:
 def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
     action = prepared.action
     if action is Action.HAND_OVER:
-        return None, gettext(
-            "The item goes to the other agency’s queue. The citizen is told nothing yet."
-        )
+        to = knowledge.release(item.turn.release_number).agencies[prepared.agency].name
+        goes = gettext("The item goes to the queue of {agency}. The citizen is told nothing yet.")
+        return None, goes.format(agency=to)
     if action is Action.DISMISS:
         return _dismissed(item, prepared)
     if action is Action.ASK:
