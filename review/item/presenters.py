@@ -176,7 +176,8 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         flow=tuple(step for step in steps if step.answering),
         beside=tuple(step for step in steps if not step.answering),
         offered=offered(attempts, release),
-        missed=missed(attempts, turn.text, release),
+        # Who may be in danger does not wait for a service.
+        missed=() if dangers else missed(attempts, turn.text, release),
         conversation=tuple(_exchange(each) for each in loaded.turns if each.pk != turn.pk),
         linked=tuple(_linked(each, item) for each in loaded.others),
         decisions=_decisions(item),
