@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -23,7 +24,7 @@ from review.models import Action, ReviewItem
 from tests.audit.owner import triggers_lifted
 from tests.conversations.chat.page.test_shown import SIGN
 from tests.review import desk
-from tests.review.desk import BAD, the_item
+from tests.review.desk import BAD, Says, the_item
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -166,8 +167,9 @@ def sent_to_housing(text: str) -> ReviewItem:
         answer["judgements"] |= {"agencyDetected": ["housing"], "agencyInfo": [housing]}
         answer["judgements"] |= {"agencyCount": 1, "complexity": "low"}
 
-    script = {"judgement_v1": [inquiry], "agency_detect_v1": [elsewhere], "service_select_v1": BAD}
-    return the_item(desk.ask(text, script), "service_select_v1")
+    said: dict[str, Sequence[Says]] = {"judgement_v1": [inquiry], "agency_detect_v1": [elsewhere]}
+    turn = desk.ask(text, {**said, "service_select_v1": BAD})
+    return the_item(turn, "service_select_v1")
 
 
 def test_it_says_what_was_never_offered(eva: User) -> None:
