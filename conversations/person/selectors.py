@@ -21,6 +21,11 @@ def running(session_id: UUID) -> Takeover | None:
     return found.filter(silent_at__gt=timezone.now()).select_related("by").first()
 
 
+def taken_over(session_id: UUID) -> bool:
+    """Whether anybody has or had the conversation of a session."""
+    return Takeover.objects.filter(session_id=session_id).exists()
+
+
 def open_request(session_id: UUID) -> PersonRequest | None:
     """Return the request of a session that waits for a person, None where none does."""
     found = PersonRequest.objects.filter(session_id=session_id, state=RequestState.OPEN)

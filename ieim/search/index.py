@@ -24,7 +24,7 @@ from ieim.search.engine import Field, Index
 from ieim.search.inquiry import heard
 from ieim.search.scoring import Scorer, read_query
 
-_KNOWN = 1.0
+KNOWN = 1.0
 """With this share of it in one service a message is about something that the index knows."""
 
 _ELSEWHERE = 0.2
@@ -77,7 +77,7 @@ class ReleaseIndex:
         if own is not Own.SOME:
             return own is Own.APART
         best, about = self.service_index.shares(message, talk.replace(APART, "\n"))
-        return best >= _KNOWN and about <= _ELSEWHERE * best
+        return best >= KNOWN and about <= _ELSEWHERE * best
 
     def asked(self, text: str, *, in_a_talk: bool) -> None:
         """Words alone say nothing of that here."""

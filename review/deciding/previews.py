@@ -30,13 +30,15 @@ class Preview:
 
     ``happens`` says what happens next, in a sentence or two. ``findings`` are the gate's: with any
     the decision would be refused. ``warnings`` are for who writes a reply, and stop nothing: what
-    it states that its sources do not.
+    it states that its sources do not. ``sees`` says what changes for the citizen at once where no
+    reply is made; empty for nothing.
     """
 
     reply: Reply | None
     happens: str
     findings: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
+    sees: str = ""
 
 
 def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str, Any]) -> Preview:
@@ -81,7 +83,18 @@ def _led_to(item: ReviewItem, actor: User, prepared: Prepared, *, waits: str) ->
     if waits:
         then = f"{happens[0].lower()}{happens[1:]}"
         happens = gettext("{first} After that, {then}").format(first=waits, then=then)
-    return Preview(reply, happens, warnings=warnings)
+    sees = "" if waits or reply is not None else _sees(item, prepared.action)
+    return Preview(reply, happens, warnings=warnings, sees=sees)
+
+
+def _sees(item: ReviewItem, action: Action) -> str:
+    if not actions.closes(item):
+        return ""
+    if action is Action.DISMISS:
+        return gettext("The citizen sees that this is closed")
+    if action is Action.DONE:
+        return gettext("The citizen sees that a person has been in touch")
+    return ""
 
 
 def _waits_for(item: ReviewItem, actor: User, prepared: Prepared) -> str:
@@ -113,9 +126,9 @@ def _others(item: ReviewItem, actor: User) -> str:
 def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
     action = prepared.action
     if action is Action.HAND_OVER:
-        return None, gettext(
-            "The item goes to the other agency’s queue. The citizen is told nothing yet."
-        )
+        to = knowledge.release(item.turn.release_number).agencies[prepared.agency].name
+        goes = gettext("The item goes to the queue of {agency}. The citizen is told nothing yet.")
+        return None, goes.format(agency=to)
     if action is Action.DISMISS:
         return _dismissed(item, prepared)
     if action is Action.ASK:
@@ -138,9 +151,7 @@ def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]
         return None, gettext("The item is done. No answer to the citizen changes.")
     if prepared.said is not None:
         return prepared.said, gettext("The question is closed, and the citizen reads this.")
-    return None, gettext(
-        "The question is closed, and the citizen is told that no answer will follow."
-    )
+    return None, gettext("This is closed, and the citizen sees that. No answer follows.")
 
 
 def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:

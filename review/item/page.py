@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.models import Stage
+from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES
 from conversations.turns import languages
 from ieim.people.models import User
@@ -26,7 +27,7 @@ from review.feedback import selectors as feedback
 from review.item import previews
 from review.item.forms.actions import Choice, DecisionForm
 from review.item.forms.base import Desk, Problem
-from review.item.presenters import item_view, person
+from review.item.presenters import Linked, item_view, linked, person
 from review.item.sections import wording
 from review.item.sections.said import agency_name
 from review.item.selectors import Loaded
@@ -113,6 +114,8 @@ def context(
         "panel": standing.panel,
         "form": decision,
         "correctable": correctable(loaded) if standing.mine else (),
+        "again": _again(loaded),
+        "talked": people.taken_over(loaded.item.turn.session_id),
         "undoable": _undoable(loaded, user),
         "signatures": signatures,
         "signs": any(signature.may_sign for signature in signatures),
@@ -205,6 +208,18 @@ def _standing(loaded: Loaded, user: User) -> Standing:
         opinion_on=person(wanted.actor) if wanted is not None else "",
         why_not=claims.opinion_problem(item, user),
     )
+
+
+def _again(loaded: Loaded) -> Linked | None:
+    """Return the open item that a decided item's question waits in now, None where none does."""
+    item = loaded.item
+    if item.decided_at is None or item.stage not in AWAITED:
+        return None
+    for each in loaded.others:
+        later = each.turn_id == item.turn_id and each.opened_at >= item.decided_at
+        if later and each.stage in AWAITED and each.decided_at is None:
+            return linked(each, item)
+    return None
 
 
 def _undoable(loaded: Loaded, user: User) -> list[UUID]:

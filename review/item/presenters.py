@@ -176,9 +176,10 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         flow=tuple(step for step in steps if step.answering),
         beside=tuple(step for step in steps if not step.answering),
         offered=offered(attempts, release),
-        missed=missed(attempts, turn.text, release),
+        # Who may be in danger does not wait for a service.
+        missed=() if dangers else missed(attempts, turn.text, release),
         conversation=tuple(_exchange(each) for each in loaded.turns if each.pk != turn.pk),
-        linked=tuple(_linked(each, item) for each in loaded.others),
+        linked=tuple(linked(each, item) for each in loaded.others),
         decisions=_decisions(item),
         asked_back=asked_back(turn, release),
         something_else=tuple(filter(None, (_asked_again(turn), _turned_away(turn)))),
@@ -244,7 +245,8 @@ def _exchange(turn: Turn) -> Exchange:
     )
 
 
-def _linked(other: ReviewItem, item: ReviewItem) -> Linked:
+def linked(other: ReviewItem, item: ReviewItem) -> Linked:
+    """Return another item of the conversation that ``item`` is of."""
     if other.pk == item.parent_id:
         how = gettext("Before this one")
     elif other.parent_id == item.pk:

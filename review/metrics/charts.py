@@ -7,6 +7,7 @@ chart fits any page while its words keep their size. What differs by colour diff
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -18,7 +19,9 @@ from django.utils.translation import gettext
 TOP, PLOT, FOOT = 14.0, 170.0, 28.0
 """Pixels above the highest value, for the values, and for the days under them."""
 ROW, BAR = 48.0, 16.0
-"""Pixels of a row of :class:`Bars`, and of the bar in it."""
+"""Pixels of a row of bars whose name is one line, and of the bar in it."""
+LABEL, LINE = 34, 20.0
+"""Characters of a line of a bar's name, which a phone has room for, and its pixels."""
 WIDEST = 76.0
 """Per cent of the width that the longest bar takes: its number stands behind it."""
 TICKS = 4
@@ -86,12 +89,17 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A named value; ``y`` is where its row begins."""
+    """A named value; ``y`` is where its row begins, ``label`` its name in lines."""
 
     y: float
     width: str
-    label: str
+    label: tuple[str, ...]
     words: str
+
+    @property
+    def under(self) -> float:
+        """Where what stands under the name begins."""
+        return self.y + LINE * (len(self.label) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +184,13 @@ def points(
 def bars(name: str, title: str, description: str, values: Sequence[tuple[str, int]]) -> Chart:
     """Return a chart of named values, a row each."""
     top = max((value for _, value in values), default=0) or 1
-    return Chart(
-        "bars",
-        name,
-        title,
-        description,
-        ROW * len(values),
-        bars=tuple(
-            Bar(ROW * index, percent(value / top * WIDEST), label, number(value))
-            for index, (label, value) in enumerate(values)
-        ),
-    )
+    drawn, y = [], 0.0
+    for label, value in values:
+        # SVG folds no text.
+        lines = tuple(textwrap.wrap(label, LABEL)) or ("",)
+        drawn.append(Bar(y, percent(value / top * WIDEST), lines, number(value)))
+        y = drawn[-1].under + ROW
+    return Chart("bars", name, title, description, y, bars=tuple(drawn))
 
 
 def number(value: float) -> str:

@@ -278,9 +278,11 @@ def _in_order(stages: Iterable[str]) -> list[str]:
 
 
 def _reasons(values: Counter[str]) -> list[Named]:
-    """Return reasons by how often they are; a chart has no room for more than the code."""
-    said = {
-        code: f"{words.reason(code)} ({code})" if code else _("No reason was noted.")
-        for code in values
-    }
-    return [(code or _("none"), said[code], count) for code, count in values.most_common()]
+    """Return reasons by how often they are; a chart has the code only where it tells two apart."""
+    short = {code: words.reason(code) if code else _("No reason was noted.") for code in values}
+    long = {code: f"{said} ({code})" if code else said for code, said in short.items()}
+    often = Counter(short.values())
+    return [
+        (short[code] if often[short[code]] == 1 else long[code], long[code], count)
+        for code, count in values.most_common()
+    ]

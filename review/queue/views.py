@@ -19,12 +19,14 @@ from review.queue import bulk as bulk_actions
 from review.queue import presenters as queue_presenters
 from review.queue import saved as saved_views
 from review.queue import selectors
-from review.queue.bulk import NotDone
+from review.queue.bulk import NotDone, Said
 from review.queue.page import news, queue_page
 from review.queue.paging import UnknownPage
 from review.queue.searching import Filters, UnknownFilter
 
 MOST_SHOWN = 2 * selectors.PAGE_SIZE
+_KEPT = "review-bulk"
+"""What of a form that did nothing is kept in the session until the list is shown again."""
 
 
 @never_cache
@@ -40,7 +42,7 @@ def queue(request: HttpRequest) -> HttpResponse:
     except (UnknownFilter, UnknownPage) as error:
         problem = queue_presenters.problem(error)
         shown = queue_page(member(request), Filters(), {}, now)
-    context = {"queue": shown, "problem": problem}
+    context = {"queue": shown, "problem": problem, "kept": request.session.pop(_KEPT, None)}
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 
 
@@ -65,16 +67,26 @@ def changes(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def bulk(request: HttpRequest) -> HttpResponse:
-    """Claim, assign or dismiss the chosen items, and say what became of each."""
+    """Claim, assign or dismiss the chosen items, and say what became of each.
+
+    Where nothing was done, the list shows the form as it was sent.
+    """
+    said = Said()
     try:
         said = bulk_actions.carry_out(member(request), request.POST)
     except NotDone as refused:
         messages.error(request, refused.message)
-    else:
-        for sentence in said.done:
-            messages.success(request, sentence)
-        for sentence in said.not_done:
-            messages.warning(request, sentence)
+    for sentence in said.done:
+        messages.success(request, sentence)
+    for sentence in said.not_done:
+        messages.warning(request, sentence)
+    if not said.done:
+        request.session[_KEPT] = {
+            "chosen": request.POST.getlist("item")[: bulk_actions.MOST],
+            "do": request.POST.get("do", ""),
+            "to": request.POST.get("to", ""),
+            "reason": request.POST.get("reason", ""),
+        }
     # Not "next": the same form's button for one item leads to that item.
     return back(request, field="queue")
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from conversations.models import Attempt
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.slots import with_agencies
-from ieim.search import index_for
+from ieim.search import KNOWN, index_for
 from review.item.sections.said import agency_name
 
 LOOKED_AT = 3
@@ -79,16 +79,21 @@ def asked(attempt: Attempt) -> dict[str, Any]:
 
 def missed(attempts: Sequence[Attempt], text: str, release: Release) -> tuple[Missed, ...]:
     """Return the services (or agencies) of the whole release that fit ``text`` better than any
-    that a stage's attempts were given. Empty for stages that are given neither."""
+    that a stage's attempts were given.
+
+    Empty for stages that are given neither, and where ``text`` is about nothing that the index
+    knows: some service shares a word with nearly everything."""
     payload = next((p for p in map(asked, attempts) if p), {})
     index = index_for(release)
+    known = [
+        each for each in index.services(text, agencies=None, limit=LOOKED_AT) if each.score >= KNOWN
+    ]
+    if not known:
+        return ()
     if "service_index" in payload:
         given = {(s["agencyId"], s["serviceKey"]) for s in payload["service_index"]}
         agencies = {agency for agency, _ in given}
-        best = takewhile(
-            lambda r: r.score > 0 and (r.item.agency, r.item.key) not in given,
-            index.services(text, agencies=None, limit=LOOKED_AT),
-        )
+        best = takewhile(lambda r: (r.item.agency, r.item.key) not in given, known)
         return tuple(
             Missed(
                 r.item.name, agency_name(release, r.item.agency), _why(r.item.agency in agencies)

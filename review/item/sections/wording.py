@@ -117,7 +117,7 @@ CHOICES: Mapping[str, tuple[str, str]] = {
         gettext_noop("I have reached the citizen"),
         gettext_noop("The item is done. The way to reach them is erased."),
     ),
-    Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("No answer follows.")),
+    Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("The item is done without an answer.")),
 }
 """By action: its name and what it leads to, in the order in which they are offered."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -23,7 +24,7 @@ from review.models import Action, ReviewItem
 from tests.audit.owner import triggers_lifted
 from tests.conversations.chat.page.test_shown import SIGN
 from tests.review import desk
-from tests.review.desk import BAD, the_item
+from tests.review.desk import BAD, Says, the_item
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -153,16 +154,41 @@ def test_it_marks_successive_places_for_a_failed_answers_equal_quotes(eva: User)
     assert "<td>43–48</td>" in html
 
 
-def test_it_says_what_was_never_offered(eva: User) -> None:
+def sent_to_housing(text: str) -> ReviewItem:
+    """Return the item of a message for which services of the wrong agency were offered."""
     a = knowledge.release(1).agencies["housing"]
     housing = {"agencyId": a.id, "name": a.name, "path": a.path, "description": a.description}
 
+    def inquiry(answer: dict[str, Any]) -> None:
+        answer["judgements"] |= {"inquiry": True}
+        answer |= {"assistantReply": "", "nextStep": "agency_detect_v1"}
+
     def elsewhere(answer: dict[str, Any]) -> None:
         answer["judgements"] |= {"agencyDetected": ["housing"], "agencyInfo": [housing]}
+        answer["judgements"] |= {"agencyCount": 1, "complexity": "low"}
 
-    turn = desk.ask(TEXT, {"agency_detect_v1": [elsewhere], "service_select_v1": BAD})
-    text = words(page(the_item(turn, "service_select_v1"), eva))
+    said: dict[str, Sequence[Says]] = {"judgement_v1": [inquiry], "agency_detect_v1": [elsewhere]}
+    turn = desk.ask(text, {**said, "service_select_v1": BAD})
+    return the_item(turn, "service_select_v1")
+
+
+def test_it_says_what_was_never_offered(eva: User) -> None:
+    text = words(page(sent_to_housing(TEXT), eva))
     assert "was never offered to the model. It belongs to an agency that was not chosen." in text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I cannot go on any more, everything is pointless",
+        "How can I go abroad with everything?",
+        "I want to extend my tourist visa or I will kill myself",
+    ],
+)
+def test_it_says_so_of_nothing_that_only_shares_a_word_nor_in_a_crisis(
+    message: str, eva: User
+) -> None:
+    assert "was never offered" not in words(page(sent_to_housing(message), eva))
 
 
 def test_it_shows_a_held_reply_as_the_citizen_would_see_it(eva: User) -> None:

@@ -224,3 +224,43 @@ def test_an_assignment_outlasts_a_claim(client: Client, items: list[ReviewItem])
     assert items[0].claimed_until is not None
     assert items[0].claimed_until >= items[0].due_at
     assert claims.holds(items[0], ben, timezone.now() + timedelta(minutes=5))
+
+
+def ticked(html: str) -> list[str]:
+    return re.findall(r'name="item" value="([^"]+)"[^>]* checked', html)
+
+
+def test_what_was_chosen_is_kept_where_nothing_could_be_done(
+    client: Client, items: list[ReviewItem]
+) -> None:
+    for item in items:
+        client.post(reverse("review:claim", args=[item.pk]))
+    chosen = [str(item.pk) for item in items[:2]]
+    for reason, told in (("", "Say why you dismiss the items."), ('a"', "being worked on")):
+        form = {"do": "dismiss", "item": chosen, "reason": reason, "queue": HERE}
+        assert client.post(BULK, form)["Location"] == HERE
+        html = client.get(HERE).content.decode()
+        assert told in html
+        assert sorted(ticked(html)) == sorted(chosen)
+        assert re.search(r"<details[^>]*queue-bulk__dismiss[^>]* open>", html)
+        (field,) = re.findall(r'<input[^>]* name="reason"[^>]*>', html)
+        assert ('value="a&quot;"' in field) is bool(reason)
+        # Once: who comes back later begins anew.
+        html = client.get(HERE).content.decode()
+        assert ticked(html) == []
+        assert "queue-bulk__dismiss open" not in html
+
+
+def test_what_was_done_is_not_chosen_any_more(client: Client, items: list[ReviewItem]) -> None:
+    client.post(BULK, {"do": "claim", "item": [str(items[0].pk)], "queue": HERE})
+    assert ticked(client.get(HERE).content.decode()) == []
+
+
+@pytest.mark.parametrize(("tab", "main"), [("open", True), ("mine", False)])
+def test_claiming_is_not_the_main_thing_where_everything_is_claimed(
+    client: Client, items: list[ReviewItem], tab: str, main: bool
+) -> None:
+    client.post(reverse("review:claim", args=[items[0].pk]))
+    html = client.get(QUEUE, {"tab": tab}).content.decode()
+    (button,) = re.findall(r'<button class="([^"]+)"[^>]*value="claim"', html)
+    assert ("govuk-button--secondary" not in button) is main

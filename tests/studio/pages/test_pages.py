@@ -181,10 +181,14 @@ def test_it_is_turned_down_or_withdrawn(edith: User, page: Client, other: Client
     shown = text(page.get(address))
     assert "The fee is 85 &lt;b&gt;" in shown
     assert "turned down" in shown
+    assert "Paul Peck decided on" in shown
     change(edith, fees="85 crowns")
     second = proposals.propose(note="x", by=edith)
     page.post(f"/knowledge/proposals/{second.pk}/withdraw/")
     assert Proposal.objects.get(pk=second.pk).state == Proposal.State.WITHDRAWN
+    shown = text(page.get(f"/knowledge/proposals/{second.pk}/"))
+    assert f"{edith.display_name} withdrew it on" in shown
+    assert "decided on" not in shown
 
 
 def test_golden_questions_must_be_asked_first(edith: User, other: Client) -> None:

@@ -1,0 +1,81 @@
+"""What the page says of a decision before it is taken: the heading and the sentences agree."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from ieim.knowledge import selectors as knowledge
+from review.models import Action, ReviewItem
+from tests.conversations.person.asking import item_of, wants
+from tests.fixtures import VISA
+from tests.review import desk
+from tests.review.deciding.test_second import CRISIS
+from tests.review.desk import BAD, REASON, the_item
+from tests.review.people import browser
+
+pytestmark = pytest.mark.usefixtures("published")
+
+
+def looked_at(item: ReviewItem, action: Action, **values: str) -> str:
+    """Return the words of the page that "See what happens" leads to."""
+    user = desk.person("eva", *desk.ALL)
+    item = desk.take(item, user)
+    address = reverse("review:preview", args=[item.pk])
+    draft = {"version": str(item.version), "action": action.value, "reason": REASON, **values}
+    return words(browser(user).post(address, draft))
+
+
+def words(page: Any) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.content.decode())).split())
+
+
+def test_it_names_the_agency_that_gets_the_item() -> None:
+    item = the_item(desk.ask(VISA, {"category_select_v1": BAD}))
+    name = knowledge.release(1).agencies["revenue"].name
+    said = looked_at(item, Action.HAND_OVER, **{"hand-agency": "revenue"})
+    assert f"The item goes to the queue of {name}. The citizen is told nothing yet." in said
+    assert "The citizen sees nothing new yet" in said
+
+
+CLOSED = "The citizen sees that this is closed"
+NOTHING_NEW = "The citizen sees nothing new yet"
+
+
+def test_a_dismissal_says_the_same_in_heading_and_text() -> None:
+    item = the_item(desk.ask(VISA, {"category_select_v1": BAD}))
+    said = looked_at(item, Action.DISMISS)
+    assert f"{CLOSED} Your question" in said
+    assert "This is closed, and the citizen sees that. No answer follows." in said
+    assert NOTHING_NEW not in said
+
+
+def test_a_dismissal_that_waits_for_a_second_person_shows_nothing_yet() -> None:
+    said = looked_at(the_item(desk.ask(CRISIS, {}), "reply"), Action.DISMISS)
+    assert "Nothing happens until a second person has agreed. After that, this is closed" in said
+    assert NOTHING_NEW in said
+    assert CLOSED not in said
+
+
+@pytest.mark.parametrize(
+    ("stage", "told"),
+    [
+        ("category_select_v1", f"{CLOSED}."),
+        ("classify", "The citizen is told nothing: nobody waits for this."),
+    ],
+)
+def test_the_action_says_of_a_dismissal_what_the_preview_says(stage: str, told: str) -> None:
+    user = desk.person("eva", *desk.ALL)
+    item = desk.take(the_item(desk.ask(VISA, {stage: BAD}), stage), user)
+    said = words(browser(user).get(reverse("review:item", args=[item.pk])))
+    assert f"Dismiss The item is done without an answer. {told}" in said
+
+
+def test_the_heading_says_that_a_person_has_been_in_touch() -> None:
+    said = looked_at(item_of(wants("a")), Action.DONE)
+    assert "The citizen sees that a person has been in touch Your question" in said
+    assert NOTHING_NEW not in said
