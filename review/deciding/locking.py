@@ -124,8 +124,11 @@ def claim_problem(item: ReviewItem, actor: User, now: datetime) -> str:
 def checked_reason(reason: object) -> str:
     """Return a decision's reason without the space around it; raises :class:`Refused`."""
     text = reason.strip() if isinstance(reason, str) else ""
-    if sum(map(str.isalpha, text)) < MIN_LETTERS:
+    if not text:
         raise Refused(gettext("Say in a few words why you decide so: a decision needs a reason."))
+    if sum(map(str.isalpha, text)) < MIN_LETTERS:
+        said = gettext("The reason is too short: write at least {number} letters.")
+        raise Refused(said.format(number=MIN_LETTERS))
     if len(text) > MAX_REASON:
         said = gettext("The reason is {number} characters long; {most} are enough.")
         raise Refused(said.format(number=f"{len(text):,}", most=f"{MAX_REASON:,}"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
@@ -119,8 +120,15 @@ def _json_value(value: object) -> Value:
 
 def read_csv(reader: Reader) -> None:
     """Read rows under a header, whose cells are those of :mod:`ieim.knowledge.bundles.cells`; an
-    empty one is a missing value."""
-    lines = csv.reader(io.StringIO(reader.text() or "", newline=""), strict=True)
+    empty one is a missing value.
+
+    Semicolons separate where the header has some and no comma: so spreadsheets save it where a
+    comma is the decimal mark.
+    """
+    text = reader.text() or ""
+    first = re.search(r"[^\s;].*", text)
+    mark = ";" if first and ";" in first[0] and "," not in first[0] else ","
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=mark)
     header: list[str] = []
     started = 1
     try:
@@ -136,7 +144,7 @@ def read_csv(reader: Reader) -> None:
                 reader.problem(
                     line,
                     f"has {len(cells)} cells, the header has {len(header)} columns: "
-                    "quote cells that contain commas",
+                    f"quote cells that contain {'commas' if mark == ',' else 'semicolons'}",
                 )
             else:
                 row = dict(zip(header, cells, strict=True))

@@ -73,7 +73,7 @@ def needle(phrase: str, *, once: bool) -> str:
 
 
 def _closed(text: str) -> Closed:
-    letters, at = _letters(text)
+    letters, at = plain_letters(text)
     tokens = list(_TOKEN.finditer(letters))
     joined = [_joins(letters, left, right) for left, right in pairwise(tokens)]
     parts: list[str] = []
@@ -109,7 +109,7 @@ def _near(joined: Sequence[bool], number: int, other: int) -> bool:
     return 0 <= between < len(joined) and joined[between]
 
 
-def _letters(text: str) -> tuple[str, list[int]]:
+def plain_letters(text: str) -> tuple[str, list[int]]:
     """Return the text as plain letters, and the code point that each of them comes from."""
     pieces, at = [], []
     for index, character in enumerate(text):

@@ -1,7 +1,8 @@
 """Risk phrases: deterministic flags that no model can take away.
 
 Part of the screen. The phrases stand in ``risk_phrases.yaml``, by flag and language; they are
-located like evidence, so a flag always points at the citizen's own words.
+located like evidence, so a flag always points at the citizen's own words. That somebody asks for a
+person is told by the form (:mod:`ieim.pipeline.message.asking`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ieim.pipeline.evidence import locating
 from ieim.pipeline.evidence.folding import fold_cached, fold_quote
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Label, Release
-from ieim.pipeline.message import closing
+from ieim.pipeline.message import asking, closing
 
 Source = Literal["rule", "meaning", "hint", "model"]
 
@@ -85,6 +86,8 @@ def find(text: str) -> list[Risk]:
     for code, start, end in _broken(text):
         if code not in first:
             first[code] = Risk(code, start, end)
+    if wish := asking.find(text):
+        first[asking.FLAG] = Risk(asking.FLAG, *wish)
     return sorted(first.values(), key=lambda risk: (risk.start, risk.code))
 
 

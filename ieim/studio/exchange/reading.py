@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.formats import Reader, json_decoder, json_row, read_csv, read_yaml
 from ieim.knowledge.bundles.rows import Table
 from ieim.studio.exchange.workbook import read_workbook
@@ -77,6 +78,12 @@ def read(kind: str, table: Table, data: bytes) -> Upload:
         read_workbook(reader, table, data, MAX_ROWS)
     else:
         _TEXT[kind](reader)
+    named = {name for row in reader.rows for name in row.values}
+    if kind in ("csv", "xlsx") and named and named.isdisjoint(COLUMNS[table]):
+        # Said of every row and column, it would be said many times.
+        reader.rows = []
+        columns = ", ".join(COLUMNS[table])
+        reader.problem(1, f"has no column that is known: those of {table} are {columns}")
     if len(reader.rows) > MAX_ROWS:
         reader.rows = reader.rows[:MAX_ROWS]
         reader.problem(None, f"has more than {MAX_ROWS:,} rows: split it, or load a bundle")

@@ -148,7 +148,9 @@ def test_it_says_at_each_field_what_is_missing(at_desk: Desk) -> None:
     assert "<title>Error:" in html
     assert '<a href="#action-override">' in at_desk.said("preview", status=422)
     assert "#ask-text" in at_desk.said("preview", "ask", status=422)
-    assert '<a href="#reason">' in at_desk.said("preview", "retry", status=422, reason="??")
+    short = '<a href="#reason">The reason is too short: write at least 3 letters.'
+    assert short in at_desk.said("preview", "retry", status=422, reason="ok")
+    assert short in at_desk.said("preview", "retry", status=422, reason="??")
     elsewhere = {"write-text": "See https://elsewhere.example/form"}
     assert '<a href="#write-text">' in at_desk.said("preview", "write", elsewhere, status=422)
     assert not Decision.objects.exists()

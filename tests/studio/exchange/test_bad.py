@@ -107,6 +107,11 @@ def test_it_names_the_sheet_and_the_line_of_a_workbook(client: Client) -> None:
         ("csv", GOOD.encode("utf-16"), "mine.csv:1: is not UTF-8 text here"),
         ("csv", b'agency,key\n"tax,return', "mine.csv:2: is not CSV: unexpected end of data"),
         ("csv", b"agency,agency\na,b\n", "mine.csv:1: has the column 'agency' twice"),
+        (
+            "csv",
+            b"agency;key;name\ntax;new;Pay; and more\n",
+            "has 4 cells, the header has 3 columns: quote cells that contain semicolons",
+        ),
         ("json", b"{}", "mine.json:1: is not a JSON array"),
         ("json", b'[\n{"agency": "tax",\n]', "mine.json:3: is not JSON: "),
         (
@@ -138,6 +143,20 @@ def test_it_says_what_is_wrong_with_a_file(
 ) -> None:
     found = problems(preview(client, "service", kind, data))
     assert any(expected in problem for problem in found), found
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("csv", b"broken|file\nand|rows\nbelow|it\n"),
+        ("xlsx", workbook([["broken", "file"], ["and", "rows"]])),
+    ],
+)
+def test_it_says_once_that_a_header_names_nothing_it_knows(
+    client: Client, kind: str, data: bytes
+) -> None:
+    (problem,) = problems(preview(client, "category", kind, data))
+    assert ":1: has no column that is known: those of dictionary are agency, key, " in problem
 
 
 def test_it_refuses_a_workbook_that_unpacks_to_too_much(

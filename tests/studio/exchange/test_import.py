@@ -67,6 +67,20 @@ def test_it_shows_what_a_file_would_change_and_changes_nothing(client: Client) -
     assert renewed().fees == "80 crowns"
 
 
+@pytest.mark.parametrize("before", ["", "\ufeff", "\r\n", ";;;\r\n"])
+def test_it_reads_what_a_spreadsheet_saves_with_semicolons(client: Client, before: str) -> None:
+    file = (
+        '"agency";"key";fees;"requirements"\r\n'
+        "tax;return;1,50 crowns, in cash;\r\n"
+        'passports;renew;"90; or 80 crowns";A photo | The old passport\r\n'
+    )
+    page = preview(client, "service", "csv", f"{before}{file}".encode())
+    assert {entry.entry: entry.fields for entry in page.context["result"].planned} == {
+        "tax return": {"fees": ["", "1,50 crowns, in cash"]},
+        "passports renew": {"fees": ["80 crowns", "90; or 80 crowns"]},
+    }
+
+
 def test_it_imports_what_the_preview_showed(client: Client, edith: User) -> None:
     events = AuditEvent.objects.count()
     answer = confirm(client, "service", preview(client, "service", "csv", FILE))
