@@ -123,6 +123,8 @@ SUPERUSER = {
     "studio_goldenquestion": "vc",
 }
 """What superusers do in the admin where it is not everything."""
+IN_AND_OUT = ("admin:login", "admin:logout")
+"""What of the admin is for those too to whom nobody has given a role."""
 OF_AGENCY = frozenset(f"studio_{n}" for n in ("agency", "category", "service", "translation"))
 _RIGHTS = {"changelist": "v", "history": "v", "add": "a", "delete": "d", "password": "c"} | {
     "import": "c",
@@ -171,6 +173,9 @@ def expected(
     name: str, method: str, variant: Variant, role: Role | None, user: User | AnonymousUser
 ) -> str:
     """Return what somebody of one agency with ``role`` is answered; None is no role."""
+    roleless = role is None and user.is_authenticated and not user.is_superuser
+    if roleless and name.startswith(("admin:", "staff_home")) and name not in IN_AND_OUT:
+        return NOT_YOURS
     if found := model_page(name):
         return _admin(*found, method, variant, role, user)
     who = who_may(name, method)

@@ -98,7 +98,7 @@ def test_it_dismisses_with_a_reason(client: Client, stopped: Turn) -> None:
 def test_what_cannot_be_dismissed_is_not_claimed(client: Client, stopped: Turn) -> None:
     (item,) = ReviewItem.objects.all()
     (told,) = post(client, "dismiss", [item], reason="a")
-    assert "few words" in told
+    assert "at least 3 letters" in told
     assert holders([item]) == [None]
 
 
