@@ -126,7 +126,7 @@ def test_an_administrator_hands_out_roles_and_agencies(
     wanted = [group(Role.SUPERVISOR), group(Role.PUBLISHER)]
     assert desk.post(page, filled(desk, page, groups=wanted)).status_code == 302
     assert desk.post(f"{SCOPES}add/", {"user": carl.pk, "agency": "housing"}).status_code == 302
-    assert account_of(carl.pk).agencies == {"passports", "housing"}  # type: ignore[union-attr]
+    assert account_of(carl.pk).agencies == {"passports", "housing"}  # type: ignore[union-attr]  # carl is there
     (_, actor, roles), (_, _, agencies) = events("user_changed")
     assert actor == "staff:ada"
     assert roles["roles_given"] == ["knowledge publisher", "supervisor"]

@@ -93,13 +93,13 @@ class DraftAdmin(Scoped):
             request.POST = saved_over(request.POST)  # type: ignore[assignment]
             if object_id is not None and (again := self._gone(request, object_id)):
                 request.POST, said = again
-                request._refused = {"": {"": [Problem.told(said)]}}  # type: ignore[attr-defined]
+                request._refused = {"": {"": [Problem.told(said)]}}  # type: ignore[attr-defined]  # as below
                 form_url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_add")
                 return super().changeform_view(request, None, form_url, extra_context)
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except Refused as refused:
-            request._refused = refused.problems  # type: ignore[attr-defined]
+            request._refused = refused.problems  # type: ignore[attr-defined]  # the admin passes nothing else
             return super().changeform_view(request, object_id, form_url, extra_context)
 
     def render_change_form(

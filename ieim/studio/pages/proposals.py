@@ -159,6 +159,7 @@ def _page(
     found = get_object_or_404(selectors.proposals(), pk=pk)
     before = None if found.base_id is None else stored_release(found.base_id)
     after = drafts.release_of(found)
+    changed = differences(before, after)
     names = presenters.agency_names(before, after)
     asked, run = proposals.golden_state(found)
     remarks = [Remark.from_dict(values) for values in found.checks]
@@ -168,9 +169,9 @@ def _page(
         "mine": found.proposed_by_id == request.user.pk,
         "may_publish": request.user.has_perm(MAY_PUBLISH),
         "beyond": beyond(found, request.user) if found.state == Proposal.State.OPEN else "",
-        "numbers": help_numbers(found) if found.state == Proposal.State.OPEN else [],
+        "numbers": help_numbers(changed),
         "differences": presenters.difference_list(
-            differences(before, after),
+            changed,
             request.GET,
             names=names,
             scope=agencies_of(request.user),

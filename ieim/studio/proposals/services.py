@@ -26,7 +26,7 @@ from ieim.studio.checks.checking import budget, checked, languages, missing
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.proposals import words
-from ieim.studio.proposals.touching import beyond, help_numbers
+from ieim.studio.proposals.touching import beyond, changes, help_numbers
 
 MAY_PROPOSE = "studio.add_proposal"
 MAY_PUBLISH = "studio.publish_proposal"
@@ -114,7 +114,7 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
     losses = _losses(proposal)
     if losses and not reason:
         raise ProposalError([words.worse(losses)])
-    if not reason and (changed := help_numbers(proposal)):
+    if not reason and (changed := help_numbers(changes(proposal))):
         raise ProposalError([words.numbers(changed)])
     release = proposal.again or _release(proposal)
     publication = Publication.objects.create(release=release, published_by=by)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -12,17 +13,22 @@ from ieim.knowledge import selectors
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts import kept as drafts
 from ieim.studio.models import Proposal
-from ieim.studio.proposals.differences import Kind, differences
+from ieim.studio.proposals.differences import Difference, Kind, differences
 
 _HELP: Final = frozenset({"help_lines", "labels"})
 """Tables whose texts somebody in danger reads."""
 
 
-def touched(proposal: Proposal) -> frozenset[str]:
-    """Return the ids of the agencies of whose entries ``proposal`` changes any, beside the release
-    that it was made over; "" stands for what belongs to no single agency, such as labels."""
+def changes(proposal: Proposal) -> list[Difference]:
+    """Return what ``proposal`` changes, beside the release that it was made over."""
     before = None if proposal.base_id is None else selectors.release(proposal.base_id)
-    return frozenset(each.agency for each in differences(before, drafts.release_of(proposal)))
+    return differences(before, drafts.release_of(proposal))
+
+
+def touched(proposal: Proposal) -> frozenset[str]:
+    """Return the ids of the agencies of whose entries ``proposal`` changes any; "" stands for what
+    belongs to no single agency, such as labels."""
+    return frozenset(each.agency for each in changes(proposal))
 
 
 def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
@@ -34,13 +40,12 @@ def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
     return ", ".join(each or gettext("what all agencies share") for each in others)
 
 
-def help_numbers(proposal: Proposal) -> list[str]:
-    """Return the entries of help lines and labels whose figures ``proposal`` changes or takes away:
-    a wrong one there is a call for help that nobody answers."""
-    before = None if proposal.base_id is None else selectors.release(proposal.base_id)
+def help_numbers(changed: Iterable[Difference]) -> list[str]:
+    """Return the entries of help lines and labels of which figures change or go: a wrong one there
+    is a call for help that nobody answers."""
     return [
         each.entry
-        for each in differences(before, drafts.release_of(proposal))
+        for each in changed
         if each.table in _HELP
         and each.kind is not Kind.ADDED
         and any(_figures(field.before) != _figures(field.after) for field in each.fields)
