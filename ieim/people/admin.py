@@ -225,7 +225,6 @@ class AgencyScopeAdmin(OfScope):
     list_display = ["user", "agency"]
     list_filter = ["agency"]
     search_fields = ["user__username", "agency"]
-    autocomplete_fields = ["user"]
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any

@@ -36,6 +36,10 @@ def test_it_is_a_choice_of_the_published_agencies(desk: Client) -> None:
     assert choices["passports"] == "Passport and Identity Office (passports)"
 
 
+def test_people_are_a_list_that_needs_no_script(desk: Client, carl: User) -> None:
+    assert f'<option value="{carl.pk}">carl</option>' in desk.get(ADD).content.decode()
+
+
 def test_who_writes_a_new_agency_can_work_for_it_before_it_is_published(
     desk: Client, carl: User
 ) -> None:
