@@ -6,17 +6,16 @@ Nothing here touches a database, so a bundle can be checked and used without one
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from ieim.knowledge.bundles.checks import check_row
-from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, Values, opens
+from ieim.knowledge.bundles.checks import check_row, dangling, duplicates, flagless
+from ieim.knowledge.bundles.columns import EXAMPLES_LIMIT, Values, opens
 from ieim.knowledge.bundles.formats import READERS, Reader, read_yaml_bundle
 from ieim.knowledge.bundles.rows import (
-    IDENTITY,
     OPTIONAL,
     TABLES,
     BundleError,
@@ -36,6 +35,7 @@ from ieim.pipeline.knowledge import (
     Service,
     Translation,
 )
+from ieim.pipeline.message.language import told_as
 
 __all__ = ["Bundle", "BundleError", "BundleProblem", "bundle_of", "default_labels", "read_bundle"]
 
@@ -43,6 +43,8 @@ Content: TypeAlias = dict[str, list[dict[str, Any]]]
 """A bundle as JSON: the tables, every row with all its columns, in the bundle's order.
 
 A table that a bundle may do without is there only where it has a row."""
+
+Told = TypeVar("Told", Translation, HelpLine, CaseText)
 
 _DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
 
@@ -94,7 +96,10 @@ class Bundle:
         return _build({table: [dict(row) for row in content.get(table, ())] for table in TABLES})
 
     def release(self, number: int = 0) -> Release:
-        """Return the bundle as a release; its ``sha256`` is over the canonical :attr:`content`."""
+        """Return the bundle as a release; its ``sha256`` is over the canonical :attr:`content`.
+
+        Languages have the codes that messages are told by there: ``tl`` for ``fil``.
+        """
         labels: dict[str, dict[str, Label]] = {}
         for label in self.labels:
             labels.setdefault(label.set, {})[label.code] = label
@@ -105,10 +110,10 @@ class Bundle:
             categories={(entry.agency, entry.key): entry for entry in self.dictionary},
             services={(service.agency, service.key): service for service in self.services},
             labels=labels,
-            translations=self.translations,
-            help_lines=self.help_lines,
+            translations=tuple(map(_told, self.translations)),
+            help_lines=tuple(map(_told, self.help_lines)),
             risk_examples=self.risk_examples,
-            texts=self.texts,
+            texts=tuple(map(_told, self.texts)),
         )
 
 
@@ -147,10 +152,10 @@ def bundle_of(
     for table in TABLES:
         checked = [(row, *check_row(table, row)) for row in tables.get(table, ())]
         found.extend(problem for _, _, wrong in checked for problem in wrong)
-        found.extend(_duplicates(table, [(row, values) for row, values, _ in checked]))
+        found.extend(duplicates(table, [(row, values) for row, values, _ in checked]))
         good[table] = [values for _, values, _ in checked]
-    found.extend(_dangling(tables, good))
-    found.extend(_flagless(tables, good))
+    found.extend(dangling(tables, good))
+    found.extend(flagless(tables, good, good["labels"] or map(asdict, default_labels())))
     if len(good["risk_examples"]) > EXAMPLES_LIMIT:
         many = f"has {len(good['risk_examples']):,} risk_examples: {EXAMPLES_LIMIT} is the limit"
         found.append(BundleProblem(file, None, many))
@@ -186,6 +191,10 @@ def _build(tables: Mapping[Table, Sequence[Values]]) -> Bundle:
         risk_examples=tuple(RiskExample(**values) for values in tables["risk_examples"]),
         texts=tuple(CaseText(**values) for values in tables["texts"]),
     )
+
+
+def _told(text: Told) -> Told:
+    return replace(text, language=told_as(text.language))
 
 
 def _warning(services: Sequence[Service], has: str) -> Iterator[str]:
@@ -240,61 +249,3 @@ def _read_file(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundleProbl
             if table not in readers and table not in OPTIONAL
         )
     return {table: readers[table].rows for table in TABLES if table in readers}, problems
-
-
-def _duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator[BundleProblem]:
-    first: dict[tuple[str, ...], Row] = {}
-    columns = IDENTITY[table]
-    for row, values in checked:
-        identity = tuple(values[column] for column in columns)
-        if not all(
-            v or not COLUMNS[table][c].required for c, v in zip(columns, identity, strict=True)
-        ):
-            continue
-        before = first.setdefault(identity, row)
-        if before is not row:
-            names, shown = " and ".join(columns), " ".join(identity)
-            where = before.file if before.line is None else f"line {before.line}"
-            message = f"has the same {names} as {where} ({shown[:200]!r}): make it different"
-            yield BundleProblem(row.file, row.line_of(columns[-1]), message)
-
-
-def _dangling(
-    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
-) -> Iterator[BundleProblem]:
-    """Yield references to what is not there; silent about a table that could not be read."""
-    agencies = {values["id"] for values in good["agencies"]}
-    entries = {(values["agency"], values["key"]) for values in good["dictionary"]}
-    services = {(values["agency"], values["key"]) for values in good["services"]}
-    for table in ("dictionary", "services", "translations"):
-        for row, values in zip(tables.get(table, ()), good[table], strict=True):
-            agency = values["agency"]
-            if agency and agency not in agencies and "agencies" in tables:
-                message = f"agency {agency[:200]!r} is not among the agencies"
-                yield BundleProblem(row.file, row.line_of("agency"), message)
-                continue
-            wanted: list[tuple[str, str, str]] = []
-            if "dictionary" in tables:
-                wanted += [("categories", "category", key) for key in values.get("categories", ())]
-                wanted += [("category", "category", values.get("category", ""))]
-            if "services" in tables and table == "translations":
-                wanted.append(("service", "service", values["service"]))
-            for column, what, key in wanted:
-                if key and (agency, key) not in (entries if what == "category" else services):
-                    place = "in the dictionary" if what == "category" else "among the services"
-                    message = f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
-                    yield BundleProblem(row.file, row.line_of(column), message)
-
-
-def _flagless(
-    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
-) -> Iterator[BundleProblem]:
-    """Yield risk flags that no label has: those of the bundle, or the default ones."""
-    labels = [(values["set"], values["code"]) for values in good["labels"]]
-    known = set(labels or ((label.set, label.code) for label in default_labels()))
-    for table in ("help_lines", "risk_examples"):
-        for row, values in zip(tables.get(table, ()), good[table], strict=True):
-            flag = values["flag"]
-            if flag and ("risk_flags", flag) not in known:
-                message = f"flag {flag[:200]!r} is not among the labels of risk_flags"
-                yield BundleProblem(row.file, row.line_of("flag"), message)

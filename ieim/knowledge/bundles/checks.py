@@ -1,12 +1,12 @@
-"""What makes a row good: its columns, its label, what it translates."""
+"""What makes a row good: its columns, its label, what it translates, and what it refers to."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ieim.knowledge.bundles.columns import COLUMNS, EFFECTS, TRANSLATED, Complaint, Values
-from ieim.knowledge.bundles.rows import BundleProblem, Row, Table
+from ieim.knowledge.bundles.rows import IDENTITY, BundleProblem, Row, Table
 from ieim.pipeline.knowledge import LABEL_SETS
 
 _MINUTES = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
@@ -77,3 +77,63 @@ def _expected_effect(label_set: str, effect: str) -> str | None:
     if label_set == "urgencies":
         return None if _MINUTES.fullmatch(effect) else "a whole number of minutes"
     return "allowed here: only risk_flags and urgencies have one"
+
+
+def duplicates(table: Table, checked: Sequence[tuple[Row, Values]]) -> Iterator[BundleProblem]:
+    """Yield rows that another has the identity of."""
+    first: dict[tuple[str, ...], Row] = {}
+    columns = IDENTITY[table]
+    for row, values in checked:
+        identity = tuple(values[column] for column in columns)
+        if not all(
+            v or not COLUMNS[table][c].required for c, v in zip(columns, identity, strict=True)
+        ):
+            continue
+        before = first.setdefault(identity, row)
+        if before is not row:
+            names, shown = " and ".join(columns), " ".join(identity)
+            where = before.file if before.line is None else f"line {before.line}"
+            message = f"has the same {names} as {where} ({shown[:200]!r}): make it different"
+            yield BundleProblem(row.file, row.line_of(columns[-1]), message)
+
+
+def dangling(
+    tables: Mapping[Table, Sequence[Row]], good: Mapping[Table, Sequence[Values]]
+) -> Iterator[BundleProblem]:
+    """Yield references to what is not there; silent about a table that could not be read."""
+    agencies = {values["id"] for values in good["agencies"]}
+    entries = {(values["agency"], values["key"]) for values in good["dictionary"]}
+    services = {(values["agency"], values["key"]) for values in good["services"]}
+    for table in ("dictionary", "services", "translations"):
+        for row, values in zip(tables.get(table, ()), good[table], strict=True):
+            agency = values["agency"]
+            if agency and agency not in agencies and "agencies" in tables:
+                message = f"agency {agency[:200]!r} is not among the agencies"
+                yield BundleProblem(row.file, row.line_of("agency"), message)
+                continue
+            wanted: list[tuple[str, str, str]] = []
+            if "dictionary" in tables:
+                wanted += [("categories", "category", key) for key in values.get("categories", ())]
+                wanted += [("category", "category", values.get("category", ""))]
+            if "services" in tables and table == "translations":
+                wanted.append(("service", "service", values["service"]))
+            for column, what, key in wanted:
+                if key and (agency, key) not in (entries if what == "category" else services):
+                    place = "in the dictionary" if what == "category" else "among the services"
+                    message = f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"
+                    yield BundleProblem(row.file, row.line_of(column), message)
+
+
+def flagless(
+    tables: Mapping[Table, Sequence[Row]],
+    good: Mapping[Table, Sequence[Values]],
+    labels: Iterable[Values],
+) -> Iterator[BundleProblem]:
+    """Yield risk flags that none of ``labels`` is."""
+    known = {(values["set"], values["code"]) for values in labels}
+    for table in ("help_lines", "risk_examples"):
+        for row, values in zip(tables.get(table, ()), good[table], strict=True):
+            flag = values["flag"]
+            if flag and ("risk_flags", flag) not in known:
+                message = f"flag {flag[:200]!r} is not among the labels of risk_flags"
+                yield BundleProblem(row.file, row.line_of("flag"), message)

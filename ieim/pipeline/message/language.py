@@ -56,6 +56,13 @@ _ALIASES = {
     "ltg": "lv", "pcm": "en", "sdh": "ku", "uzs": "uz", "vec": "it", "wuu": "zh", "yue": "zh",
 }  # fmt: skip
 _NO_LANGUAGE = "zxx"
+# Other codes of a language that the model tells by one.
+_OTHER_CODES = {"fil": "tl", "in": "id", "iw": "he", "nb": "no"}
+
+
+def told_as(code: str) -> str:
+    """Return the code that a message in the language of ``code`` is told by."""
+    return _OTHER_CODES.get(code, code)
 
 
 def detect(text: str) -> dict[str, float]:

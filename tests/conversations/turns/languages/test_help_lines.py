@@ -7,8 +7,11 @@ import pytest
 from conversations import selectors
 from conversations.models import Turn
 from conversations.turns import services
+from conversations.turns.help_lines import contacts
 from conversations.turns.refusing import Refused
+from ieim.knowledge import selectors as knowledge
 from ieim.people.roles import Role
+from ieim.pipeline.message import language
 from ieim.studio.drafts import editing, publishing
 from ieim.studio.models import Change
 from tests.conversations.chat.page.test_views import page, send, visitor
@@ -23,10 +26,14 @@ HELP = "Please get help now"
 @pytest.fixture
 def turkish(published: None) -> None:
     """The demo with a help line in Turkish, which an editor has written and published."""
-    values = {"language": "tr", "flag": "self_harm", "text": TURKISH}
+    _publish("tr", TURKISH)
+
+
+def _publish(language: str, text: str) -> None:
+    values = {"language": language, "flag": "self_harm", "text": text}
     eve, source = person("eve", Role.EDITOR), Change.Source.API
     editing.save(table="help_lines", values=values, by=eve, seen=None, source=source)
-    publishing.publish(note="in Turkish", by=eve)
+    publishing.publish(note="one more language", by=eve)
 
 
 @pytest.mark.usefixtures("turkish")
@@ -60,3 +67,23 @@ def test_without_them_those_of_the_knowledge_show(ask: Ask) -> None:
     (line,) = selectors.turn_view(turn.pk).contacts
     assert (turn.language, line.language) == ("tr", "en")
     assert Turn.objects.get().state == "needs_review"
+
+
+@pytest.mark.usefixtures("published")
+def test_filipino_has_them_by_its_longer_code(ask: Ask) -> None:
+    _publish("fil", "Hindi ka nag-iisa. Tumawag agad sa 911.")
+    turn = ask("gusto ko nang mamatay, ayoko na talaga")
+    assert "Hindi ka nag-iisa. Tumawag agad sa 911." in selectors.turn_view(turn.pk).contact_texts
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize("code", ["nb", "no"])
+def test_norwegian_has_them_by_either_of_its_codes(code: str) -> None:
+    _publish(code, "Du er ikke alene. Ring 113 med en gang.")
+    text = "Jeg orker ikke mer og vil ikke leve lenger"
+    release = knowledge.current_release()
+    assert release is not None
+    found = contacts(["self_harm"], release, language.best(text, {"no"}), text=text)
+    assert [(each.language, each.text) for each in found] == [
+        ("no", "Du er ikke alene. Ring 113 med en gang.")
+    ]
