@@ -1,6 +1,7 @@
 """Who may do what to whose account: the one rule, for every way that leads to an account.
 
-A superuser may do anything. Anybody else who looks after accounts (an administrator)
+A superuser may do anything but shut themselves out. Anybody else who looks after accounts (an
+administrator)
 
 - hands out the known roles except *administrator*, and takes them back;
 - gives others any agency scope: which agencies somebody works for is their business, and a scope
@@ -93,6 +94,9 @@ def why_not(by: User, before: Account | None, after: Account | None) -> str:
     nothing at the end whether they may change all of it.
     """
     if by.is_superuser:
+        shut_out = after is None or not (after.active and after.superuser)
+        if before is not None and before.pk == by.pk and shut_out:
+            return gettext("Nobody shuts themselves out. Ask another superuser.")
         return ""
     sides = [side for side in (before, after) if side is not None]
     if any(side.pk == by.pk for side in sides):

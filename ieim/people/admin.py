@@ -45,6 +45,11 @@ def _may(request: HttpRequest, pk: int, *, all_of_it: bool) -> bool:
     return not why_not(member(request), account, None if all_of_it else account)
 
 
+def _may_scope(request: HttpRequest, pk: int) -> bool:
+    """Whether they may change what agencies somebody works for."""
+    return member(request).is_superuser or _may(request, pk, all_of_it=True)
+
+
 @admin.register(User)
 class PeopleAdmin(OfPeople):
     """Accounts and their roles."""
@@ -181,7 +186,8 @@ class ScopeForm(ScopeModelForm):
     def clean_user(self) -> User:
         """Return whose scope it is."""
         user: User = self.cleaned_data["user"]
-        if why := why_not(self.by, account_of(user.pk), None):
+        account = account_of(user.pk)
+        if why := why_not(self.by, account, account if self.by.is_superuser else None):
             raise forms.ValidationError(why)
         return user
 
@@ -236,12 +242,12 @@ class AgencyScopeAdmin(OfScope):
     def has_change_permission(self, request: HttpRequest, obj: AgencyScope | None = None) -> bool:
         """Whether they may change it."""
         allowed = super().has_change_permission(request, obj)
-        return allowed and (obj is None or _may(request, obj.user_id, all_of_it=True))
+        return allowed and (obj is None or _may_scope(request, obj.user_id))
 
     def has_delete_permission(self, request: HttpRequest, obj: AgencyScope | None = None) -> bool:
         """Whether they may delete it."""
         allowed = super().has_delete_permission(request, obj)
-        return allowed and (obj is None or _may(request, obj.user_id, all_of_it=True))
+        return allowed and (obj is None or _may_scope(request, obj.user_id))
 
     def save_model(self, request: HttpRequest, obj: AgencyScope, form: Any, change: bool) -> None:
         """Save it, which may take it from one person and give it to another."""

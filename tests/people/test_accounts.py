@@ -7,6 +7,10 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from ieim.config import demo
+from ieim.people.models import AgencyScope, User
+from tests.people.test_who_changes_whom import SCOPES, USERS, events
+from tests.review.people import browser
+from tests.studio.admin.admin_pages import filled
 
 pytestmark = pytest.mark.django_db
 
@@ -77,3 +81,19 @@ def test_it_keeps_a_password_that_was_changed(client: Client) -> None:
     demo.create_accounts()
     form = {"username": "caseworker", "password": "another-one"}
     assert client.post("/staff/login/", form).status_code == 302
+
+
+def test_a_superuser_does_not_shut_themselves_out() -> None:
+    root = User.objects.create_superuser("root", password="old")
+    desk, page = browser(root), f"{USERS}{root.pk}/"
+    before = len(events("user"))
+    data = filled(desk, f"{page}change/")
+    for gone in ("is_superuser", "is_active"):
+        left = {name: value for name, value in data.items() if name != gone}
+        assert desk.post(f"{page}change/", left).status_code == 403
+    assert desk.post(f"{page}delete/", {"post": "yes"}).status_code == 403
+    desk.post(USERS, {"action": "delete_selected", "post": "yes", "_selected_action": [root.pk]})
+    assert User.objects.get(pk=root.pk, is_active=True, is_superuser=True)
+    assert len(events("user")) == before
+    scope = AgencyScope.objects.create(user=root, agency="passports")
+    assert desk.post(f"{SCOPES}{scope.pk}/delete/", {"post": "yes"}).status_code == 302
