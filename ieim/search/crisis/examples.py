@@ -20,6 +20,9 @@ teaching takes six times as long, and sees no more."""
 _SHORT: Final = (inquiry.Kind.FOLLOW_UP, inquiry.Kind.CORRECTION)
 """And of these all: "no, not that one" by itself is like much that people in danger write."""
 
+_WITH_THANKS: Final = inquiry.Kind.THANKS_AND_MORE
+"""And of these none: what they would change there was not measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class Examples:
@@ -70,7 +73,8 @@ def _read() -> Iterator[tuple[str, _Told]]:
     for ordinary in _file("ordinary").values():
         yield from ((text, _Told("", near=False)) for text in ordinary)
     # What people write on any day, so that trouble with an office is not taken for danger.
-    for number, (text, kind) in enumerate(inquiry.examples()):
+    everyday = (each for each in inquiry.examples() if each[1] is not _WITH_THANKS)
+    for number, (text, kind) in enumerate(everyday):
         if kind in _SHORT or not number % EVERY:
             yield text, _Told("", near=False)
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import yaml
 
-_OWN_KIND: Final = ("follow_up", "correction")
+_OWN_KIND: Final = ("follow_up", "correction", "thanks_and_more")
 """The topics of the inquiries that only a talk makes clear."""
 
 _CLOSING: Final = ("greeting", "thanks", "acknowledgement")
@@ -19,12 +19,14 @@ _CLOSING: Final = ("greeting", "thanks", "acknowledgement")
 class Kind(Enum):
     """``INQUIRY``: asked of an administration, and clear by itself. ``FOLLOW_UP``: asked of one,
     about what was answered before. ``CORRECTION``: asked of one, of something else than what was
-    answered. ``CLOSING``: a greeting, thanks, or that it was understood. ``OTHER``: none of them.
+    answered. ``THANKS_AND_MORE``: thanks, and beside them something that is wanted. ``CLOSING``: a
+    greeting, thanks, or that it was understood. ``OTHER``: none of them.
     """
 
     INQUIRY = "inquiry"
     FOLLOW_UP = "follow_up"
     CORRECTION = "correction"
+    THANKS_AND_MORE = "thanks_and_more"
     CLOSING = "closing"
     OTHER = "other"
 

@@ -25,8 +25,9 @@ message alone."""
 MISSED: Final = 0.02
 """The share of the inquiries that may look like nothing that is asked of an administration."""
 
-MISSED_IN_A_TALK: Final = 0.01
-"""And the share of the follow-ups and corrections that may look like thanks."""
+MISSED_IN_A_TALK: Final = 0.02
+"""And the share of what is wanted in a talk, beside thanks or without, that may look like thanks
+alone."""
 
 
 class Reading:
@@ -57,8 +58,9 @@ class Reading:
         leans, closes = follows | corrects, of[Kind.CLOSING]
         self._asked, alone = line(known, (leans | clear,), (closes | of[Kind.OTHER],))
         self.least = float(np.quantile(alone[leans | clear], MISSED))
-        self._says, alone = line(known, (leans, clear), (closes,))
-        self.least_in_a_talk = float(np.quantile(alone[leans], MISSED_IN_A_TALK))
+        wants = leans | of[Kind.THANKS_AND_MORE]
+        self._says, alone = line(known, (wants, clear), (closes,))
+        self.least_in_a_talk = float(np.quantile(alone[wants], MISSED_IN_A_TALK))
         self._follows, alone = line(known, (follows,), (clear,))
         self._apart, self._sure = (
             float(np.quantile(alone[clear], share)) for share in (APART, SURE)

@@ -21,6 +21,7 @@ KINDS = (
     [Kind.INQUIRY] * 40
     + [Kind.FOLLOW_UP] * 20
     + [Kind.CORRECTION] * 20
+    + [Kind.THANKS_AND_MORE] * 20
     + [Kind.CLOSING] * 20
     + [Kind.OTHER] * 40
 )
@@ -54,14 +55,15 @@ def at(kind: Kind) -> Matrix:
 
 def test_it_tells_what_is_asked_of_an_administration() -> None:
     reading = taught()
-    for kind in Kind:
+    # Thanks with a wish beside them say so in a talk only.
+    for kind in set(Kind) - {Kind.THANKS_AND_MORE}:
         told = [reading.asked(vector) >= reading.least for vector in at(kind)]
         assert np.mean(told) < 0.2 if kind in UNASKED else np.mean(told) > 0.8
 
 
 def test_it_tells_thanks_from_what_wants_something() -> None:
     reading = taught()
-    for kind in (Kind.INQUIRY, Kind.FOLLOW_UP, Kind.CORRECTION, Kind.CLOSING):
+    for kind in set(Kind) - {Kind.OTHER}:
         told = [reading.says(vector) >= reading.least_in_a_talk for vector in at(kind)]
         assert np.mean(told) < 0.1 if kind is Kind.CLOSING else np.mean(told) > 0.9
 
@@ -138,9 +140,13 @@ def test_the_model_tells_questions_from_small_talk(text: str, ours: bool) -> Non
         ("und für meine Tochter", True),
         ("cuánto es", True),
         ("多少钱", True),
+        ("thanks so much, last thing, who signs for the child", True),
+        ("merci, et c'est ouvert le samedi", True),
+        ("شكرا جزيلا، وهل أحتاج موعدا", True),
         ("Thanks, that was all I needed to know.", False),
         ("Vielen Dank, schönen Tag noch", False),
         ("谢谢你的帮助", False),
+        ("great, I'll come by tomorrow", False),
     ],
 )
 def test_the_model_tells_thanks_from_follow_ups(text: str, wants: bool) -> None:
