@@ -32,6 +32,8 @@ FACTS = frozenset({"applicability_summary", "requirements", "fees", "processing_
 """The fields that answer a question by themselves: a reply that opens with one does not say what to
 do first before it."""
 
+_TIME_AND_TERMS = frozenset({"overview", "processing_time"})
+
 CHECKLIST = ("requirements", "contact")
 """What is open on the card of each of several agencies, whatever was asked."""
 
@@ -129,9 +131,11 @@ def card(service: Service, agency: Agency, *, rules: str = "") -> Card:
 
 
 def asks(opens: Sequence[str]) -> bool:
-    """Whether a reply that opens with these keys opens with a fact: that is what was asked."""
-    shown = (key.removeprefix("service_") for key in opens)
-    return next((field for field in shown if field in SECTIONS), "") in FACTS
+    """Whether a reply that opens with these keys opens with what was asked: with a fact, or with
+    nothing but what says by when and what if."""
+    shown = [key.removeprefix("service_") for key in opens]
+    fact = next((field for field in shown if field in SECTIONS), "") in FACTS
+    return fact or (bool(shown) and _TIME_AND_TERMS.issuperset(shown))
 
 
 def lead(service: Service) -> str:

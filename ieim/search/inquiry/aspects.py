@@ -21,6 +21,9 @@ from ieim.search.inquiry.solving import line
 NONE: Final = "none"
 """The name of what asks for a service as a whole."""
 
+_BESIDE: Final = {"processing_time": "overview"}
+"""How long it takes is not told from how long one has: where it is not clear both are answered."""
+
 SUBJECTS_EACH: Final = 3
 """An example is taught with so many subjects."""
 
@@ -65,12 +68,18 @@ class Aspects:
         self._lines = {}
         for name in groups:
             if name not in (NONE, ""):
-                others = [each == other for other in groups if other != name]
+                apart = {name, _BESIDE.get(name, name)}
+                others = [each == other for other in groups if other not in apart]
                 taught, alone = line(known, (each == name,), others)
                 least = float(np.quantile(alone[each == ""], 1 - ASKED))
                 self._lines[name] = taught, max(least, 0.0)
 
     def of(self, vector: npt.NDArray[np.float32]) -> list[str]:
-        """Return the fields that a text clearly asks about, the clearest first; mostly none."""
+        """Return the fields that a text clearly asks about, the clearest first; mostly none.
+
+        Behind the time that a service takes stands its description: it says how long one has.
+        """
         over = {name: taught.at(vector) - least for name, (taught, least) in self._lines.items()}
-        return sorted((name for name in over if over[name] > 0), key=lambda name: -over[name])
+        found = sorted((name for name in over if over[name] > 0), key=lambda name: -over[name])
+        beside = [_BESIDE[name] for name in found if name in _BESIDE]
+        return list(dict.fromkeys([*found, *beside]))

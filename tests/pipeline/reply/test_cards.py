@@ -107,6 +107,9 @@ def test_each_cited_service_has_a_card_in_the_order_of_the_answer() -> None:
 def test_what_was_asked_opens_every_card() -> None:
     opened = card(EXTEND, OFFICE, rules="{service_name} {service_fees}").sections
     assert fields(opened, folded=False) == ["fees", "requirements", "contact"]
+    # By when and what if is told by the description alone.
+    terms = card(EXTEND, OFFICE, rules="{service_overview}").sections
+    assert fields(terms, folded=False) == ["overview", "requirements", "contact"]
     # Rules that open with what the service is ask for nothing in particular.
     usual = card(EXTEND, OFFICE, rules="{service_overview} {service_fees}").sections
     assert fields(usual, folded=False) == ["requirements", "contact"]
