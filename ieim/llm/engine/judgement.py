@@ -26,6 +26,8 @@ _FOREIGN_WORDS = 3
 _CLEAR = 0.7
 """Likeness and nearness together that words do not outweigh: of examples of what nobody asks of an
 administration 3 in 100 reach it over the demo's services."""
+_UNASKED = -1.0
+"""The likeness of an example of what asks nothing, in the same words: so is "who are you?" none."""
 _STORY = 14
 """Words: so many are a story."""
 
@@ -62,6 +64,8 @@ def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: b
     if not payload["chat_context_summary"]:
         clear = likeness["like"] + likeness["nearest"] >= _CLEAR
         return clear or (by_words and likeness["like"] >= likeness["least"])
+    if likeness["like"] <= _UNASKED:
+        return False
     # In a talk nothing but thanks and the like is none: not a question, nor an answer.
     answers = lexicon().answers
     told = any(

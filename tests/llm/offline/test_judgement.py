@@ -10,12 +10,20 @@ import pytest
 from ieim.llm.engine.judgement import judge
 from tests.llm.offline.turns import SHARED, talk
 
-TEXTS = {"greeting": "Hello.", "unclear": "What do you need?", "thanks": "You are welcome."}
+TEXTS = {
+    "greeting": "Hello.",
+    "unclear": "What do you need?",
+    "thanks": "You are welcome.",
+    "off_topic": "I cannot help with that.",
+}
 
 
-def judged(text: str, *history: dict[str, str], case: str = "unclear") -> dict[str, Any]:
+def judged(
+    text: str, *history: dict[str, str], case: str = "unclear", **more: Any
+) -> dict[str, Any]:
     return judge(
-        {
+        more
+        | {
             "contract": "judgement_v1",
             "attempt": 1,
             "user_prompt": text,
@@ -83,6 +91,14 @@ def test_the_words_of_an_example_are_small_talk_in_any_language() -> None:
 @pytest.mark.parametrize("text", ["and how much does it cost?", "yes", "what if I am abroad then?"])
 def test_it_takes_what_goes_on_with_a_question_for_an_inquiry(text: str) -> None:
     assert inquiry(text, ASKED)
+
+
+def test_the_words_of_an_example_ask_nothing_in_a_talk_either() -> None:
+    # With a question mark it would go on with the talk: the service before was told once more.
+    for like, asks in ((-1.0, False), (-0.9, True)):
+        likeness = {"like": like, "least": -0.1, "nearest": 0.2}
+        told = judged("Was kannst du alles?", ASKED, case="off_topic", likeness=likeness)
+        assert told["judgements"]["inquiry"] is asks
 
 
 @pytest.mark.parametrize(
