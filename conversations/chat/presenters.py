@@ -69,8 +69,9 @@ class TurnView:
     ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
     at the end, steps before, and ``choice`` while the citizen is asked to choose. ``due_at`` is by
     when a person should answer, None where nobody has to, that is over, or the turn is ``alone``:
-    until when the office is closed to somebody in danger, None where it is not. ``language`` (ISO 639-1)
-    is that of the words around it. ``useful`` is what the citizen says of the answer, None while
+    until when the office is closed to somebody in danger, None where it is not.
+    ``language`` (ISO 639-1) is that of the words around it. ``useful`` is what the citizen says of
+    the answer, None while
     they have said nothing, ``feedback`` why. ``replaces`` is the turn whose answer was about
     something else, so that this one asks it again; ``replaced_by`` is the other way round.
     ``waiting`` is why it waits for a person, and what there is meanwhile; None where it does not.
