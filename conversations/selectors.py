@@ -169,6 +169,10 @@ def _turn_view(
     reply = reply_view(turn.reply, turn) if hasattr(turn, "reply") else None
     waits = due.get(turn.pk)
     words = _words(turn)
+    contacts = tuple(
+        dict.fromkeys([*help_lines.of_turn(turn, waiting), *help_lines.of_feedback(turn)])
+    )
+    alone = waiting_room.alone(turn, contacts)
     return TurnView(
         id=turn.pk,
         number=turn.number,
@@ -177,13 +181,12 @@ def _turn_view(
         state=turn.state,
         steps=_steps(turn),
         reply=reply and without_repeating(reply, turn.reply, turn, above),
-        contacts=tuple(
-            dict.fromkeys([*help_lines.of_turn(turn, waiting), *help_lines.of_feedback(turn)])
-        ),
+        contacts=contacts,
         corrections=corrections(turn),
         choice=choosing.choice_view(turn),
-        # No day is promised that is over.
-        due_at=waits.when if waits and waits.when > timezone.now() else None,
+        # No day is promised that is over, nor an hour at which nobody may be there.
+        due_at=waits.when if waits and waits.when > timezone.now() and not alone else None,
+        alone=alone,
         language=words.language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
         feedback=_feedback(turn),

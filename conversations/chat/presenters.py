@@ -21,6 +21,7 @@ from conversations.returning import seen
 from conversations.returning.seen import Visit
 from conversations.turns import languages
 from conversations.waiting.presenters import WaitingView
+from ieim.administration.hours import Status
 from ieim.pipeline.message.risk import Contact
 
 
@@ -67,8 +68,10 @@ class TurnView:
 
     ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
     at the end, steps before, and ``choice`` while the citizen is asked to choose. ``due_at`` is by
-    when a person should answer, None where nobody has to or that is over. ``language`` (ISO 639-1)
-    is that of the words around it. ``useful`` is what the citizen says of the answer, None while
+    when a person should answer, None where nobody has to, that is over, or the turn is ``alone``:
+    until when the office is closed to somebody in danger, None where it is not.
+    ``language`` (ISO 639-1) is that of the words around it. ``useful`` is what the citizen says of
+    the answer, None while
     they have said nothing, ``feedback`` why. ``replaces`` is the turn whose answer was about
     something else, so that this one asks it again; ``replaced_by`` is the other way round.
     ``waiting`` is why it waits for a person, and what there is meanwhile; None where it does not.
@@ -97,6 +100,7 @@ class TurnView:
     replaces: UUID | None = None
     replaced_by: UUID | None = None
     longer: bool = False
+    alone: Status | None = None
     waiting: WaitingView | None = None
     answered_at: datetime | None = None
     person: RequestView | None = None
@@ -150,7 +154,12 @@ class TurnView:
 
     @property
     def held_when(self) -> str:
-        """The sentence that says by when a person answers."""
+        """The sentence that says by when a person answers, or not to wait for that."""
+        if self.alone and self.alone.until:
+            until = self.words.moment(self.alone.until)
+            return self.words.held["danger"].format(time=until)
+        if self.alone:
+            return self.words.held["danger_closed"]
         if self.due_at is None:
             return self.words.held["late"]
         return self.words.held["when"].format(time=self.words.moment(self.due_at))

@@ -195,7 +195,7 @@ def facts(
     yield _step("received", "received", "done", received, client_id=client_id, **again)
     if view.contacts:
         # More of them may be found later: a longer list is told again.
-        listed = hashlib.sha256("\0".join(view.contact_texts).encode()).hexdigest()[:16]
+        listed = hashlib.sha256("\0".join(sorted(view.contact_texts)).encode()).hexdigest()[:16]
         yield _step(
             f"contacts:{listed}",
             "contacts",

@@ -126,5 +126,5 @@ def locale(language: str) -> Locale:
 
 def name(language: str, *, told_in: str) -> str:
     """Return what a language is called in another one, or by itself, or by its code."""
-    known = locale(told_in).languages.get(language)
+    known = locale(told_in).languages.get(told(_PAGES.get(language, language)))
     return known or language

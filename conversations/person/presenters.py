@@ -45,7 +45,7 @@ class LineView:
             return _("A person has joined. The assistant is silent.")
         if self.read:
             return _(
-                "The person has left. The assistant answers your questions, and a person still "
-                "reads what you write."
+                "The person has left. A person reads what you write from here on, and answers it. "
+                "The assistant answers only what is clearly about a service."
             )
         return _("The person has left. The assistant answers again.")

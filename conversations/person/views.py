@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -94,6 +95,13 @@ def _excerpt(turn: TurnView) -> str:
     return f"{turn.number}. {Truncator(words).chars(EXCERPT)}"
 
 
+def _about(request: HttpRequest, questions: Sequence[tuple[str, str, str]]) -> str:
+    """Return the question that the link is beneath which led here, else the last one."""
+    ids = [id_ for id_, _, _ in questions]
+    named = request.GET.get("about", "")
+    return named if named in ids else next(reversed(ids), "")
+
+
 def _page(
     request: HttpRequest, secret: str | None, refused: refusing.Refused | None = None
 ) -> HttpResponse:
@@ -101,14 +109,16 @@ def _page(
     chat = selectors.chat_view(secret=secret)
     session = selectors.session_for_secret(secret) if secret else None
     asked = people.open_request(session.pk) if session else None
+    questions = [
+        (str(t.id), _excerpt(t), t.language) for t in chat.turns if t.text and not t.person
+    ]
     context = {
         "chat": chat,
         "asked": asked,
         # The citizen's own, to be checked by them; nobody else has this page.
         "contact": contacts.readable(asked.contact) if asked else "",
-        "questions": [
-            (str(t.id), _excerpt(t), t.language) for t in chat.turns if t.text and not t.person
-        ],
+        "questions": questions,
+        "about": request.POST.get("about", "") if refused else _about(request, questions),
         "opening": hours.opening(now),
         "slots": hours.slots(now),
         "refused": refused,

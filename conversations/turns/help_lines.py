@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from conversations import ports
+from conversations.languages import pages
 from conversations.models import Turn
 from conversations.turns import flags, languages
 from conversations.turns.flags import waiting
@@ -104,9 +105,11 @@ def contacts(
 
     ``language`` is the one that the message is answered in, empty where it is not known. What
     people write in danger is often too short to tell: they read it in every language that ``text``
-    may well be in.
+    may well be in: the one of the page at hand first, whichever they are.
     """
     known = {each.language for each in release.help_lines} | {languages.written_in()}
     read = likely(text, known)
     found = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
-    return tuple(replace(each, language=each.language or languages.written_in()) for each in found)
+    told = [replace(each, language=each.language or languages.written_in()) for each in found]
+    page = pages.of_this_page()
+    return tuple(sorted(told, key=lambda each: pages.find(each.language) != page))

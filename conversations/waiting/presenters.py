@@ -10,11 +10,13 @@ from conversations.chat.replies import CardView
 @dataclass(frozen=True, slots=True)
 class ReachView:
     """How people can be reached meanwhile: ``telephone`` as it is written, ``link`` as it is
-    dialled, both empty where there is none; ``hours`` are sentences."""
+    dialled, both empty where there is none; ``hours`` are sentences, and so is ``closed``, empty
+    while people are there."""
 
     telephone: str
     link: str
     hours: tuple[str, ...]
+    closed: str
 
 
 @dataclass(frozen=True, slots=True)

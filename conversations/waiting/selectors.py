@@ -16,10 +16,14 @@ from conversations.models import Turn
 from conversations.person import hours
 from conversations.ports import Due
 from conversations.states import TurnState
+from conversations.turns import flags
 from conversations.waiting.helping import may_help
 from conversations.waiting.presenters import ReachView, WaitingView
 from ieim.administration import selectors as administration
+from ieim.administration.hours import Status
 from ieim.pipeline.findings import Code
+from ieim.pipeline.message import asking
+from ieim.pipeline.message.risk import Contact
 
 UNSAFE = "unsafe"
 """The reason where no other one says more."""
@@ -55,9 +59,18 @@ def waiting_view(
     )
 
 
+def alone(turn: Turn, contacts: Sequence[Contact]) -> Status | None:
+    """Return until when the office is closed to somebody in danger who waits for a person.
+
+    ``contacts`` are the help lines at the turn. None where nobody waits, or somebody may be there.
+    """
+    return _closed() if contacts and turn.state == TurnState.NEEDS_REVIEW.value else None
+
+
 def _reason(turn: Turn, codes: Sequence[str]) -> str:
     if Code.POLICY_RISK in codes:
-        return "risk"
+        wished = any(found.code == asking.FLAG for found in flags.of(turn))
+        return "asked" if wished else "risk"
     choice = choosing.choice_of(turn)
     asked = _OF_CHOICES.get(choice.outcome) if choice is not None else None
     return asked or next((_OF_CODES[code] for code in codes if code in _OF_CODES), UNSAFE)
@@ -67,7 +80,14 @@ def _reach(words: Words) -> ReachView | None:
     own = administration.current()
     if not (own.telephone or own.hours):
         return None
-    return ReachView(own.telephone, own.telephone_link, tuple(_hours(words)))
+    closed = words.held["nobody"] if _closed() else ""
+    return ReachView(own.telephone, own.telephone_link, tuple(_hours(words)), closed)
+
+
+def _closed() -> Status | None:
+    """Return until when the office is closed, by its own hours; None while it is open."""
+    status = administration.current().status(timezone.now())
+    return status if status and not status.open else None
 
 
 def _hours(words: Words) -> Iterator[str]:

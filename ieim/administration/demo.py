@@ -25,7 +25,7 @@ _OFFICE = "City of Northport\nHarbour Square 1\n10101 Northport"
 CONTENT: Mapping[str, Mapping[str, str]] = {
     "name": {"name": "City of Northport", "short_name": "Northport"},
     "colours": {"brand": "#1f4e8c"},
-    "numbers": {"help": "Listening Line: 116 123\nDoctor on call: 116 117"},
+    "numbers": {"help": "Listening Line: +999 20 555 0100\nDoctor on call: 116 117"},
     "contacts": {
         "telephone": "+44 20 7946 0100",
         "email": "office@northport.example",
@@ -47,7 +47,8 @@ CONTENT: Mapping[str, Mapping[str, str]] = {
         "https://www.equal-access.example/",
     },
 }
-"""The telephone number is one of those that are kept for fiction."""
+"""The telephone number is one of those that are kept for fiction, and no country has +999, the code
+of the demo's help lines."""
 
 
 def furnish() -> None:

@@ -221,8 +221,8 @@ def _line(line: Mapping[str, Any], words: NullTranslations) -> str:
         return _("A person has joined. They read and answer here; the assistant is silent.")
     if line["kind"] == "left" and line["read"]:
         return _(
-            "The person has left. The assistant answers your questions, and a person still "
-            "reads what you write."
+            "The person has left. A person reads what you write from here on, and answers it. "
+            "The assistant answers only what is clearly about a service."
         )
     if line["kind"] == "left":
         return _("The person has left. The assistant answers what you ask from here on.")

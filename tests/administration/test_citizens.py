@@ -76,7 +76,7 @@ def test_a_person_is_told_how_to_reach_one_and_when(db: None, clock: Any) -> Non
     assert "Open now, until 16:30" in html
     assert "<dt>Monday to Wednesday</dt> <dd><bdi>08:30–16:30</bdi></dd>" in html
     assert "<dt>Saturday to Sunday</dt> <dd>closed</dd>" in html
-    assert 'href="tel:116123"' in html
+    assert 'href="tel:+999205550100"' in html
     clock("2026-11-27 13:00")
     assert re.search(r"Closed now\. Opens on Monday, 30 Nov\w* 2026, at 08:30", page("/help/"))
 
@@ -99,7 +99,7 @@ def test_it_says_by_rest_when_it_is_open(db: None, clock: Any) -> None:
     said = rest()
     assert said["name"] == "City of Northport"
     assert said["contact"]["email"] == "office@northport.example"
-    assert said["help_numbers"][0] == {"name": "Listening Line", "number": "116 123"}
+    assert said["help_numbers"][0] == {"name": "Listening Line", "number": "+999 20 555 0100"}
     hours = said["hours"]
     assert (hours["open_now"], hours["until"][:16]) == (True, "2026-11-23T16:30")
     assert hours["days"][3] == {"weekday": 4, "open": [{"opens": "08:30", "closes": "18:00"}]}

@@ -181,7 +181,7 @@ def test_it_gives_htmx_that_line_alone_and_says_thank_you(ask: Ask) -> None:
     assert response.status_code == 200
     assert html.startswith(f'<div class="rating" id="turn-{turn.pk}-rating"')
     assert pressed(html) == ["no"]
-    assert '<a class="govuk-link" href="/help/">Talk to a person</a>' in html
+    assert f'<a class="govuk-link" href="/person/?about={turn.pk}">Talk to a person</a>' in html
     told = (
         '<p id="status" hx-swap-oob="innerHTML">'
         "Question 1: Thank you. A caseworker can answer you instead.</p>"

@@ -29,8 +29,8 @@ def last_told(turn: Turn) -> str:
     [
         (
             "I want to kill myself",
-            "The person has left. The assistant answers your questions, and a person still reads "
-            "what you write.",
+            "The person has left. A person reads what you write from here on, and answers it. The "
+            "assistant answers only what is clearly about a service.",
         ),
         (HELP, "The person has left. The assistant answers what you ask from here on."),
     ],

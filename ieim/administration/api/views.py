@@ -18,7 +18,7 @@ EXAMPLE = {
     "short_name": "Northport",
     "languages": ["en", "fr"],
     "emergency_number": "112",
-    "help_numbers": [{"name": "Listening Line", "number": "116 123"}],
+    "help_numbers": [{"name": "Listening Line", "number": "+999 20 555 0100"}],
     "contact": {
         "telephone": "+44 20 7946 0100",
         "email": "office@northport.example",

@@ -48,7 +48,7 @@ def test_danger_in_what_a_person_takes_over_is_seen(request_: PersonRequest, eva
     assert is_crisis(ReviewItem.objects.get(turn=turn))
 
 
-READ = "The assistant answers your questions, and a person still reads what you write."
+READ = "A person reads what you write from here on, and answers it."
 ANSWERS = "The assistant answers what you ask from here on"
 
 

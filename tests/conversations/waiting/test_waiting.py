@@ -52,6 +52,17 @@ def test_it_says_why_in_plain_words(ask: Ask, codes: list[str], told: str) -> No
     assert told in browser_with(SECRET).get("/").content.decode()
 
 
+def test_who_asked_for_a_person_reads_that_and_can_say_how_to_be_reached(ask: Ask) -> None:
+    turn = ask("I want to speak to a human", secret=SECRET)
+    assert turn.state == "needs_review"
+    assert why(turn) == "You asked for a person. One reads your message and answers you."
+    page = browser_with(SECRET).get("/").content.decode()
+    link = "Ask to be called back, or to get an e-mail</a>"
+    assert f'href="/person/?about={turn.pk}">{link}' in page
+    held(ask)
+    assert browser_with(SECRET).get("/").content.decode().count(link) == 1
+
+
 def test_it_says_that_none_of_what_was_offered_was_it(ask: Ask) -> None:
     turn = ask("passport", secret=SECRET)
     choose(session_id=turn.session_id, turn_id=turn.pk, number=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import translation
 
 from conversations import selectors
 from conversations.models import Turn
@@ -87,3 +88,11 @@ def test_norwegian_has_them_by_either_of_its_codes(code: str) -> None:
     assert [(each.language, each.text) for each in found] == [
         ("no", "Du er ikke alene. Ring 113 med en gang.")
     ]
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize("page", ["en", "fr", "es"])
+def test_those_in_the_language_of_the_page_stand_first(ask: Ask, page: str) -> None:
+    turn = ask("mon mari me frappe")
+    with translation.override(page):
+        assert selectors.turn_view(turn.pk).contacts[0].language == page
