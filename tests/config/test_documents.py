@@ -27,3 +27,9 @@ def test_the_gate_by_itself_judges_without_django(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout
     assert "json" in done.stdout.lower()
+
+
+def test_the_documented_beat_writes_nothing_into_the_checkout() -> None:
+    document = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    (beat,) = re.findall(r"`(celery -A ieim.config beat[^`]*)`", document)
+    assert " --schedule /tmp/" in beat
