@@ -1,11 +1,9 @@
 #!/usr/bin/env python
-"""Django's command line. Reads ``.env`` beside it, where what is already set wins."""
+"""Django's command line."""
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 
 
 def main() -> None:
@@ -14,11 +12,10 @@ def main() -> None:
         from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
         from django.db import OperationalError, ProgrammingError
-        from dotenv import load_dotenv
+
+        import ieim.config  # noqa: F401  # names the settings
     except ImportError as error:
         sys.exit(f"{error}. Run `make setup` and use .venv/bin/python.")
-    load_dotenv(Path(__file__).resolve().parent / ".env")
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:

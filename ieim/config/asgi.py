@@ -5,11 +5,8 @@ Any ASGI server can run it; ``manage.py serve`` and ``deploy/`` use uvicorn.
 
 from __future__ import annotations
 
-import os
-
 from django.core.asgi import get_asgi_application
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 # First of all, because it loads the apps that the imports below need.
 django_application = get_asgi_application()
 

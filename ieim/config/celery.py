@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from celery import Celery
 from celery.concurrency.thread import TaskPool as Threads
 from celery.signals import worker_init, worker_ready, worker_shutdown
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ieim.config.settings")
 
 app = Celery("ieim")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -31,9 +31,9 @@ DEBUG = not PRODUCTION
 # --- Where it is reached -------------------------------------------------------------------------
 
 SECRET_KEY = parts.secret_key(env, required=PRODUCTION)
-ALLOWED_HOSTS = parts.allowed_hosts(env, required=PRODUCTION)
 # The one origin that browsers use; empty in development, where any loopback port will do.
 IEIM_PUBLIC_URL = parts.public_url(env, required=PRODUCTION)
+ALLOWED_HOSTS = parts.allowed_hosts(env, IEIM_PUBLIC_URL, required=PRODUCTION)
 IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else parts.LOOPBACK
 CSRF_TRUSTED_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else []
 # How many proxies stand in front. Without any, no header says where a request comes from.

@@ -27,6 +27,8 @@ _OVERRIDES: dict[str, tuple[type, ...]] = {
 }
 _OPTIONS = {"response_format": _RESPONSE_FORMATS, "max_tokens_field": _MAX_TOKENS_FIELDS}
 
+_RANGES = {"temperature": (0, 2), "max_output_tokens": (1, 10**6), "max_input_tokens": (1, 10**12)}
+
 
 class ModelOverride(TypedDict, total=False):
     """What one stage does differently."""
@@ -47,7 +49,7 @@ class ModelSettings(TypedDict):
     are asked beside the present one, ``CALLS`` how many calls of all processes the server gets at
     once, None for no limit; ``DEADLINE`` is in seconds, for one call in all; ``STORE`` is None
     where nothing is said of it; ``OVERRIDES`` are by stage id; ``BUDGET`` counts tokens of an
-    ``input``, a ``session`` and a ``day``, None for no limit. ``LANGUAGES`` are ISO 639-1;
+    ``input``, a ``session`` and a ``day``, None for no limit. ``LANGUAGES`` are ISO 639;
     ``KEY_PATTERNS`` are by key type.
     """
 
@@ -106,9 +108,27 @@ def model(env: Env) -> ModelSettings:
             "session": _tokens(env, "IEIM_BUDGET_SESSION", 5_000_000),
             "day": _tokens(env, "IEIM_BUDGET_DAY", 0),
         },
-        "LANGUAGES": env.names("IEIM_LANGUAGES", ["en"]),
+        "LANGUAGES": _languages(env),
         "KEY_PATTERNS": _key_patterns(env),
     }
+
+
+def _languages(env: Env) -> list[str]:
+    """The codes that messages in the languages of answers are told by."""
+    name = "IEIM_LANGUAGES"
+    if not env.names(name):
+        return ["en"]
+    from ieim.pipeline.message import language  # reads the detector's model: slow
+
+    codes = [language.told_as(code) for code in env.names(name)]
+    for code in codes:
+        if code not in language.known():
+            env.problem(
+                name,
+                f"names {code!r}, which is no language that messages can be told to be in. "
+                "Use codes of ISO 639, separated by commas: en, fr",
+            )
+    return list(dict.fromkeys(codes))
 
 
 def _store(env: Env) -> bool | None:
@@ -200,6 +220,9 @@ def _overrides(env: Env) -> dict[str, ModelOverride]:
                 fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
                 if fits and options and value not in options:
                     wanted = f"one of: {', '.join(options)}"
+                    env.problem(name, f"for {stage} has a {key} {value!r}. Set it to {wanted}.")
+                elif fits and key in _RANGES and not _RANGES[key][0] <= value <= _RANGES[key][1]:
+                    wanted = "a number from {} to {}".format(*_RANGES[key])
                     env.problem(name, f"for {stage} has a {key} {value!r}. Set it to {wanted}.")
                 elif not fits:
                     env.problem(name, f"for {stage} has a {key} of the wrong type: {value!r}.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import dj_database_url
+from django.http.request import split_domain_port, validate_host
 
 from ieim.config.environment.env import Env
 
@@ -40,8 +41,8 @@ def secret_key(env: Env, *, required: bool) -> str:
     return key
 
 
-def allowed_hosts(env: Env, *, required: bool) -> list[str]:
-    """The host names that are served."""
+def allowed_hosts(env: Env, public_url: str, *, required: bool) -> list[str]:
+    """The host names that are served; that of ``public_url`` has to be one where ``required``."""
     env.required(
         "IEIM_ALLOWED_HOSTS",
         "Set it to the host names that are served, separated by commas: ask.example.org",
@@ -50,6 +51,12 @@ def allowed_hosts(env: Env, *, required: bool) -> list[str]:
     hosts = env.names("IEIM_ALLOWED_HOSTS", LOOPBACK)
     if required and "*" in hosts:
         env.problem("IEIM_ALLOWED_HOSTS", "lets every host in. Set it to the names that you serve.")
+    if any("/" in host for host in hosts):
+        env.problem("IEIM_ALLOWED_HOSTS", "has an address. Set it to host names: ask.example.org")
+    elif required and public_url and env.text("IEIM_ALLOWED_HOSTS"):
+        host, _ = split_domain_port(public_url.partition("//")[2])
+        if not validate_host(host, hosts):
+            env.problem("IEIM_ALLOWED_HOSTS", f"lacks {host}, the host of IEIM_PUBLIC_URL. Add it.")
     return hosts
 
 

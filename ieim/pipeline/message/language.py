@@ -65,6 +65,11 @@ def told_as(code: str) -> str:
     return _OTHER_CODES.get(code, code)
 
 
+def known() -> frozenset[str]:
+    """Return the codes that a message can be told by."""
+    return frozenset(_ALIASES.get(code, code) for code in _model().labels) - {_NO_LANGUAGE}
+
+
 def detect(text: str) -> dict[str, float]:
     """Return the probability of each language that may be that of ``text``, most probable first.
 

@@ -198,6 +198,12 @@ def version_in(agency: str, service: str, number: int) -> str | None:
     return citing.version(release, agency, service) if known else None
 
 
+def was_ever(agency: str, service: str) -> bool:
+    """Whether any release has, or had, a service."""
+    contents = Release.objects.order_by("-number").values_list("content", flat=True)
+    return any(content_in(each, agency, service) for each in contents.iterator(chunk_size=1))
+
+
 def _newest(version: tuple[tuple[int, ...], int]) -> int:
     return max(version[0])
 

@@ -75,6 +75,9 @@ def test_it_lists_everything_that_production_lacks(tmp_path: Path) -> None:
         ("IEIM_ENV", "staging"),
         ("IEIM_SECRET_KEY", "short"),
         ("IEIM_ALLOWED_HOSTS", "*"),
+        ("IEIM_ALLOWED_HOSTS", "https://ask.example.org"),
+        ("IEIM_ALLOWED_HOSTS", "other.example.org"),
+        ("IEIM_ALLOWED_HOSTS", "ask.example.org:443"),
         ("IEIM_PUBLIC_URL", "http://ask.example.org"),
         ("DATABASE_URL", "mysql://user:hidden@127.0.0.1/ieim"),
         ("DATABASE_URL", "not an address"),
@@ -90,6 +93,11 @@ def test_it_lists_everything_that_production_lacks(tmp_path: Path) -> None:
         ("IEIM_MODEL_OVERRIDES", '{"no_such_stage": {}}'),
         ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"top_p": 1}}'),
         ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"max_output_tokens": true}}'),
+        ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"max_output_tokens": -1}}'),
+        ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"max_input_tokens": -1}}'),
+        ("IEIM_MODEL_OVERRIDES", '{"judgement_v1": {"temperature": 2.5}}'),
+        ("IEIM_LANGUAGES", "english"),
+        ("IEIM_LANGUAGES", "en,xx"),
         ("IEIM_TRUSTED_PROXIES", "-1"),
         ("PORT", "70000"),
     ],
@@ -111,6 +119,11 @@ def test_it_starts_in_production_with_everything_set(tmp_path: Path) -> None:
     assert shown["CSRF_COOKIE_SECURE"]
     assert shown["SECURE_SSL_REDIRECT"]
     assert shown["DATABASES"]["default"]["OPTIONS"]["pool"]["max_size"] > 1
+
+
+def test_it_takes_every_code_of_a_language_for_what_messages_are_told_by(tmp_path: Path) -> None:
+    shown = values(tmp_path, {"IEIM_LANGUAGES": "en, fil, nb, no"})
+    assert shown["IEIM_MODEL"]["LANGUAGES"] == ["en", "tl", "no"]
 
 
 def test_it_believes_no_header_without_a_proxy(tmp_path: Path) -> None:

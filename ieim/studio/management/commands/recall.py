@@ -44,5 +44,7 @@ class Command(BaseCommand):
                 raise CommandError(f"Release {options['release']} has no {agency}/{service}.")
             version = found
         listed = selectors.listed(agency, service, version)
+        if not listed.exists() and not selectors.was_ever(agency, service):
+            raise CommandError(f"No release has, or had, {agency}/{service}.")
         for line in files.lines(listed.iterator(chunk_size=1000)):
             self.stdout.write(line.removeprefix(BOM).rstrip("\r\n"))
