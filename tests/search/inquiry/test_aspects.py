@@ -68,7 +68,7 @@ def _kinds() -> list[Kind]:
         ("Wer darf das beantragen?", ("applicability_summary",)),
         ("E quanto costa?", ("fees",)),
         ("Hoe lang duurt dat?", ("processing_time", "overview")),
-        ("I got a visa refusal. How many days do I have to appeal?", ("overview", "processing_time")),
+        ("How many days do I have to appeal?", ("overview", "processing_time")),
         ("Am I allowed to stay while you decide?", ("overview",)),
         ("ist es schon zu spät", ("overview",)),
         ("What do I need to register a new address?", ("requirements",)),

@@ -96,8 +96,8 @@ def test_a_held_question_is_explained_in_french(ask: Ask, secret: str) -> None:
     before, after = map(re.escape, french["when"].split("{time}"))
     assert re.search(rf"{before}\d+ ({MONTHS}) \d+[^<]* \d+:\d+{after}", outcome)
     # No telephone is set, and no mail server; nobody is in danger or has asked for a person.
-    other = ("when", "late", "come", "call", "open", "shut", "shut_for", "danger")
-    other += ("danger_closed", "reach", "nobody")
+    other = {"when", "late", "come", "call", "open", "shut", "shut_for", "reach", "nobody"}
+    other |= {"danger", "danger_closed"}
     told = [text for name, text in french.items() if name not in other]
     assert [text for text in told if text not in outcome] == []
     assert not [text for text in english.values() if text in outcome]
