@@ -115,7 +115,7 @@ ACCOUNTS: Mapping[str, Row] = {
     "scope POST": {OWN: OK, FOREIGN: NOT_YOURS, TWO: NOT_YOURS, NONE: NOT_YOURS},
 }
 """For an administrator: a caseworker's account, a superuser's, an administrator's, one's own."""
-SUPERUSER = {
+SUPERUSER: Mapping[str, str] = {
     "audit_auditevent": "v",
     "audit_auditcheckpoint": "v",
     "knowledge_release": "v",
@@ -217,7 +217,8 @@ def _admin(
     if needed not in rights:
         return NOT_YOURS
     if user.is_superuser:
-        return OK
+        shut_out = model == "people_user" and page == "delete" and variant is NONE
+        return NOT_YOURS if shut_out else OK
     if model in ("people_user", "people_agencyscope"):
         what = "scope POST" if model != "people_user" and needed != "v" else page
         if page == "change" and method != "GET":

@@ -170,7 +170,8 @@ def test_what_is_supported_stays_as_the_model_said_it() -> None:
         ("谢谢", "zh", "thanks"),
         ("Danke", "de", "thanks"),
         ("أنت غبي", "ar", "abuse"),
-        ("kumusta", "tl", "unclear"),  # without an embedder only an example's words are known
+        ("kumusta", "tl", "greeting"),
+        ("kumusta ang araw", "tl", "unclear"),  # only an example's words are known, without meaning
         ("zdravo", "sl", "unclear"),
     ],
 )
