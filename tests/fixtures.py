@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,10 +13,12 @@ import pytest
 from django.conf import settings
 from django.core.management.color import no_style
 from django.db import connection, connections, models
+from django.utils import timezone
 
 from conversations.models import Turn
 from conversations.turns import services
 from conversations.turns.running import running
+from ieim.administration import selectors as administration
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent, AuditHead
 from ieim.knowledge.bundles.bundle import Bundle, read_bundle
 from ieim.knowledge.models import Publication, Release
@@ -30,6 +33,17 @@ VISA = "I want to extend my tourist visa"
 
 Ask = Callable[..., Turn]
 T = TypeVar("T")
+
+
+@pytest.fixture
+def office_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Set now to a moment such as ``2026-11-23 20:08``, by the clock of the office."""
+
+    def set_to(text: str) -> None:
+        moment = datetime.fromisoformat(text).replace(tzinfo=administration.current().hours.zone)
+        monkeypatch.setattr(timezone, "now", lambda: moment)
+
+    return set_to
 
 
 @pytest.fixture(autouse=True)

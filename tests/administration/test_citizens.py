@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from html import unescape
 from typing import Any
 
@@ -11,11 +10,11 @@ import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.test import Client
-from django.utils import timezone, translation
+from django.utils import translation
 
 from conversations.chat.suggesting import suggestions
 from conversations.templatetags.telephones import emergency_telephones
-from ieim.administration import demo, selectors
+from ieim.administration import demo
 from tests.administration.setting import put
 
 
@@ -28,15 +27,6 @@ def rest() -> dict[str, Any]:
     assert response.status_code == 200
     said: dict[str, Any] = response.json()
     return said
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def set_to(text: str) -> None:
-        moment = datetime.fromisoformat(text).replace(tzinfo=selectors.current().hours.zone)
-        monkeypatch.setattr(timezone, "now", lambda: moment)
-
-    return set_to
 
 
 def test_nothing_is_claimed_where_nothing_is_set(db: None) -> None:
@@ -66,9 +56,9 @@ def test_the_emergency_number_that_is_set_wins(db: None, monkeypatch: pytest.Mon
     assert 'href="tel:112"' in page("/help/")
 
 
-def test_a_person_is_told_how_to_reach_one_and_when(db: None, clock: Any) -> None:
+def test_a_person_is_told_how_to_reach_one_and_when(db: None, office_clock: Any) -> None:
     demo.furnish()
-    clock("2026-11-23 10:00")
+    office_clock("2026-11-23 10:00")
     html = page("/help/")
     assert 'href="tel:+442079460100"' in html
     assert 'href="mailto:office@northport.example"' in html
@@ -77,13 +67,13 @@ def test_a_person_is_told_how_to_reach_one_and_when(db: None, clock: Any) -> Non
     assert "<dt>Monday to Wednesday</dt> <dd><bdi>08:30–16:30</bdi></dd>" in html
     assert "<dt>Saturday to Sunday</dt> <dd>closed</dd>" in html
     assert 'href="tel:+999205550100"' in html
-    clock("2026-11-27 13:00")
+    office_clock("2026-11-27 13:00")
     assert re.search(r"Closed now\. Opens on Monday, 30 Nov\w* 2026, at 08:30", page("/help/"))
 
 
-def test_days_of_its_own_are_told_until_they_are_over(db: None, clock: Any) -> None:
+def test_days_of_its_own_are_told_until_they_are_over(db: None, office_clock: Any) -> None:
     put("hours", monday="09:00-12:00", closed="2026-12-21 to 2027-01-03: winter break\n2026-05-04")
-    clock("2026-12-20 10:00")
+    office_clock("2026-12-20 10:00")
     html = re.sub("</?bdi>", "", page("/help/"))
     assert re.search(r"21 Dec\w* 2026 – 3 Jan\w* 2027: winter break", html)
     assert "May 2026" not in html
@@ -93,9 +83,9 @@ def test_days_of_its_own_are_told_until_they_are_over(db: None, clock: Any) -> N
     ]
 
 
-def test_it_says_by_rest_when_it_is_open(db: None, clock: Any) -> None:
+def test_it_says_by_rest_when_it_is_open(db: None, office_clock: Any) -> None:
     demo.furnish()
-    clock("2026-11-23 10:00")
+    office_clock("2026-11-23 10:00")
     said = rest()
     assert said["name"] == "City of Northport"
     assert said["contact"]["email"] == "office@northport.example"

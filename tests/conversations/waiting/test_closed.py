@@ -9,7 +9,6 @@ import pytest
 from django.utils import timezone
 
 from conversations import selectors
-from ieim.administration import selectors as administration
 from review.models import ReviewItem
 from tests.administration.setting import put, save
 from tests.conversations.person.asking import wants
@@ -24,21 +23,12 @@ PROMISED = "You get the answer on this page by"
 CLOSED = "Nobody is here at the moment"
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def set_to(text: str) -> None:
-        moment = datetime.fromisoformat(text).replace(tzinfo=administration.current().hours.zone)
-        monkeypatch.setattr(timezone, "now", lambda: moment)
-
-    return set_to
-
-
 def test_nobody_in_danger_is_promised_an_hour_while_the_office_is_closed(
-    ask: Ask, clock: Any
+    ask: Ask, office_clock: Any
 ) -> None:
     save("hours", HOURS)
     put("contacts", telephone="+44 20 7946 0100")
-    clock("2026-11-23 20:08")
+    office_clock("2026-11-23 20:08")
     turn = ask(DANGER, secret=SECRET)
     view = selectors.turn_view(turn.pk)
     assert (view.state, view.due_at) == ("needs_review", None)
@@ -51,19 +41,19 @@ def test_nobody_in_danger_is_promised_an_hour_while_the_office_is_closed(
     assert ReviewItem.objects.get().due_at == timezone.now() + timedelta(minutes=30)
 
 
-def test_it_says_so_where_no_opening_is_in_sight(ask: Ask, clock: Any) -> None:
+def test_it_says_so_where_no_opening_is_in_sight(ask: Ask, office_clock: Any) -> None:
     save("hours", {**HOURS, "closed": "2026-11-01 to 2027-12-31"})
-    clock("2026-11-23 20:08")
+    office_clock("2026-11-23 20:08")
     turn = ask(DANGER, secret=SECRET)
     told = selectors.turn_view(turn.pk).held_when
     assert told.startswith("Nobody may be reading here now: the office is closed. Please do not")
 
 
 def test_a_request_for_a_person_that_tells_of_danger_says_the_same(
-    published: None, clock: Any
+    published: None, office_clock: Any
 ) -> None:
     save("hours", HOURS)
-    clock("2026-11-23 20:08")
+    office_clock("2026-11-23 20:08")
     wants(SECRET, DANGER, way="page")
     page = browser_with(SECRET).get("/").content.decode()
     assert "Please do not wait for us." in page
@@ -72,20 +62,22 @@ def test_a_request_for_a_person_that_tells_of_danger_says_the_same(
 
 @pytest.mark.parametrize("hours", [HOURS, {}])
 def test_while_it_is_open_or_has_no_hours_they_are_told_by_when(
-    ask: Ask, clock: Any, hours: dict[str, str]
+    ask: Ask, office_clock: Any, hours: dict[str, str]
 ) -> None:
     save("hours", hours)
-    clock("2026-11-23 10:00" if hours else "2026-11-23 20:08")
+    office_clock("2026-11-23 10:00" if hours else "2026-11-23 20:08")
     ask(DANGER, secret=SECRET)
     page = browser_with(SECRET).get("/").content.decode()
     assert PROMISED in page
     assert CLOSED not in page
 
 
-def test_who_is_not_in_danger_is_told_by_when_and_that_it_is_closed(ask: Ask, clock: Any) -> None:
+def test_who_is_not_in_danger_is_told_by_when_and_that_it_is_closed(
+    ask: Ask, office_clock: Any
+) -> None:
     save("hours", HOURS)
     put("contacts", telephone="+44 20 7946 0100")
-    clock("2026-11-23 20:08")
+    office_clock("2026-11-23 20:08")
     held(ask)
     page = browser_with(SECRET).get("/").content.decode()
     assert PROMISED in page
