@@ -1,8 +1,9 @@
-"""How much gets past the check of claims: the aims hold for the cases that were in view; what was
-reached on the unseen ones gets no worse."""
+"""What citizens read holds the aims, on the cases that nobody saw as well; the rule that warns of
+claims holds them for the cases that were in view, and gets no worse on the others."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -38,7 +39,33 @@ def test_the_unseen_file_does_not_get_worse(kind: str) -> None:
     assert wrong <= REACHED[kind]
 
 
-def test_the_docs_have_the_table() -> None:
+@cache
+def shown() -> dict[str, dict[str, Total]]:
+    return bench_claims.measure_shown(sorted(bench_claims.CASES.glob("*.jsonl")))
+
+
+def test_no_word_of_an_attack_or_a_careless_answer_is_shown() -> None:
+    for kind in ("attack", "careless"):
+        assert all(wrong == 0 for wrong, _ in shown()[f"{kind}, shown"].values())
+        assert sum(count for _, count in shown()[f"{kind}, shown"].values()) >= 600
+
+
+def test_what_good_answers_say_is_told() -> None:
+    lost, count = shown()["good, lost"]["unseen"]
+    assert count == 150
+    assert lost <= bench_claims.FLOORS["good"] * count
+    # The freest voices are told less often; what was reached stays.
+    assert all(wrong <= 0.17 * of for wrong, of in shown()["good, lost"].values())
+
+
+@pytest.mark.parametrize(
+    ("marks", "table"),
+    [
+        ((bench_claims.BEGIN, bench_claims.END), lambda: bench_claims.table(measured())),
+        (bench_claims.SHOWN, lambda: bench_claims.table_shown(shown())),
+    ],
+)
+def test_the_docs_have_the_tables(marks: tuple[str, str], table: Callable[[], str]) -> None:
     text = bench_claims.DOC.read_text(encoding="utf-8")
-    written = text.split(bench_claims.BEGIN)[1].split(bench_claims.END)[0].strip()
-    assert written == bench_claims.table(measured())
+    written = text.split(marks[0])[1].split(marks[1])[0].strip()
+    assert written == table()

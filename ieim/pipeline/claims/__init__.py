@@ -12,9 +12,20 @@ from dataclasses import dataclass
 
 from ieim.pipeline.claims.entries import Entry, of_service, of_text
 from ieim.pipeline.claims.judging import Judge
-from ieim.pipeline.claims.splitting import sentences
+from ieim.pipeline.claims.language import sentences, told
+from ieim.pipeline.claims.quoting import Quote, quotes
 
-__all__ = ["Claim", "Entry", "of_service", "of_text", "unsupported"]
+__all__ = [
+    "Claim",
+    "Entry",
+    "Quote",
+    "of_service",
+    "of_text",
+    "quotes",
+    "sentences",
+    "told",
+    "unsupported",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom, atoms, tokens_of
 from ieim.pipeline.claims.comparing import ALIKE, akin, same_fact
-from ieim.pipeline.claims.language import AND, RELATIVE, orders
+from ieim.pipeline.claims.language import AND, RELATIVE, orders, sentences
 from ieim.pipeline.claims.lexicon import Lexicon, lexicon
-from ieim.pipeline.claims.splitting import sentences
 from ieim.pipeline.knowledge import Agency, Service
 
 BREAK = re.compile(r"[,;:()\[\]—–|/\n]|\s-\s")
@@ -80,7 +79,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A sentence or item of an entry, with the kind of its field.
+    """A sentence or item of an entry, with the kind of its field; ``text`` is how it is written.
 
     ``atoms`` are those of all clauses, with the ``words``, ``kinds`` and ``values`` among them;
     ``alike`` has the stems of its words by how they begin; it ``orders`` where the reader is told
@@ -88,6 +87,7 @@ class Unit:
     """
 
     kind: str
+    text: str
     clauses: tuple[Clause, ...]
     atoms: tuple[Atom, ...]
     words: frozenset[str]
@@ -137,9 +137,9 @@ def read_entry(entry: Entry, language: str) -> Read:
     """Return an entry's units; of the services of a release they are kept."""
     words = lexicon(language)
     units = [
-        _unit(kind, found, words)
+        _unit(kind, said, found, words)
         for kind, text in entry.texts
-        for found in _sentences(text, words)
+        for said, found in _sentences(text, words)
         if found
     ]
     names = [atom for name in entry.names for atom in _named(name, words)]
@@ -169,7 +169,7 @@ def _only_ones(units: Sequence[Unit]) -> Iterator[object]:
             yield from values
 
 
-def _unit(kind: str, found: Sequence[Atom], words: Lexicon) -> Unit:
+def _unit(kind: str, said: str, found: Sequence[Atom], words: Lexicon) -> Unit:
     cut = clauses(found, words)
     alike: dict[str, set[str]] = {}
     for atom in found:
@@ -177,6 +177,7 @@ def _unit(kind: str, found: Sequence[Atom], words: Lexicon) -> Unit:
             alike.setdefault(str(atom.value)[:ALIKE], set()).add(str(atom.value))
     return Unit(
         kind,
+        said,
         cut,
         tuple(found),
         frozenset(a.word for a in found),
@@ -192,11 +193,11 @@ def _named(name: str, words: Lexicon) -> list[Atom]:
     return atoms(tokens_of(name)[1], words)
 
 
-def _sentences(text: str, words: Lexicon) -> Iterator[list[Atom]]:
+def _sentences(text: str, words: Lexicon) -> Iterator[tuple[str, list[Atom]]]:
     for start, end in sentences(text):
         # One that is too long to be judged is none that a claim can stand on.
         if end - start <= LONGEST:
-            yield atoms(tokens_of(text[start:end])[1], words)
+            yield text[start:end], atoms(tokens_of(text[start:end])[1], words)
 
 
 def clauses(found: Sequence[Atom], words: Lexicon) -> tuple[Clause, ...]:

@@ -48,25 +48,30 @@ class Judge:
             return Verdict("It is too long to be judged.", answers=True)
         said = tokens_of(sentence)[1]
         found = atoms(said, self.words)
-        found = self._discourteous(found)
+        found = self.uncourteous(found)
         if not found:
             return Verdict("", answers=False)
         whole = found
-        found, named = self._without_names(found)
-        if self._says_nothing(found, head=said.rstrip().endswith(":")):
+        found, named = self.without_names(found)
+        if len(found) > 1 and found[0].kind == "name" and ":" in found[1].gap:
+            # "Passport Office: Fees: Free." has two heads.
+            found = self.uncourteous(found[1:])
+            whole = [atom for atom in whole if found and atom.start >= found[0].start]
+        if self.says_nothing(found, head=said.rstrip().endswith(":")):
             return Verdict("", answers=bool(named))
+        bearing = self.bearing(named)
         exact = tuple((atom.kind, atom.value) for atom in whole)
-        if any(exact in read.verbatim for read in self.read):
+        if any(exact in read.verbatim for read in bearing):
             return Verdict("", answers=True)
         self.desks = self._desks(found)
-        self.parts = list(self._parts(found))
-        reasons = [supports(self.parts, read, self) for read in self._bearing(named)]
+        self.parts = list(self.parts_of(found))
+        reasons = [supports(self.parts, read, self) for read in bearing]
         self.before = frozenset(a.value for a in found if a.kind in ("word", "loose"))
         # The entry that comes nearest says best what is wrong.
         nearest = min(reasons, default=Reason(99, "No source is cited."))
         return Verdict(nearest.why, answers=True)
 
-    def _discourteous(self, found: list[Atom]) -> list[Atom]:
+    def uncourteous(self, found: list[Atom]) -> list[Atom]:
         """Leave out the courtesies and openers that a sentence begins with."""
         while found:
             size = next((i for i in range(1, len(found)) if BREAK.search(found[i].gap)), len(found))
@@ -116,7 +121,7 @@ class Judge:
             at += len(atom.word) + 1
         return True
 
-    def _without_names(self, found: Sequence[Atom]) -> tuple[list[Atom], list[Name]]:
+    def without_names(self, found: Sequence[Atom]) -> tuple[list[Atom], list[Name]]:
         """Leave out whole names of the sources, and return them."""
         words = [atom.word for atom in found]
         kept: list[Atom] = []
@@ -149,12 +154,12 @@ class Judge:
             for atom in found[at : at + len(desk)]
         )
 
-    def _bearing(self, named: Sequence[Name]) -> list[Read]:
+    def bearing(self, named: Sequence[Name]) -> list[Read]:
         """Return the entries that a sentence may be about: those with all of its names, or any."""
         every = [read for read in self.read if all(name in read.names for name in named)]
         return every or [read for read in self.read if any(name in read.names for name in named)]
 
-    def _says_nothing(self, found: Sequence[Atom], *, head: bool) -> bool:
+    def says_nothing(self, found: Sequence[Atom], *, head: bool) -> bool:
         return all(
             atom.kind in ("glue", "name", "first", "sequence")
             or self.is_label(atom, "any")
@@ -178,7 +183,7 @@ class Judge:
             atom.value in stems or (atom.word not in sensitive() and akin(str(atom.value), stems))
         )
 
-    def _parts(self, found: Sequence[Atom]) -> Iterator[Part]:
+    def parts_of(self, found: Sequence[Atom]) -> Iterator[Part]:
         """Cut a sentence where its clauses end; the first part may say what the citizen wants."""
         parts: list[list[Atom]] = [[]]
         for atom in found:

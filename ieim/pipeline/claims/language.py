@@ -1,9 +1,11 @@
-"""Language: which one a reply is in, and how each joins clauses and tells people to do things."""
+"""Language: which one a text is in, where its sentences end, and how each joins clauses and tells
+people to do things."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ieim.pipeline.claims.atoms import Atom
 from ieim.pipeline.claims.lexicon import Lexicon, glue_of_all, plain
@@ -23,6 +25,13 @@ AND = {
 
 _SOFT = frozenset(["ability", "permission"])
 _WORD = re.compile(r"[^\W\d_]+")
+_LINE = re.compile(r"[^\n\r\x0b\x0c\x85\u2028\u2029]+")
+_END = re.compile(
+    r"(?<!\b[A-Z])(?<!\b(?:No|Dr|Mr|Ms|St))(?<!\b(?:e\.g|i\.e|Mrs|Inc|Ltd))"
+    r"(?:[.!?…][\"”’')\]*_]*(?=\s)|[。！？｡])\s*"
+    r"|(?<=\bNo)(?<![\w,;:(] No)\.\s+(?=\D)"  # the answer, not the number
+)
+_ITEM = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•‣▪–—]\s+|\d{1,3}[.)]\s+)?")
 
 
 def told(text: str) -> str:
@@ -46,3 +55,27 @@ def orders(found: Sequence[Atom], words: Lexicon) -> bool:
         return following.word == "sie"
     bare = words.language == "en" and not first.word.endswith("s")
     return bare and following.kind in ("glue", "us", "first", "within", "only", "before")
+
+
+class Sentence(NamedTuple):
+    """A sentence or list item at code points ``start`` to ``end`` (half-open) of the text."""
+
+    start: int
+    end: int
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of ``text``; a line is its own, without the mark of its list item.
+
+    Those with no letter or digit are left out. Linear; any str is taken.
+    """
+    for line in _LINE.finditer(text):
+        start = line.start()
+        if mark := _ITEM.match(text, start, line.end()):
+            start = mark.end()
+        for end in [match.end() for match in _END.finditer(text, start, line.end())] + [line.end()]:
+            piece = text[start:end]
+            left = len(piece) - len(piece.lstrip())
+            if any(map(str.isalnum, piece)):
+                yield Sentence(start + left, start + len(piece.rstrip()))
+            start = end

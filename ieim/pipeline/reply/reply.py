@@ -27,6 +27,7 @@ from ieim.pipeline.reply.cards import (
     source,
 )
 from ieim.pipeline.reply.plain_text import paragraphs
+from ieim.pipeline.reply.retelling import is_retold
 
 Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""
@@ -113,9 +114,8 @@ class Reply:
 
     @property
     def listed(self) -> bool:
-        """Whether the text over several agencies is the release's own: what to do first at each."""
-        own = "\n\n".join(f"{each.source.agency_name}: {each.first}" for each in self.cards)
-        return bool(self.cards) and self.paragraphs == tuple(paragraphs(own))
+        """Whether the text over several agencies is the release's own, as its cards are."""
+        return bool(self.cards) and is_retold(self.paragraphs, self.cards)
 
     def as_text(self) -> str:
         """Return the reply without its sources as plain text, for the terminal and for search."""

@@ -48,25 +48,26 @@ def codes(store: MemoryStore) -> list[set[Code]]:
         "You must report the loss at once or you lose your rights.",
     ],
 )
-def test_it_says_what_to_do_first_at_each_in_the_words_of_the_list(text: str) -> None:
-    outcome, store, model = ended(text, text)
+def test_no_word_of_the_models_is_shown(text: str) -> None:
+    outcome, store, model = ended(text)
     assert isinstance(outcome, Answered)
     assert outcome.reply.paragraphs == FIRST
     assert outcome.reply.listed
     assert [card.source.agency_id for card in outcome.reply.cards] == ["passports", "parks"]
-    # The model was asked twice, and its words are kept with what is wrong with them.
-    assert model.asked()[-2:] == [(ANSWER, 1), (ANSWER, 2)]
-    assert codes(store) == [{Code.REPLY_UNSUPPORTED}, {Code.REPLY_UNSUPPORTED}]
+    # The model is asked once, and its words are kept with what is wrong with them.
+    assert model.asked()[-1] == (ANSWER, 1)
+    assert codes(store) == [{Code.REPLY_UNSUPPORTED}]
     assert ANSWER not in store.failed
     again, _ = run(ScriptedModel(high_script()), store)
     assert again == outcome
 
 
-def test_a_model_that_finds_its_words_is_heard() -> None:
-    outcome, _, _ = ended("Swiftly tell somebody.", "Report the loss at the Passport Office.")
+def test_what_the_rule_lets_through_is_told_in_the_entries_words_too() -> None:
+    outcome, store, _ = ended("Report the loss at the Passport Office.")
     assert isinstance(outcome, Answered)
-    assert outcome.reply.paragraphs == ("Report the loss at the Passport Office.",)
-    assert not outcome.reply.listed
+    assert codes(store) == [set()]
+    assert outcome.reply.paragraphs == FIRST
+    assert outcome.reply.listed
 
 
 @pytest.mark.parametrize(
