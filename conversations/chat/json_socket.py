@@ -282,19 +282,14 @@ class JsonConsumer(AsyncWebsocketConsumer):
             await self.close(TOO_MANY_ERRORS)
 
     async def send_frame(self, frame: dict[str, Any]) -> None:
-        """Send one frame."""
-        await self.send(json.dumps(frame, ensure_ascii=False))
+        """Send one frame, unless the client has left."""
+        with suppress(OSError):
+            await self.send(json.dumps(frame, ensure_ascii=False))
 
 
 def _error(
     code: str, words: str, *, event: int = 0, client_id: str | None = None
 ) -> dict[str, Any]:
     """Return an error that is no event: it has no place in the order."""
-    return {
-        "type": "error",
-        "turn": None,
-        "event": event,
-        "code": code,
-        "words": words,
-        "client_id": client_id,
-    }
+    told = {"type": "error", "turn": None, "event": event}
+    return {**told, "code": code, "words": words, "client_id": client_id}

@@ -69,12 +69,15 @@ class Command(BaseCommand):
 
     def _stop(self, *, name: str, **_: Any) -> None:
         services.stop(webhook_id=_found(name).pk, why="operator")
+        self.stdout.write(f"{name} is stopped: it is told nothing more.")
 
     def _start(self, *, name: str, **_: Any) -> None:
         services.start(name=name)
+        self.stdout.write(f"{name} is told again of what happens from now on.")
 
     def _remove(self, *, name: str, **_: Any) -> None:
         services.remove(name=name)
+        self.stdout.write(f"{name} is removed, with what it was to be told.")
 
     def _list(self, **_: Any) -> None:
         for each in selectors.overview():

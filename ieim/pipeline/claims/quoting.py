@@ -38,8 +38,8 @@ WHOLE = 1.5
 """What a unit counts for that is told whole, beside one of which a word is taken."""
 
 TELLING = frozenset(["word", "loose", "fact", "free", "promptly"])
-TOGETHER = frozenset(["fees", "time"])
-"""Fields that are told whole: one of two prices alone says too little."""
+TOGETHER = frozenset(["fees", "time", "about"])
+"""Fields that are told whole: one of two prices, or conditions, alone says too little."""
 SHORT = 300
 """Characters of such a field at most."""
 LABELLED = ("fees", "time", "contact")

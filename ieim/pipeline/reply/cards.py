@@ -34,8 +34,9 @@ do first before it."""
 
 _TIME_AND_TERMS = frozenset({"overview", "processing_time"})
 
-CHECKLIST = ("requirements", "contact")
-"""What is open on the card of each of several agencies, whatever was asked."""
+CHECKLIST = ("applicability_summary", "requirements", "contact")
+"""What is open on the card of each of several agencies, whatever was asked: whom it is for first,
+because the sentences above the cards do not tell every condition."""
 
 _HTTP = re.compile(r"https?://[^\s<>\"\\\x00-\x1f\x7f]+", re.IGNORECASE)
 

@@ -25,7 +25,7 @@ HEADS: Final = {
 }
 """What stands before a field that is no sentence, by language: heads that the lexicon knows."""
 
-MOST: Final = 8
+MOST: Final = 10
 """Sentences of one entry at most: its card has the rest."""
 
 _ENDS = (".", "!", "?", "…", "。", "！", "？")

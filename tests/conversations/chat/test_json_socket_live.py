@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
 from conversations.chat.frames import SUBPROTOCOL
+from conversations.chat.json_socket import JsonConsumer
 from tests.fixtures import VISA
 
 JSON = Subprotocol(SUBPROTOCOL)
@@ -100,3 +102,15 @@ def test_it_has_the_same_errors_on_the_real_server(live_site: str) -> None:
     assert call("POST", path, session["token"], {"text": "x" * 40_000})[0] == 413
     assert call("POST", path, session["token"], {"text": "a\x00b"})[0] == 400
     assert call("POST", path, session["token"], {"text": "a\ud800b"})[0] == 400
+
+
+class Left(JsonConsumer):
+    async def send(self, text_data: str | None = None, **_: object) -> None:  # type: ignore[override]  # as narrow as it is used
+        raise ConnectionResetError(text_data)
+
+
+async def test_a_client_that_has_left_is_nothing_that_an_operator_has_to_see(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await Left().send_frame({"type": "event"})
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

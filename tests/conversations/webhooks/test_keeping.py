@@ -103,11 +103,11 @@ def test_it_lists_what_was_given_up_and_sends_it_again(office: Receiver) -> None
 
 def test_one_that_is_stopped_is_told_nothing(office: Receiver) -> None:
     event()
-    webhooks("stop", NAME)
+    assert NAME in webhooks("stop", NAME)[0]
     assert Delivery.objects.filter(given_up_at=None).count() == 0
     work()
     assert "stopped" in webhooks("list")[0]
-    webhooks("start", NAME)
+    assert NAME in webhooks("start", NAME)[0]
     event()
     work()
     assert len(office.got) == 1

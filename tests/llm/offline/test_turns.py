@@ -118,7 +118,7 @@ def test_it_answers_two_questions_to_two_agencies_with_both_sources() -> None:
     ]
     for card in reply.cards:
         opened = [section.field for section in card.sections if not section.folded]
-        assert opened == ["requirements", "contact"]
+        assert opened == ["applicability_summary", "requirements", "contact"]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_the_page_rest_and_the_socket_tell_the_same_cards(ask: Ask) -> None:
         assert given["title"] == card.title
         assert given["url"].startswith("https://")
         assert [fact["name"] for fact in given["facts"] if not fact["folded"]] == [
-            *("requirements", "contact")
+            *("applicability_summary", "requirements", "contact")
         ]
         for text in (card.title, card.lead, *(i for fact in card.facts for i in fact.items)):
             assert text in said
@@ -169,7 +169,7 @@ def test_cards_of_several_agencies_are_not_shown_again_either(ask: Ask) -> None:
     first, second = (turn.reply for turn in selectors.chat_view(secret="s").turns)
     assert first
     assert second
-    assert [len(card.open) for card in first.cards] == [2, 2]
+    assert [len(card.open) for card in first.cards] == [3, 3]
     assert [len(card.open) for card in second.cards] == [1, 1]
     for card in second.cards:
         assert set(card.open) | set(card.folded) == set(card.facts)
