@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.knowledge import Agency, Service
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.plain_text import first_sentence, plain
 
@@ -143,14 +143,6 @@ def lead(service: Service) -> str:
     """Return what to do first: the first step, or else the first sentence of what it is."""
     steps = [step for step in service.how_to_apply if step.strip()]
     return plain(steps[0] if steps else first_sentence(service.overview))
-
-
-def first_things(cited: Sequence[Service], release: Release) -> str:
-    """Return what to do first at each agency, a paragraph for each cited service."""
-    return "\n\n".join(
-        f"{release.agencies[service.agency].name}: {lead(service) or service.name}"
-        for service in dict.fromkeys(cited)
-    )
 
 
 def sections(

@@ -36,8 +36,9 @@ def retold(text: str, cited: Sequence[Service], release: Release, *, question: s
     """Return a paragraph for each of the ``cited`` services: its agency's name, or its own where
     several are of one agency, and the sentences of its entry that ``text`` was made from.
 
-    Of one that the text took nothing from it is what to do first. ``release`` is in the language
-    of the citizen as far as it is. Empty where nothing is cited.
+    Of one that the text took nothing from it is what to do first. A sentence that cannot stand
+    alone, because it names what is not cited, is left out. ``release`` is in the language of the
+    citizen as far as it is. Empty where nothing is cited.
     """
     services = list(dict.fromkeys(cited))
     entries = [claims.of_service(s, release.agencies.get(s.agency)) for s in services]
@@ -50,9 +51,10 @@ def retold(text: str, cited: Sequence[Service], release: Release, *, question: s
             for quote in found
             if quote.entry == index
             and _may_stand(quote, service, release)
-            and not grounding.check(quote.text, [service], release)
+            and _grounded(quote.text, service, release)
         ][:MOST]
-        said = " ".join(_told(own, release)) or lead(service) or service.name
+        first = lead(service) if _grounded(lead(service), service, release) else ""
+        said = " ".join(_told(own, release)) or first or service.name
         one = of_agency[service.agency] == 1
         paragraphs.append(
             f"{release.agencies[service.agency].name if one else service.name}: {said}"
@@ -69,6 +71,10 @@ def _may_stand(quote: claims.Quote, service: Service, release: Release) -> bool:
     """Whether a quote is none of what stands there anyway: names, and where it all comes from."""
     addresses = (service.url, service.path, release.agencies[service.agency].path)
     return quote.kind not in _SKIPPED and quote.text not in addresses
+
+
+def _grounded(text: str, service: Service, release: Release) -> bool:
+    return not grounding.check(text, [service], release)
 
 
 def _told(own: Sequence[claims.Quote], release: Release) -> Iterator[str]:

@@ -22,7 +22,6 @@ from ieim.pipeline.gate import gate
 from ieim.pipeline.gate.gate import Judgement
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply import guidance
-from ieim.pipeline.reply.cards import first_things
 from ieim.pipeline.reply.retelling import retold
 from ieim.pipeline.stages import judgement as judging
 from ieim.pipeline.stages import multi_agency_answer as answering
@@ -62,4 +61,4 @@ def _texts(contract: Contract, judgement: Judgement, context: Context) -> Iterat
         cited = answering.cited_services(judgement.output, context)
         text = judgement.output["assistantReply"]
         yield retold(text, cited, context.release, question=context.user_prompt)
-        yield first_things(cited, context.release)
+        yield retold("", cited, context.release, question="")

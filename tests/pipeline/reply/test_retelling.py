@@ -123,6 +123,15 @@ def test_a_sentence_that_names_what_is_not_cited_is_left_out() -> None:
     assert "Tell us at once" in said
 
 
+def test_what_to_do_first_is_left_out_where_it_names_what_is_not_cited() -> None:
+    service = replace(LOST, how_to_apply=(f"Go to {RELEASE.agencies['municipal'].name}.",))
+    services = {**RELEASE.services, (LOST.agency, LOST.key): service}
+    release = replace(RELEASE, services=services)
+    said = told("Hello!", service, release=release)
+    assert said == f"{RELEASE.agencies['passports'].name}: {LOST.name}"
+    assert grounding.check(said, [service], release) == []
+
+
 def test_a_long_text_is_told_briefly() -> None:
     everything = " ".join(text for _, text in claims.of_service(LOST, None).texts)
     paragraph = told(everything * 3, LOST)

@@ -9,7 +9,7 @@ import pytest
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import grounding
-from ieim.pipeline.reply import cards
+from ieim.pipeline.reply.retelling import retold
 from ieim.pipeline.work import Answered, NeedsReview
 from tests.fixtures import DEMO
 from tests.pipeline.build import valid
@@ -90,5 +90,5 @@ def test_every_service_has_first_things_that_its_own_gate_lets_through() -> None
     for language in ("en", "fr", "es"):
         told = release.in_language(language)
         for service in told.services.values():
-            said = cards.first_things([service], told)
+            said = retold("", [service], told, question="")
             assert grounding.check(said, [service], told) == []
