@@ -57,9 +57,10 @@ def check(
     crisis. ``question`` is the citizen's message.
 
     ``reply.empty`` when it has no letter or digit; ``sources.missing`` when nothing is cited (at
-    the list of sources), or an agency or service is named that is not; ``reply.ungrounded`` for
-    every fact that no cited service, nor its agency, gives; ``reply.unsupported`` for every
-    sentence that no single one of them says (of a reply that cites something).
+    the list of sources), or an agency or service is named that is not, and not by what is cited
+    either; ``reply.ungrounded`` for every fact that no cited service, nor its agency, gives;
+    ``reply.unsupported`` for every sentence that no single one of them says (of a reply that cites
+    something).
     """
     found = list(_blank(reply, REPLY))
     if cited or beside:
@@ -149,7 +150,8 @@ def _unsupported(reply: str, entries: Sequence[claims.Entry], question: str) -> 
 
 
 def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> Iterator[Finding]:
-    """Yield a finding for each name that no cited service bears, where it stands first."""
+    """Yield a finding for each name that no cited service bears or has in its own texts, where it
+    stands first."""
     agencies = {service.agency for service in cited}
     services = {(service.agency, service.key) for service in cited}
     messages: dict[object, str] = {}
@@ -160,6 +162,11 @@ def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> It
             *_uncited("service", names.services, services, view, where),
         ):
             messages.setdefault(bearers, message)
+    if messages:
+        own = "\n".join(text for entry in _entries(cited, release, ()) for _, text in entry.texts)
+        said = named(own, release)
+        for bearers in (*(a.bearers for a in said.agencies), *(s.bearers for s in said.services)):
+            messages.pop(bearers, None)
     for message in messages.values():
         yield Finding(Code.SOURCES_MISSING, REPLY, message)
 

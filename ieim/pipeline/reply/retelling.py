@@ -36,9 +36,9 @@ def retold(text: str, cited: Sequence[Service], release: Release, *, question: s
     """Return a paragraph for each of the ``cited`` services: its agency's name, or its own where
     several are of one agency, and the sentences of its entry that ``text`` was made from.
 
-    Of one that the text took nothing from it is what to do first. A sentence that cannot stand
-    alone, because it names what is not cited, is left out. ``release`` is in the language of the
-    citizen as far as it is. Empty where nothing is cited.
+    Of one that the text took nothing from it is what to do first. A sentence that the gate
+    would not let through by itself is left out. ``release`` is in the language of the citizen as
+    far as it is. Empty where nothing is cited.
     """
     services = list(dict.fromkeys(cited))
     entries = [claims.of_service(s, release.agencies.get(s.agency)) for s in services]
@@ -106,8 +106,10 @@ def _is_of(paragraph: str, card: Card) -> bool:
 
 
 def _sentences(card: Card) -> Iterator[str]:
-    """Yield the sentences on a card, without those that have no letter or digit."""
-    for text in (card.first, *(item for section in card.sections for item in section.items)):
-        yield text
+    """Yield the texts on a card and their sentences."""
+    items = (item for section in card.sections for item in section.items)
+    for text in (card.title, card.lead, *items):
+        if text:
+            yield text
         for start, end in claims.sentences(text):
             yield text[start:end]
