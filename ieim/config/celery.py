@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from celery import Celery
@@ -21,9 +22,11 @@ def _warm(**_signal: Any) -> None:
     # Here, because the module reads the core: too slow for every process that loads the settings.
     from django.db import connection
 
-    from ieim.config.server import files, memory
+    from ieim.config.server import files, memory, ready
     from ieim.config.server.warm import warm
 
+    if lacking := ready.lacking_tables():
+        sys.exit(lacking)
     files.allow_many()
     memory.share_arenas()
     warm()

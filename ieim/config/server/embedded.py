@@ -19,7 +19,7 @@ from django.db import close_old_connections
 from conversations.mail.sending import sweep as sweep_mail
 from conversations.sweeper import sweep as sweep_turns
 from ieim.config.celery import app
-from ieim.config.server import files, memory
+from ieim.config.server import files, memory, ready
 from ieim.config.server.warm import warm
 from ieim.knowledge.following import follower
 from ieim.studio.sweeper import sweep as sweep_runs
@@ -76,12 +76,20 @@ class Embedded:
                 return
 
 
+def _lacking() -> str:
+    return " ".join(filter(None, (ready.lacking_files(), ready.lacking_tables())))
+
+
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     """The ASGI lifespan: start what this process needs beside the server, and stop it."""
     embedded = Embedded() if settings.IEIM_EMBEDDED else None
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
+            if lacking := await asyncio.to_thread(_lacking):
+                # The server says it.
+                await send({"type": "lifespan.startup.failed", "message": lacking})
+                return
             try:
                 await asyncio.to_thread(warm)
                 if embedded:
