@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import dj_database_url
 from django.http.request import split_domain_port, validate_host
@@ -111,6 +112,8 @@ def database(env: Env, folder: Path, *, required: bool) -> dict[str, Any]:
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
             }
         case "postgresql":
+            if not database["NAME"]:
+                env.problem("DATABASE_URL", f"names no database. {hint}")
             database["CONN_HEALTH_CHECKS"] = True
             # A worker has eight turns that work, two that are claimed, a heartbeat and a follower;
             # a turn that waits for the model has no connection.
@@ -124,9 +127,20 @@ def redis_url(env: Env, *, required: bool) -> str:
     """The Redis address, empty when everything stays in this process."""
     hint = "Set it to a Redis address: redis://host:6379/0"
     url = env.required("REDIS_URL", hint, when=required)
-    if url and not url.startswith(("redis://", "rediss://")):
+    if url and not _names_redis(url):
         env.problem("REDIS_URL", f"is not a Redis address. {hint}")
     return url
+
+
+def _names_redis(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where it is no number of a port
+    except ValueError:
+        return False
+    known = parts.scheme in ("redis", "rediss") and bool(parts.hostname)
+    # redis-py takes a database that is no number for the first one, and says nothing.
+    return known and re.fullmatch(r"(/[0-9]*)?", parts.path, re.ASCII) is not None
 
 
 def channel_layer(redis: str) -> dict[str, Any]:
