@@ -66,17 +66,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108  # each run makes a folder of its own th
 a disk each waits for it."""
 ROOM = 4 * 2**30
 """Bytes that have to be free there; containers may have next to none."""
-SLOW = {
-    "tests/review": 14,
-    "tests/upgrading": 12,
-    "tests/faults": 8,
-    "tests/search/inquiry": 6,
-    "tests/config": 2,
-    "tests/config/server": 2,
-    "tests/conversations/api": 2,
-    "tests/pipeline/evidence": 2,
-    "tests/telegram": 2,
-}
+SLOW = {"tests/review": 14, "tests/upgrading": 12, "tests/faults": 8, "tests/search/inquiry": 6}
 """Folders that take so many times as long as others of their size."""
 
 
