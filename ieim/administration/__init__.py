@@ -1,1 +1,1 @@
-"""The administration's own: its name, colours, contacts, hours, texts, examples and languages."""
+"""What the administration says of itself: name, colours, contacts, hours, texts and languages."""

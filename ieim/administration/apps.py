@@ -7,16 +7,14 @@ from django.utils.translation import gettext_lazy
 
 
 class AdministrationConfig(AppConfig):
-    """Django's handle on the app."""
-
     name = "ieim.administration"
     label = "administration"
     verbose_name = gettext_lazy("Settings")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Let the audit record vouch for the rows of this app."""
-        from ieim.administration import vouched
+        """Register the audited rows of this app."""
+        from ieim.administration import audited
         from ieim.audit import vouching
 
-        vouching.register(*vouched.KINDS)
+        vouching.register(*audited.KINDS)

@@ -1,9 +1,9 @@
-"""Whether a colour can be read: WCAG 2.2's contrast, on the grounds of our own style sheet."""
+"""The contrast (WCAG 2.2) of a brand colour on the backgrounds of the style sheet."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from django.utils.translation import gettext_noop
@@ -18,7 +18,7 @@ LIGHT: Final[Mapping[str, str]] = {
     gettext_noop("it on a quiet box"): "#eef4f5",
     gettext_noop("it beside an answer"): "#f3f6f6",
 }
-"""What a brand colour stands with in the light scheme (``static/src/scss/base/_theme.scss``)."""
+"""The backgrounds in the light scheme (``static/src/scss/base/_theme.scss``), by description."""
 DARK: Final[Mapping[str, str]] = {
     gettext_noop("dark text on it"): "#0f171c",
     gettext_noop("it on the dark page"): "#10181d",
@@ -26,7 +26,7 @@ DARK: Final[Mapping[str, str]] = {
     gettext_noop("it on a dark card"): "#17222a",
     gettext_noop("it on a quiet dark box"): "#18232a",
 }
-"""And its counterpart in the dark one."""
+"""The backgrounds in the dark scheme."""
 
 _HEX = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 _STEPS = 40
@@ -44,26 +44,22 @@ def ratio(one: str, other: str) -> float:
 
 
 def weakest(colour: str, grounds: Mapping[str, str]) -> tuple[str, float]:
-    """Return where ``colour`` is read worst, and its contrast there."""
-    return min(
-        ((where, ratio(colour, ground)) for where, ground in grounds.items()), key=lambda p: p[1]
-    )
+    """Return where ``colour`` has the least contrast, and that contrast."""
+    ratios = {where: ratio(colour, ground) for where, ground in grounds.items()}
+    return min(ratios.items(), key=lambda item: item[1])
 
 
 def readable(colour: str, *, dark: bool) -> str:
-    """Return the colour nearest to ``colour``, towards black (or white), that can be read."""
+    """Return the shade nearest to ``colour``, towards black (or white), with enough contrast."""
     grounds, towards = (DARK, "#ffffff") if dark else (LIGHT, "#000000")
-    return next(each for each in _shades(colour, towards) if weakest(each, grounds)[1] >= NEEDED)
+    shades = (mixed(colour, towards, step / _STEPS) for step in range(_STEPS + 1))
+    return next(each for each in shades if weakest(each, grounds)[1] >= NEEDED)
 
 
 def mixed(colour: str, other: str, share: float) -> str:
-    """Return ``colour`` with so large a share of ``other`` in it."""
+    """Return ``colour`` mixed with a ``share`` (0 to 1) of ``other``."""
     channels = zip(_channels(colour), _channels(other), strict=True)
     return "#" + "".join(f"{round(mine + (its - mine) * share):02x}" for mine, its in channels)
-
-
-def _shades(colour: str, towards: str) -> Iterator[str]:
-    return (mixed(colour, towards, step / _STEPS) for step in range(_STEPS + 1))
 
 
 def _channels(colour: str) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
-"""Whether a file may be the logo: a picture, and nothing but a picture.
+"""Checks the file of a logo: it may be a picture and nothing else.
 
-A PNG is taken apart and put together again from the chunks that draw. An SVG is a document that
-browsers also run; what it may hold is listed here, and one that holds anything else is refused, not
-mended: a sanitiser for HTML (nh3) reads it by other rules than a browser reads XML. ``use`` is not
-among it: nested, a few bytes of it draw for minutes.
+A PNG is rebuilt from the chunks that draw. An SVG is a document that browsers also run: one with
+anything but the elements and attributes listed here is refused, not repaired, because a sanitiser
+for HTML (nh3) parses it by other rules than a browser parses XML. ``use`` is not listed: nested, a
+few bytes of it draw for minutes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import struct
 import zlib
+from collections.abc import Callable
 from typing import Final
 from xml.parsers import expat
 
@@ -24,6 +25,7 @@ PNG, SVG = "image/png", "image/svg+xml"
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _DRAW = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB"})
 _SPACE = "http://www.w3.org/2000/svg"
+_ATTRIBUTE_SPACES = (*("", "http://www.w3.org/1999/xlink", "http://www.w3.org/XML/1998/namespace"),)
 _ELEMENTS = frozenset(
     (
         *("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
@@ -46,20 +48,20 @@ class NoLogo(ValueError):
 def checked(data: bytes) -> tuple[str, bytes]:
     """Return the media type and what is to be stored. Raises :class:`NoLogo`."""
     if len(data) > MAX_BYTES:
-        told = gettext(
+        message = gettext(
             "The logo has {size} KB. Choose a picture of at most {limit} KB: 400 pixels of width "
             "are enough."
         )
-        raise NoLogo(told.format(size=f"{len(data) / 1024:,.0f}", limit=MAX_BYTES // 1024))
+        raise NoLogo(message.format(size=f"{len(data) / 1024:,.0f}", limit=MAX_BYTES // 1024))
     if data.startswith(_SIGNATURE):
-        return PNG, _redrawn(data)
+        return PNG, _rebuilt_png(data)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        _read_svg(data)
+        _check_svg(data)
         return SVG, data
     raise NoLogo(gettext("The logo is neither PNG nor SVG. Save it as one of them."))
 
 
-def _redrawn(data: bytes) -> bytes:
+def _rebuilt_png(data: bytes) -> bytes:
     """Return a PNG with the chunks that draw, and no other byte."""
     kept, place, names = [_SIGNATURE], len(_SIGNATURE), []
     while place + 12 <= len(data) and b"IEND" not in names:
@@ -76,34 +78,32 @@ def _redrawn(data: bytes) -> bytes:
         raise NoLogo(gettext("The PNG is damaged. Save the logo anew."))
     width, height = struct.unpack(">II", kept[1][8:16])
     if not 0 < width <= MAX_SIDE or not 0 < height <= MAX_SIDE:
-        told = gettext(
+        message = gettext(
             "The logo is {width} by {height} pixels. Choose one of at most {limit} pixels a side."
         )
         sizes = {"width": f"{width:,}", "height": f"{height:,}", "limit": f"{MAX_SIDE:,}"}
-        raise NoLogo(told.format(**sizes))
+        raise NoLogo(message.format(**sizes))
     return b"".join(kept)
 
 
-def _read_svg(data: bytes) -> None:
+def _check_svg(data: bytes) -> None:
     depth = 0
 
-    def doctype(*_declared: object) -> None:
-        raise NoLogo(gettext("The SVG has a DOCTYPE. Save it as plain SVG, or as PNG."))
+    def refuse(message: str) -> Callable[..., None]:
+        def handler(*_args: object) -> None:
+            raise NoLogo(message)
 
-    def instruction(*_said: object) -> None:
-        raise NoLogo(
-            gettext("The SVG has a processing instruction. Save it as plain SVG, or as PNG.")
-        )
+        return handler
 
     def start(element: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         space, _, name = element.rpartition(" ")
         if space != _SPACE or name not in _ELEMENTS or (name == "svg") is not (depth == 0):
-            told = gettext(
+            message = gettext(
                 "The SVG holds more than a drawing: {element}. Turn texts into paths, take out "
                 "scripts, styles and pictures, and save it as plain SVG, or as PNG."
             )
-            raise NoLogo(told.format(element=f"<{name}>"))
+            raise NoLogo(message.format(element=f"<{name}>"))
         for attribute, value in attributes.items():
             _check_attribute(attribute, value)
         depth += 1
@@ -113,29 +113,31 @@ def _read_svg(data: bytes) -> None:
         depth -= 1
 
     parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartDoctypeDeclHandler = doctype
-    parser.ProcessingInstructionHandler = instruction
+    parser.StartDoctypeDeclHandler = refuse(
+        gettext("The SVG has a DOCTYPE. Save it as plain SVG, or as PNG.")
+    )
+    parser.ProcessingInstructionHandler = refuse(
+        gettext("The SVG has a processing instruction. Save it as plain SVG, or as PNG.")
+    )
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     try:
         parser.Parse(data, True)
+    except NoLogo:
+        raise
     except (expat.ExpatError, ValueError, LookupError) as error:
-        if isinstance(error, NoLogo):
-            raise
         raise NoLogo(gettext("The SVG is damaged. Save the logo anew.")) from error
 
 
 def _check_attribute(attribute: str, value: str) -> None:
     space, _, name = attribute.rpartition(" ")
-    known = space in ("", "http://www.w3.org/1999/xlink", "http://www.w3.org/XML/1998/namespace")
-    inside = not _OUTSIDE.search(value) and (name != "href" or value.startswith("#"))
-    if not known or not _ATTRIBUTES.fullmatch(name):
-        told = gettext(
+    if space not in _ATTRIBUTE_SPACES or not _ATTRIBUTES.fullmatch(name):
+        message = gettext(
             "The SVG holds more than a drawing: “{name}”. Save it as plain SVG, or as PNG."
         )
-        raise NoLogo(told.format(name=name))
-    if not inside:
-        told = gettext(
+        raise NoLogo(message.format(name=name))
+    if _OUTSIDE.search(value) or (name == "href" and not value.startswith("#")):
+        message = gettext(
             "The SVG points outside of itself: “{name}”. Save it as plain SVG, or as PNG."
         )
-        raise NoLogo(told.format(name=name))
+        raise NoLogo(message.format(name=name))

@@ -1,4 +1,4 @@
-"""What an administration says of itself: a row a section, and its logos."""
+"""The stored organisation settings: a row a section, and the logos."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from django.db import models
 class Section(models.Model):
     """One section of the settings, such as ``contacts``; without a row nothing is set there.
 
-    ``content`` is ``{field: text}`` as :mod:`ieim.administration.sections` reads it. ``version``
-    counts the changes; a row of version 0 is about to be written for the first time. ``sha256`` is
-    of the content, so that a reader can ask whether what it holds is what is stored.
+    ``content`` is ``{field: text}`` as :mod:`ieim.administration.sections` describes it.
+    ``version`` counts the changes; a row of version 0 is about to be written for the first time.
+    ``sha256`` is of the content: a reader compares it with what it has cached.
     """
 
     name = models.CharField(max_length=40, primary_key=True)

@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from ieim.administration import logos
+from ieim.administration.audited import LOGO, SECTION
+from ieim.administration.checks import Wrong
 from ieim.administration.models import Logo, Section
 from ieim.administration.sections import SectionOf, section
-from ieim.administration.sections.checks import Wrong
-from ieim.administration.vouched import LOGO, SECTION
 from ieim.audit.services import record_system
 from ieim.people.models import User
 from ieim.pipeline.canonical import digest
@@ -37,97 +37,74 @@ class Conflict(Exception):
         self.stored = stored
 
 
-def checked(asked: SectionOf, typed: Mapping[str, str]) -> dict[str, str]:
-    """Return what is stored of what was typed, blank fields left out. Raises :class:`Refused`."""
-    content, problems = {}, {}
-    for field in asked.fields:
+def checked(
+    of: SectionOf, typed: Mapping[str, str], logo: bytes | None = None
+) -> tuple[dict[str, str], Logo | None]:
+    """Return the content to store, without blank fields, and the unsaved row of a new ``logo``.
+
+    Raises :class:`Refused`.
+    """
+    content, problems, picture = {}, {}, None
+    for field in of.fields:
         try:
             content[field.name] = field.check(typed.get(field.name, ""))
         except Wrong as wrong:
             problems[field.name] = str(wrong.args[0])
+    if logo is not None:
+        try:
+            media_type, data = logos.checked(logo)
+        except logos.NoLogo as wrong:
+            problems["logo"] = str(wrong.args[0])
+        else:
+            sha256 = content["logo"] = hashlib.sha256(data).hexdigest()
+            now = timezone.now()
+            picture = Logo(sha256=sha256, media_type=media_type, content=data, added_at=now)
     if problems:
         raise Refused(problems)
-    return {name: text for name, text in content.items() if text}
+    return {name: text for name, text in content.items() if text}, picture
 
 
-def picture(data: bytes) -> Logo:
-    """Return a logo that is not stored yet. Raises :class:`Refused`."""
-    try:
-        media_type, content = logos.checked(data)
-    except logos.NoLogo as wrong:
-        raise Refused({"logo": str(wrong.args[0])}) from wrong
-    return Logo(
-        sha256=hashlib.sha256(content).hexdigest(),
-        media_type=media_type,
-        content=content,
-        added_at=timezone.now(),
-    )
-
-
+@transaction.atomic
 def change(
     *, name: str, typed: Mapping[str, str], version: int, by: User | None, logo: bytes | None = None
 ) -> Section:
     """Store what was ``typed`` into a section that the author saw at ``version``.
 
     ``logo`` is a new picture for a section that has one; without it ``typed["logo"]`` says which
-    one stays, empty for none. What changes nothing leaves the version and the record as they are.
+    one stays, empty for none. Where nothing changes, version and audit record stay as they are.
     Raises KeyError for no section, :class:`Refused`, and :class:`Conflict` where somebody else was
     quicker.
     """
-    asked = section(name)
-    problems: dict[str, str] = {}
-    new = None
-    try:
-        new = picture(logo) if logo is not None else None
-    except Refused as refused:
-        problems |= refused.problems
-    try:
-        content = checked(asked, typed)
-    except Refused as refused:
-        raise Refused(refused.problems | problems) from refused
-    if problems:
-        raise Refused(problems)
-    if new is not None:
-        content["logo"] = new.sha256
-    return _store(asked, content, version, by, new)
-
-
-@transaction.atomic
-def _store(
-    asked: SectionOf, content: dict[str, str], version: int, by: User | None, logo: Logo | None
-) -> Section:
+    of = section(name)
+    content, picture = checked(of, typed, logo)
     now = timezone.now()
     # Two may write a section for the first time at once: one inserts, the other waits for it.
-    empty = Section(name=asked.name, sha256=digest({}), changed_at=now)
+    empty = Section(name=of.name, sha256=digest({}), changed_at=now)
     Section.objects.bulk_create([empty], ignore_conflicts=True)
-    stored = Section.objects.select_for_update(of=("self",)).get(pk=asked.name)
+    stored = Section.objects.select_for_update(of=("self",)).get(pk=of.name)
     if stored.version != version:
         raise Conflict(stored)
     before: dict[str, str] = stored.content
     if content == before:
         return stored
     rows = []
-    known = Logo.objects.filter(pk=content.get("logo", "")).exists()
-    if logo is not None and not known:
-        logo.save(force_insert=True)
-        rows.append(LOGO.row(logo))
-    elif "logo" in content and not known:
-        told = gettext("This logo is not there any more. Choose the file again.")
-        raise Refused({"logo": told})
+    is_stored = Logo.objects.filter(pk=content.get("logo", "")).exists()
+    if picture is not None and not is_stored:
+        picture.save(force_insert=True)
+        rows.append(LOGO.row(picture))
+    elif "logo" in content and not is_stored:
+        message = gettext("This logo is not there any more. Choose the file again.")
+        raise Refused({"logo": message})
     stored.content, stored.sha256 = content, digest(content)
     stored.version, stored.changed_at, stored.changed_by = version + 1, now, by
     stored.save()
-    names = [field.name for field in asked.fields]
+    pairs = {f.name: [before.get(f.name, ""), content.get(f.name, "")] for f in of.fields}
     record_system(
         kind=CHANGED,
         payload={
-            "section": asked.name,
+            "section": of.name,
             "version": stored.version,
-            "changed": {
-                each: [before.get(each, ""), content.get(each, "")]
-                for each in names
-                if before.get(each, "") != content.get(each, "")
-            },
+            "changed": {name: pair for name, pair in pairs.items() if pair[0] != pair[1]},
         },
         actor=by.actor if by else "system",
         rows=[SECTION.row(stored), *rows],

@@ -12,10 +12,9 @@ from django.test import Client
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ieim.administration import contrast
-from ieim.administration.own import Colours
-from ieim.administration.sections import checks
-from ieim.administration.sections.checks import Wrong
+from ieim.administration import checks, contrast
+from ieim.administration.checks import Wrong
+from ieim.administration.organisation import Colours
 from tests.administration.setting import put, refusal
 
 COLOURS = st.integers(0, 0xFFFFFF).map("#{:06x}".format)

@@ -13,11 +13,11 @@ from ieim.administration.hours import (
     BadHours,
     Hours,
     Status,
+    format_closed,
+    format_spans,
     holidays_of,
     read_closed,
     read_spans,
-    said,
-    said_closed,
 )
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -64,7 +64,7 @@ def test_it_looks_no_further_than_it_says() -> None:
 @given(st.lists(st.integers(0, 24 * 60), min_size=0, max_size=6, unique=True).map(sorted))
 def test_what_is_said_can_be_read(minutes: list[int]) -> None:
     spans = tuple(zip(minutes[::2], minutes[1::2], strict=False))
-    assert read_spans(said(spans)) == spans
+    assert read_spans(format_spans(spans)) == spans
 
 
 @given(st.dates(), st.integers(0, 400), st.text("abc ,.", max_size=9).map(str.strip))
@@ -76,7 +76,7 @@ def test_the_days_that_are_said_can_be_read(first: date, days: int, why: str) ->
     line = f"{first} to {last}: {why}"
     closed = read_closed(line)
     assert (closed.first, closed.last, closed.why) == (first, last, why)
-    assert read_closed(said_closed(closed)) == closed
+    assert read_closed(format_closed(closed)) == closed
 
 
 @given(st.text())

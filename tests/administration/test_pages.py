@@ -12,8 +12,8 @@ from django.test import Client
 
 from ieim.administration import demo, selectors
 from ieim.administration.models import Section
-from ieim.administration.own import Administration
-from ieim.administration.pages.missing import missing
+from ieim.administration.organisation import Administration
+from ieim.administration.presenters import missing
 from ieim.administration.sections import NAMES, section
 from ieim.people.roles import Role
 from tests.administration.setting import SVG, put

@@ -1,1 +1,0 @@
-"""The administration in templates."""

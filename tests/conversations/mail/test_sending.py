@@ -221,7 +221,7 @@ def test_what_was_asked_of_a_person_and_taken_back_is_forgotten_at_once(
 def test_a_name_cannot_add_a_header(
     published: None, office: PostOffice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ieim.administration.own import Administration
+    from ieim.administration.organisation import Administration
 
     name = "Tarrow\r\nBcc: all@example.org {x}"
     monkeypatch.setattr(Administration, "name", name)

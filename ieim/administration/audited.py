@@ -1,4 +1,4 @@
-"""The rows of the settings that audit events vouch for (see :mod:`ieim.audit.vouching`)."""
+"""The audited rows of the settings (see :mod:`ieim.audit.vouching`)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-"""The administration by REST, for whoever shows its assistant somewhere else."""

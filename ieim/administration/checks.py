@@ -1,0 +1,267 @@
+"""What may be written into a setting: a check returns the text to store, or raises Wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from ipaddress import AddressValueError, IPv4Address
+
+import idna
+import phonenumbers
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator, validate_email
+from django.utils.translation import gettext, gettext_noop, ngettext
+from holidays import list_supported_countries
+
+from ieim.administration import contrast, hours, languages
+from ieim.knowledge.notices.texts import BadText, plain_text
+
+Check = Callable[[str], str]
+
+MOST_LINES = 12
+_NUMBER = re.compile(r"\+?[0-9]([ /-]?[0-9]){1,14}", re.ASCII)
+_ORIGIN = re.compile(r"(https?)://([^\s/?#@:\\\[\]]{1,255})(?::([0-9]{1,5}))?", re.IGNORECASE)
+_PORTS = {"https": 443, "http": 80}
+_NO_HOST = gettext_noop(
+    "“{typed}” has no name of a host. Write one such as https://www.example.org, without a path, "
+    "a star or a password."
+)
+_web = URLValidator(schemes=["https", "http"])
+
+
+class Wrong(ValueError):
+    """A text that cannot be stored; ``args[0]`` says why and what to do."""
+
+
+def line(limit: int) -> Check:
+    """Return the check of one line of at most ``limit`` characters."""
+    return lambda typed: _plain(typed, limit)
+
+
+def name(limit: int) -> Check:
+    """Return the check of a line that may not be empty."""
+
+    def check(typed: str) -> str:
+        if not typed.strip():
+            message = gettext("Write the name of the administration: it stands on every page.")
+            raise Wrong(message)
+        return _plain(typed, limit)
+
+    return check
+
+
+def paragraphs(limit: int) -> Check:
+    """Return the check of plain text with lines and paragraphs."""
+    return lambda typed: _plain(typed, limit, lines=True)
+
+
+def _plain(typed: str, limit: int, *, lines: bool = False) -> str:
+    if not typed.strip():
+        return ""
+    try:
+        return plain_text(typed, limit=limit, lines=lines, wordless=gettext("Write words."))
+    except BadText as bad:
+        raise Wrong(*bad.args) from bad
+
+
+def each_line(check: Check, most: int = MOST_LINES) -> Check:
+    """Return a check that applies ``check`` to every line; blank and repeated lines are dropped."""
+
+    def checked(typed: str) -> str:
+        found = [check(each.strip()) for each in typed.splitlines() if each.strip()]
+        if len(found) > most:
+            message = ngettext(
+                "There is {count} line; there may be {limit}.",
+                "There are {count} lines; there may be {limit}.",
+                len(found),
+            )
+            raise Wrong(message.format(count=len(found), limit=most))
+        return "\n".join(dict.fromkeys(found))
+
+    return checked
+
+
+def emergency(typed: str) -> str:
+    number = " ".join(typed.split())
+    if number and not _NUMBER.fullmatch(number):
+        message = gettext("“{typed}” is no telephone number. Write one, such as 112.")
+        raise Wrong(message.format(typed=number[:40]))
+    return number
+
+
+def help_number(typed: str) -> str:
+    """Check who helps, and the number: ``Poison control: 0800 123 456``."""
+    who, _, number = typed.rpartition(":")
+    if not who.strip() or not _NUMBER.fullmatch(number.strip()):
+        message = gettext(
+            "“{typed}” is no name with a number. Write one a line: Crisis line: 116 123."
+        )
+        raise Wrong(message.format(typed=typed[:60]))
+    return f"{_plain(who, 80)}: {number.strip()}"
+
+
+def telephone(typed: str) -> str:
+    """Check a telephone number with its country's code; return it in the usual form."""
+    if not typed.strip():
+        return ""
+    try:
+        number = phonenumbers.parse(typed, None)
+    except phonenumbers.NumberParseException as error:
+        message = gettext("Write the number with its country’s code, such as +49 30 901820.")
+        raise Wrong(message) from error
+    if not phonenumbers.is_possible_number(number) or number.extension:
+        raise Wrong(
+            gettext("There is no such number: count its digits. Write one such as +49 30 901820.")
+        )
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+
+
+def email(typed: str) -> str:
+    message = gettext("This is no e-mail address. Write one such as office@example.org.")
+    return _valid(typed, validate_email, message)
+
+
+def website(typed: str) -> str:
+    message = gettext("This is no web address. Write one such as https://www.example.org/.")
+    return _valid(typed, _web, message)
+
+
+def _valid(typed: str, validate: Callable[[str], None], message: str) -> str:
+    typed = typed.strip()
+    try:
+        if typed:
+            validate(typed)
+    except ValidationError as error:
+        raise Wrong(message) from error
+    return typed
+
+
+def brand(typed: str) -> str:
+    """Check a colour that can be read in the light scheme."""
+    return _readable(typed, dark=False)
+
+
+def brand_dark(typed: str) -> str:
+    """Check a colour that can be read in the dark scheme."""
+    return _readable(typed, dark=True)
+
+
+def _readable(typed: str, *, dark: bool) -> str:
+    colour = typed.strip().lower()
+    if not colour:
+        return ""
+    if re.fullmatch(r"#?[0-9a-f]{3}|#?[0-9a-f]{6}", colour):
+        digits = colour.lstrip("#")
+        colour = "#" + (digits if len(digits) == 6 else "".join(2 * digit for digit in digits))
+    if not contrast.is_colour(colour):
+        raise Wrong(
+            gettext("This is no colour. Write # and six digits from 0 to f, such as #0d5a6c.")
+        )
+    where, measured = contrast.weakest(colour, contrast.DARK if dark else contrast.LIGHT)
+    if measured >= contrast.NEEDED:
+        return colour
+    message = (
+        gettext(
+            "The contrast of {colour} is {measured}:1 ({where}); it has to be {needed}:1 at "
+            "least. Take a lighter one: {other} is close to it."
+        )
+        if dark
+        else gettext(
+            "The contrast of {colour} is {measured}:1 ({where}); it has to be {needed}:1 at "
+            "least. Take a darker one: {other} is close to it."
+        )
+    )
+    rounded_down = int(measured * 100) / 100
+    raise Wrong(
+        message.format(
+            colour=colour,
+            measured=f"{rounded_down:.2f}",
+            where=gettext(where),
+            needed=contrast.NEEDED,
+            other=contrast.readable(colour, dark=dark),
+        )
+    )
+
+
+def opening(typed: str) -> str:
+    """Check the hours of a weekday."""
+    try:
+        return hours.format_spans(hours.read_spans(typed))
+    except hours.BadHours as bad:
+        raise Wrong(*bad.args) from bad
+
+
+def closed_day(typed: str) -> str:
+    """Check a line of closed days."""
+    try:
+        return hours.format_closed(hours.read_closed(_plain(typed, 120)))
+    except hours.BadHours as bad:
+        raise Wrong(*bad.args) from bad
+
+
+def country(typed: str) -> str:
+    """Check a country, or a part of one, by ISO 3166."""
+    value = typed.strip().upper()
+    code, _, part = value.partition("-")
+    countries = list_supported_countries()
+    if value and code not in countries:
+        raise Wrong(
+            gettext("No holidays are known for it. Write a country’s code of two letters: DE.")
+        )
+    if part and part not in countries[code]:
+        message = gettext("{country} has no such part. Write {country} alone, or one of: {parts}.")
+        raise Wrong(message.format(country=code, parts=", ".join(countries[code])))
+    return value
+
+
+def offered(typed: str) -> str:
+    """Check codes of languages; return them in the order of the table."""
+    chosen = typed.split()
+    if not chosen:
+        raise Wrong(gettext("Choose one language at least."))
+    if unknown := set(chosen) - set(languages.NAMES):
+        message = gettext("There are no pages in “{language}”. Choose from the list.")
+        raise Wrong(message.format(language=min(unknown)[:20]))
+    return " ".join(code for code in languages.NAMES if code in chosen)
+
+
+def origin(typed: str) -> str:
+    """Check an origin; return it as browsers do: lower case, punycode, no default port."""
+    shown = typed[:60].encode("ascii", "backslashreplace").decode()
+    found = _ORIGIN.fullmatch(typed)
+    if found is None:
+        message = gettext(
+            "“{typed}” is no origin of a site. Write one such as https://www.example.org, without "
+            "a path, a star or a password."
+        )
+        raise Wrong(message.format(typed=shown))
+    scheme, host, port = found[1].lower(), _host(found[2], shown), found[3]
+    if scheme == "http" and not _is_loopback(host):
+        message = gettext(
+            "“{typed}” is not encrypted. Write https:// and see that the site has it."
+        )
+        raise Wrong(message.format(typed=shown))
+    number = int(port) if port else _PORTS[scheme]
+    if not 0 < number < 65536:
+        message = gettext("“{typed}” has no port that there is. Write one up to 65535, or none.")
+        raise Wrong(message.format(typed=shown))
+    return f"{scheme}://{host}" + ("" if number == _PORTS[scheme] else f":{number}")
+
+
+def _host(written: str, shown: str) -> str:
+    try:
+        host = idna.encode(written, uts46=True, std3_rules=True).decode("ascii")
+        last = host.rpartition(".")[2]
+        # Browsers read a name that ends in a number as an address, however it is written.
+        if not last or last.isdecimal() or last.startswith("0x"):
+            return str(IPv4Address(host))
+    except (idna.IDNAError, UnicodeError, AddressValueError) as error:
+        raise Wrong(gettext(_NO_HOST).format(typed=shown)) from error
+    return host
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return IPv4Address(host).is_loopback
+    except AddressValueError:
+        return host == "localhost" or host.endswith(".localhost")

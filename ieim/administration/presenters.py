@@ -1,0 +1,128 @@
+"""The settings as their page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.utils.translation import gettext
+
+from ieim.administration import languages
+from ieim.administration.models import Section
+from ieim.administration.organisation import Administration
+from ieim.administration.sections import LEGAL, NAMES, Field, SectionOf, section
+
+
+@dataclass(frozen=True, slots=True)
+class FieldView:
+    """A field and its value.
+
+    ``stored`` is what the database holds where that differs from what was typed, else None.
+    """
+
+    field: Field
+    id: str
+    value: str
+    error: str = ""
+    stored: str | None = None
+
+    @property
+    def described(self) -> str:
+        """The ids for ``aria-describedby``."""
+        parts = {
+            "hint": bool(self.field.hint),
+            "error": bool(self.error),
+            "stored": self.stored is not None,
+        }
+        return " ".join(f"{self.id}-{name}" for name, present in parts.items() if present)
+
+    @property
+    def direction(self) -> str:
+        return languages.direction(self.field.language) if self.field.language else "auto"
+
+    @property
+    def rows(self) -> int:
+        """The height of the text box in lines."""
+        return min(max(len(self.value.splitlines()) + 1, 3), 12)
+
+    @property
+    def choices(self) -> list[tuple[str, str, bool]]:
+        """The languages to choose from: code, name, whether it is chosen."""
+        chosen = self.value.split() or list(languages.NAMES)
+        return [(code, name, code in chosen) for code, name in languages.NAMES.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """A section of the page; ``changed`` is the stored row, None before the first save."""
+
+    of: SectionOf
+    version: int
+    fields: Sequence[FieldView]
+    changed: Section | None
+    conflict: bool = False
+
+    @property
+    def errors(self) -> list[FieldView]:
+        return [each for each in self.fields if each.error]
+
+
+def page(stored: Mapping[str, Section], language: str) -> list[SectionView]:
+    """Return every section; of the legal texts only the one in ``language``."""
+    names = [name for name in NAMES if not name.startswith(LEGAL) or name == LEGAL + language]
+    return [shown(section(name), stored.get(name)) for name in names]
+
+
+def shown(
+    of: SectionOf,
+    stored: Section | None,
+    *,
+    typed: Mapping[str, str] | None = None,
+    problems: Mapping[str, str] | None = None,
+    version: int | None = None,
+    conflict: bool = False,
+) -> SectionView:
+    """Return a section as it is stored, or with what was ``typed`` and its ``problems``."""
+    content: Mapping[str, str] = stored.content if stored else {}
+    now = stored.version if stored else 0
+    fields = []
+    for field in of.fields:
+        kept = content.get(field.name, "")
+        value = kept if typed is None else typed.get(field.name, "")
+        other = kept if conflict and value.strip() != kept else None
+        problem = (problems or {}).get(field.name, "")
+        fields.append(FieldView(field, f"{of.name}-{field.name}", value, problem, other))
+    version = now if version is None else version
+    return SectionView(of, version, fields, stored if now else None, conflict)
+
+
+class Missing(NamedTuple):
+    """A setting that has to be made before citizens come, and where."""
+
+    what: str
+    section: str
+    field: str
+
+
+def missing(organisation: Administration) -> list[Missing]:
+    """Return what is missing before going live, in the order of the page."""
+    legal = LEGAL + organisation.languages[0]
+    texts = organisation.legal(organisation.languages[0])
+    contact = gettext("A way to reach people: telephone, e-mail or address")
+    found = [
+        (organisation.is_named, "name", "name", gettext("The name of the administration")),
+        (organisation.has_contact, "contacts", "telephone", contact),
+        (bool(organisation.hours), "hours", "monday", gettext("Opening hours")),
+    ]
+    needed = {
+        "controller": gettext("Who is responsible for personal data"),
+        "purposes": gettext("What personal data are used for"),
+        "rights": gettext("Which rights citizens have"),
+        "authority": gettext("Where citizens may complain"),
+        "imprint": gettext("The imprint"),
+        "barriers": gettext("Whom to tell of a barrier"),
+        "enforcement": gettext("Who enforces accessibility"),
+    }
+    found += [(name in texts, legal, name, what) for name, what in needed.items()]
+    return [Missing(what, where, field) for there, where, field, what in found if not there]
