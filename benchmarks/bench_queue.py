@@ -47,7 +47,7 @@ from ieim.people.roles import Role
 from ieim.pipeline.findings import Code
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge_services
-from ieim.studio.words import STAGES
+from ieim.studio.labels import STAGES
 from review import due
 from review.models import AgencySet, ItemFlag, ReviewItem, SearchText
 from review.queue import fulltext

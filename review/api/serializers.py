@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from conversations.models import Attempt
 from conversations.states import StageStatus, TurnState
-from ieim.studio.words import stage_words
+from ieim.studio.labels import stage_label
 from review import words
 from review.api.taking import ACTIONS
 from review.crisis import is_crisis
@@ -201,7 +201,7 @@ class StageSerializer(serializers.Serializer[Any]):
 
     def get_words(self, stage: Any) -> str:
         """Return the stage's name."""
-        return stage_words(stage.contract)
+        return stage_label(stage.contract)
 
 
 class SpanSerializer(serializers.Serializer[Any]):

@@ -16,7 +16,7 @@ from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import AWAITED
-from ieim.studio.words import stage_words
+from ieim.studio.labels import stage_label
 from review.deciding import actions, flow, locking, permitted, texts
 from review.deciding.actions import Prepared
 from review.deciding.errors import Refused
@@ -162,7 +162,7 @@ def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
     later = "" if answer.contract == signing.ANSWER else _others(item, actor)
     signs = gettext("Before it leaves, {others} has to sign.").format(others=later) if later else ""
     if way.reply is None:
-        following = stage_words(way.waiting)
+        following = stage_label(way.waiting)
         said = gettext("The question goes on to the next step: {step} Then comes the answer.")
         goes = said.format(step=following)
         return None, f"{goes} {signs}".strip()

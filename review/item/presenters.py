@@ -14,7 +14,7 @@ from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
-from ieim.studio.words import stage_words
+from ieim.studio.labels import stage_label
 from review import words
 from review.crisis import of_sign
 from review.deciding import actions, permitted
@@ -149,7 +149,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         headline=_headline(item, dangers),
         danger=dangers,
         reasons=tuple((words.reason(code), code) for code in item.reasons),
-        stage=stage_words(item.stage),
+        stage=stage_label(item.stage),
         lead=_lead(item, len(attempts)),
         state=gettext(words.STATES[item.state]),
         decided=item.state == ReviewState.DECIDED.value,
@@ -206,13 +206,13 @@ def _lead(item: ReviewItem, attempts: int) -> str:
     if item.state == ReviewState.DECIDED.value:
         if item.stage == PERSON:
             return gettext("The citizen had asked for a person.")
-        return gettext("It had stopped at “{stage}”.").format(stage=stage_words(item.stage))
+        return gettext("It had stopped at “{stage}”.").format(stage=stage_label(item.stage))
     if item.stage == PERSON:
         return gettext("The citizen waits for a person.")
     if item.stage == REPLY:
         return gettext(wording.told(item) if permitted.is_moot(item) else WAITS)
     said = gettext(wording.STOPPED.get(attempts, wording.STOPPED_AFTER))
-    where = said.format(stage=stage_words(item.stage), number=attempts)
+    where = said.format(stage=stage_label(item.stage), number=attempts)
     waits = WAITS if item.stage in ANSWERING else NOBODY_WAITS
     return f"{where} {gettext(waits)}"
 
@@ -259,7 +259,7 @@ def linked(other: ReviewItem, item: ReviewItem) -> Linked:
         id=other.pk,
         how=how,
         reason=words.reasons(other.reasons),
-        stage=stage_words(other.stage),
+        stage=stage_label(other.stage),
         state=gettext(words.STATES[other.state]),
     )
 

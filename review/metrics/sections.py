@@ -10,7 +10,7 @@ from datetime import date
 from django.utils.translation import gettext as _
 
 from ieim.pipeline.topology import ORDER
-from ieim.studio.words import stage_words
+from ieim.studio.labels import stage_label
 from review import words
 from review.metrics import charts
 from review.metrics.charts import Chart, day_words, number
@@ -142,7 +142,7 @@ def _with_stages(
     for (day, _stage), value in by.items():
         days[day, id] += value
     drawn = _by_day(figures, days, {id: heading}, id=id, heading=heading, note=note)
-    stages = {name: stage_words(name) for name in _in_order(name for _day, name in by)}
+    stages = {name: stage_label(name) for name in _in_order(name for _day, name in by)}
     table = _day_table(
         _("{heading} by day and stage").format(heading=heading), figures.period.days, by, stages
     )
@@ -270,7 +270,7 @@ def counted(
 
 
 def _stages(values: Counter[str]) -> list[Named]:
-    return [(stage_words(s), stage_words(s), values[s]) for s in _in_order(values)]
+    return [(stage_label(s), stage_label(s), values[s]) for s in _in_order(values)]
 
 
 def _in_order(stages: Iterable[str]) -> list[str]:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
-from ieim.studio.words import STAGES, stage_words
+from ieim.studio.labels import STAGES, stage_label
 from review import words
 from review.crisis import is_crisis, of_sign
 from review.models import ReviewItem, SavedView
@@ -105,7 +105,7 @@ def queue_row(item: ReviewItem, user: User, release: Release | None, now: dateti
     return QueueRow(
         id=item.pk,
         reason=_flags(release, dangers) or words.first_reason(item.reasons),
-        stage=stage_words(item.stage),
+        stage=stage_label(item.stage),
         excerpt=Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
         agencies=words.agencies(item, release),
         urgency=_label(release, "urgencies", item.urgency),
@@ -172,7 +172,7 @@ def selects(
             gettext("Agency"),
             {a.id: a.name for a in agencies if scope is None or a.id in scope},
         ),
-        "stage": (gettext("Stopped at"), {each: stage_words(each) for each in STAGES}),
+        "stage": (gettext("Stopped at"), {each: stage_label(each) for each in STAGES}),
         "reason": (gettext("Reason"), _reasons()),
         "urgency": (gettext("Urgency"), _names(labels.get("urgencies"))),
         "flag": (gettext("Risk flag"), _names(labels.get("risk_flags"))),

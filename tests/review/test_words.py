@@ -5,8 +5,8 @@ import pytest
 from conversations.states import StageStatus
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import STAGES
-from ieim.studio.words import STAGES as WORDS
-from ieim.studio.words import stage_words
+from ieim.studio.labels import STAGES as WORDS
+from ieim.studio.labels import stage_label
 from review import words
 from review.states import ReviewState
 
@@ -45,4 +45,4 @@ def test_it_says_the_first_reason_and_how_many_more(codes: list[str], expected: 
 
 
 def test_it_shows_a_stage_without_words_by_its_id() -> None:
-    assert stage_words("new_v1") == "new_v1"
+    assert stage_label("new_v1") == "new_v1"

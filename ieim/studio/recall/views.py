@@ -18,9 +18,9 @@ from conversations.chat.wording import words
 from conversations.models import Citation, CorrectionNotice
 from conversations.turns.languages import written_in
 from ieim.people.access import member
+from ieim.studio.labels import origin_label
 from ieim.studio.recall import files, selectors, sending
 from ieim.studio.recall.forms import Asked, asked
-from ieim.studio.words import origin_words
 
 PAGE_SIZE = 50
 LONGEST_SEARCH = 100
@@ -150,7 +150,7 @@ def _row(each: Citation) -> dict[str, Any]:
     return {
         "turn": turn,
         "reply": reply,
-        "how": origin_words(reply.origin),
+        "how": origin_label(reply.origin),
         "language": _language(turn.language),
         "corrected": getattr(each, "corrected", False),
     }

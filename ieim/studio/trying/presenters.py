@@ -24,10 +24,10 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import FLOW, STAGES
 from ieim.pipeline.work import Abstained, Answered, AttemptRecord, Held, NeedsReview
+from ieim.studio.labels import stage_label
 from ieim.studio.models import GoldenQuestion
 from ieim.studio.trying.comparing import Side
 from ieim.studio.trying.shortlists import Shown, shown
-from ieim.studio.words import stage_words
 
 LONGEST = 20_000
 """Characters of a faulty answer that are shown."""
@@ -132,7 +132,7 @@ def ending(side: Side) -> str:
     outcome = side.asked.outcome
     if isinstance(outcome, NeedsReview):
         told = gettext("a person would get the question. It stopped at “{step}”")
-        return told.format(step=stage_words(outcome.stage))
+        return told.format(step=stage_label(outcome.stage))
     if isinstance(outcome, Abstained):
         names = ", ".join(f"“{service.name}”" for service in outcome.offered)
         told = gettext("the citizen would be asked to choose from {services}")
@@ -190,7 +190,7 @@ def _stage(name: str, side: Side) -> StageView:
     records = store.records.get(name, [])
     return StageView(
         contract=name,
-        words=stage_words(name),
+        words=stage_label(name),
         passed=bool(records) and records[-1].stands.passed,
         findings=tuple(store.unasked.get(name, ())),
         calls=tuple(map(_call, records)),

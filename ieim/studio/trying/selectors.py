@@ -16,10 +16,10 @@ from ieim.pipeline.knowledge import Release
 from ieim.search import index_for
 from ieim.studio import runs
 from ieim.studio.drafts import selectors as drafts
+from ieim.studio.labels import stage_label
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.trying.golden import keeping as golden
 from ieim.studio.trying.golden.verdicts import KINDS
-from ieim.studio.words import stage_words
 
 OFFERED = 8
 """How many services are offered for a golden question."""
@@ -137,7 +137,7 @@ def _outcome(said: Mapping[str, Any]) -> OutcomeView:
         agency=said["agency"],
         service=said["service"],
         lead=said["lead"],
-        stopped_at=stage_words(said["stage"]) if said["stage"] else "",
+        stopped_at=stage_label(said["stage"]) if said["stage"] else "",
         reason=said["reason"],
     )
 

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 
 from ieim.pipeline.topology import ANSWERING
-from ieim.studio.words import stage_words
+from ieim.studio.labels import stage_label
 from review.deciding import Refused
 from review.deciding.locking import checked_reason
 from review.item.forms import flow, topics, triage
@@ -269,7 +269,7 @@ class DecisionForm:
     def _choice(self, action: Action) -> Choice:
         name, hint = map(gettext, wording.CHOICES[action])
         if action == Action.OVERRIDE:
-            name = f"{name}: {stage_words(self.desk.contract)}"
+            name = f"{name}: {stage_label(self.desk.contract)}"
             hint = hint if self.desk.contract in ANSWERING else gettext(wording.TRIAGE_HINT)
         return Choice(
             action=action.value,

@@ -13,7 +13,7 @@ from conversations.record import asked
 from conversations.states import StageStatus
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.topology import ANSWERING
-from ieim.studio.words import stage_words
+from ieim.studio.labels import stage_label
 from review import words
 from review.item.sections.answers import AnswerView, answer_view, pretty
 from review.item.sections.said import Said, said
@@ -98,7 +98,7 @@ def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str,
     outside = [] if attempts and attempts[-1].findings else stage.findings
     return Step(
         contract=stage.contract,
-        words=stage_words(stage.contract),
+        words=stage_label(stage.contract),
         status=gettext(words.STATUSES[stage.status]),
         mark=_MARKS.get(stage.status, "waiting"),
         stopped=stage.contract == stopped_at,

@@ -24,7 +24,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.pipeline.findings import Code
-from ieim.studio.words import STAGES
+from ieim.studio.labels import STAGES
 from review.models import Decision, ReviewItem, SavedView
 from tests.conversations.languages import pseudo
 from tests.conversations.person.asking import NUMBER

@@ -1,4 +1,4 @@
-"""What staff read instead of stages' ids: editors and caseworkers alike."""
+"""Labels for stages and for the origins of replies, for editors and caseworkers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ STAGES: Mapping[str, str] = {
     PERSON: gettext_noop("A person"),
 }
 
-
 _ORIGINS: Mapping[str, str] = {
     "model": gettext_noop("Answered by the pipeline"),
     "model_approved": gettext_noop("Answered by the pipeline, approved by a person"),
@@ -32,12 +31,12 @@ _ORIGINS: Mapping[str, str] = {
 }
 
 
-def origin_words(origin: str) -> str:
-    """Return whose words a reply is."""
+def origin_label(origin: str) -> str:
+    """Return who wrote a reply."""
     return gettext(_ORIGINS[origin])
 
 
-def stage_words(stage: str) -> str:
-    """Return what a stage is about; a stage that has no words is shown by its id."""
-    words = STAGES.get(stage)
-    return gettext(words) if words else stage
+def stage_label(stage: str) -> str:
+    """Return the label of a stage; its id where it has none."""
+    label = STAGES.get(stage)
+    return gettext(label) if label else stage
