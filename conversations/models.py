@@ -10,7 +10,6 @@ from django.db.models import Q
 
 from conversations.choosing.models import Choice
 from conversations.corrections.models import Citation, Correction, CorrectionNotice
-from conversations.events.models import SessionEvent
 from conversations.mail.models import MailRequest
 from conversations.person.models import Line, PersonRequest, Takeover
 from conversations.rating.models import Feedback, Rating
@@ -42,7 +41,6 @@ __all__ = [
     "ReplyOrigin",
     "Seat",
     "Session",
-    "SessionEvent",
     "Stage",
     "Subscription",
     "Takeover",

@@ -112,21 +112,10 @@ def of_asking(refused: refusing.Refused) -> Problem:
     return Problem(slug_of(refused), refused.message, wait=wait, contacts=contacts, numbers=numbers)
 
 
-REFUSED = (choosing.ChoiceRefused, replacing.NotAnswered, rating.FeedbackRefused)
-"""What is not taken of a choice or of what is said of an answer, with a sentence for people."""
-
-NOTHING: Mapping[type[Exception], str] = {
-    choosing.NothingToChoose: "This turn's citizen is not asked to choose anything.",
-    replacing.NothingToReplace: "This turn's answer does not go on with what the talk was about.",
-    rating.NothingToRate: "This turn has no answer that can be rated.",
-}
-"""What a turn has nothing for, with a sentence for programs."""
-
-
 def of_refusal(
     error: choosing.ChoiceRefused | replacing.NotAnswered | rating.FeedbackRefused,
 ) -> Problem:
-    """Return the problem of one that is :data:`REFUSED`."""
+    """Return the problem of one that was refused."""
     match error:
         case choosing.ChoiceRefused():
             return Problem("choice-late" if error.late else "choice-unknown", error.message)

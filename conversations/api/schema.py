@@ -163,7 +163,7 @@ ask = extend_schema(
     summary="Send a message",
     description=(
         "Takes a citizen's message and starts to work on it. Read the turn until its `state` is "
-        "`answered`, `asking` or `needs_review`, or follow the session's JSON socket. With a "
+        "`answered`, `asking` or `needs_review`, or open the session with a webhook. With a "
         "`client_id` the request can be repeated safely: 202 for a new turn, 200 with the same "
         "turn for the same text again, 409 for another text. A message with what looks like an "
         "identity, card or account number in it is 422 `urn:ieim:problem:personal-data`, and "

@@ -27,12 +27,11 @@ from django.urls import set_script_prefix
 from django.utils import translation
 from django.utils.translation import gettext_noop
 
-from conversations import selectors
+from conversations import notify, selectors
+from conversations.chat.announcing import announcement, heard
 from conversations.chat.presenters import ChatView, TurnView
 from conversations.chat.questions import FrameError, parse_frame
 from conversations.chat.replies import ReplyView
-from conversations.events import notify
-from conversations.events.announcing import announcement, heard
 from conversations.framing import sockets
 from conversations.languages import pages
 from conversations.models import Session

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from conversations import selectors
 from conversations.chat import cookies
+from conversations.chat.announcing import heard
 from conversations.chat.presenters import ChatView
 from conversations.choosing import services as choosing
-from conversations.events.announcing import heard
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.personal import choices

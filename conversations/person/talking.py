@@ -15,8 +15,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from conversations import notify
 from conversations.choosing.models import ChoiceOutcome
-from conversations.events import notify
 from conversations.models import Choice, Line, Session, Takeover, Turn
 from conversations.person.models import Ended, LineKind
 from conversations.record.vouched import CHOICE, LINE, TAKEOVER

@@ -8,8 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import ports
-from conversations.events import notify
+from conversations import notify, ports
 from conversations.models import (
     Choice,
     ClientTurn,
@@ -22,7 +21,6 @@ from conversations.models import (
     Replacement,
     Reply,
     Session,
-    SessionEvent,
     Stage,
     Subscription,
     Takeover,
@@ -99,7 +97,6 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
     Takeover.objects.filter(session=session).delete()
     Replacement.objects.filter(turn__session=session).delete()
     ClientTurn.objects.filter(session=session).delete()
-    SessionEvent.objects.filter(session=session).delete()
     Delivery.objects.filter(turn__session=session).delete()
     Subscription.objects.filter(session=session).delete()
     session.secret_sha256 = f"{_ERASED}{session.pk.hex}"

@@ -1,4 +1,4 @@
-"""Taking a client's message, once: what the page, REST and the JSON socket do alike."""
+"""Taking a client's message, once: what the page and REST do alike."""
 
 from __future__ import annotations
 

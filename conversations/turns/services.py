@@ -15,8 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conversations import ports, states
-from conversations.events import notify
+from conversations import notify, ports, states
 from conversations.models import Session, Turn
 from conversations.person import talking
 from conversations.personal import choices

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from uuid import uuid4
 
 import pytest
-from channels.db import database_sync_to_async
 
 from conversations import selectors
-from conversations.models import Feedback, Rating, SessionEvent, Turn
+from conversations.models import Feedback, Rating, Turn
 from conversations.rating.services import MAX_CHARS, FeedbackRefused, rate
-from conversations.turns import erasing, services
-from conversations.turns.running import running
+from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
-from tests.conversations.api.integrating import Integrator, json_socket
+from tests.conversations.api.integrating import Integrator
 from tests.conversations.test_rating import HTMX, SECRET, address, browser_with
 from tests.fixtures import VISA, Ask
 
@@ -176,110 +173,3 @@ def test_a_program_is_told_what_cannot_be_taken(
     assert response.status_code == status
     assert response["Content-Type"] == "application/problem+json"
     assert not Rating.objects.exists()
-
-
-# ---- the JSON socket
-
-
-@database_sync_to_async
-def answered(text: str = VISA) -> tuple[Integrator, Turn]:
-    program = Integrator()
-    turn = services.receive_turn(secret=program.token, text=text, enqueue=False)
-    running.run_turn(turn_id=turn.pk)
-    return program, turn
-
-
-@database_sync_to_async
-def stored(turn: Turn) -> tuple[bool | None, str, str]:
-    view = selectors.turn_view(turn.pk)
-    said = view.feedback
-    return (view.useful, *((said.reason, said.text) if said else ("", "")))
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_a_socket_says_why_and_is_told_that_it_was_stored(published: None) -> None:
-    program, turn = await answered()
-    said = {"type": "rate", "turn": str(turn.pk), "useful": False}
-    async with json_socket(program.token, after=0) as socket:
-        await socket.read_until("reply")
-        await socket.send({**said, "reason": "wrong", "text": f"Mail {MAIL}"})
-        rated = await socket.read_until("rated")
-        number = rated.pop("event")
-        same = {"type": "rated", "turn": str(turn.pk), "useful": False, "reason": "wrong"}
-        assert rated == same
-        assert await stored(turn) == (False, "wrong", "Mail [EMAIL_1]")
-        await socket.send({**said, "useful": True})
-        assert (await socket.read_until("rated"))["reason"] == ""
-        assert await stored(turn) == (True, "", "")
-    async with json_socket(program.token, after=number - 1) as socket:
-        assert await socket.read() == {**same, "event": number}
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_same_again_is_answered_on_the_socket_and_stored_nowhere(published: None) -> None:
-    program, turn = await answered()
-    said = {"type": "rate", "turn": str(turn.pk), "useful": False, "reason": "wrong"}
-    async with json_socket(program.token, after=0) as socket:
-        await socket.read_until("reply")
-        await socket.send(said)
-        rated = await socket.read_until("rated")
-        stored_events = await database_sync_to_async(SessionEvent.objects.count)()
-        for _ in range(3):
-            await socket.send(said)
-            assert await socket.read_until("rated") == rated
-        await socket.send({"type": "rate", "turn": str(turn.pk), "useful": False})
-        assert await socket.read_until("rated") == rated
-        assert await database_sync_to_async(SessionEvent.objects.count)() == stored_events
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_who_writes_of_danger_on_a_socket_sees_the_help_lines(published: None) -> None:
-    program, turn = await answered()
-    said = {"type": "rate", "turn": str(turn.pk), "useful": False}
-    async with json_socket(program.token, after=0) as socket:
-        await socket.send({**said, "text": "I want to kill myself"})
-        rated = await socket.read_until("rated")
-    assert "Listening Line" in rated["contacts"][0]
-    assert "kill" not in json.dumps(socket.frames)
-    assert await database_sync_to_async(turn.review_items.count)() == 1
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("changes", "code", "words"),
-    [
-        ({"turn": "x"}, "bad-frame", "an answered turn"),
-        ({"turn": str(uuid4())}, "bad-frame", "no answer that can be rated"),
-        ({"useful": "yes"}, "bad-frame", "true or false"),
-        ({"useful": None}, "bad-frame", "true or false"),
-        ({"reason": "because"}, "bad-frame", "other_question"),
-        ({"reason": None}, "bad-frame", "other_question"),
-        ({"text": 5}, "bad-frame", "a string"),
-        ({"useful": True, "reason": "wrong"}, "feedback-refused", "Choose one of the reasons"),
-        ({"text": "x" * 501}, "feedback-refused", "501 characters"),
-        ({"text": "a\ud800b"}, "bad-frame", "not one JSON object"),
-    ],
-)
-async def test_a_socket_is_told_what_cannot_be_taken(
-    published: None, changes: dict[str, object], code: str, words: str
-) -> None:
-    program, turn = await answered()
-    said = {"type": "rate", "turn": str(turn.pk), "useful": False}
-    async with json_socket(program.token, after=0) as socket:
-        await socket.send({**said, **changes})
-        error = await socket.read_until("error")
-    assert error["code"] == code
-    assert words in error["words"]
-    assert await stored(turn) == (None, "", "")
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_a_socket_rates_no_guidance_and_nothing_of_another_session(published: None) -> None:
-    _, others = await answered()
-    program, greeted = await answered("Hello")
-    async with json_socket(program.token, after=0) as socket:
-        for turn in (others, greeted):
-            await socket.send({"type": "rate", "turn": str(turn.pk), "useful": True})
-            error = await socket.read_until("error")
-            assert (error["code"], error["turn"]) == ("bad-frame", None)
-            assert await stored(turn) == (None, "", "")

@@ -13,7 +13,7 @@ from django.test import Client
 
 from conversations import selectors
 from conversations.chat import cookies
-from conversations.events.announcing import announcement
+from conversations.chat.announcing import announcement
 from conversations.models import Rating, Reply, ReplyOrigin, Session, Turn
 from conversations.rating.services import NothingToRate, rate
 from conversations.turns import erasing, services

@@ -1,29 +1,19 @@
-"""An integrator's program: a session's token, plain HTTP, and the JSON socket."""
+"""An integrator's program: a session's token and plain HTTP."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from channels.routing import URLRouter
-from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 
-from conversations.chat.frames import SUBPROTOCOL
-from conversations.routing import websocket_urlpatterns
 from ieim.config.environment.env import Env
-from ieim.config.server.origins import StrictOriginValidator
 
 SESSIONS = "/api/v1/sessions/"
 JSON = "application/json"
-APPLICATION: Any = StrictOriginValidator(
-    URLRouter(websocket_urlpatterns), ["https://ask.example.org"]
-)
 
 
 def set_rates(monkeypatch: pytest.MonkeyPatch, **rates: str) -> None:
@@ -76,59 +66,3 @@ class Integrator:
     def ask(self, text: Any, **more: Any) -> Any:
         """Send a message."""
         return self.call("POST", f"{self.path}turns/", {"text": text, **more})
-
-
-class Socket:
-    """An open JSON socket, and every frame that came."""
-
-    def __init__(self, socket: WebsocketCommunicator) -> None:
-        self.socket = socket
-        self.frames: list[dict[str, Any]] = []
-
-    async def send(self, frame: object) -> None:
-        """Send a frame; a str is sent as it is."""
-        text = frame if isinstance(frame, str) else json.dumps(frame)
-        await self.socket.send_to(text_data=text)
-
-    async def read(self) -> dict[str, Any]:
-        """Wait for the next frame."""
-        frame = json.loads(await self.socket.receive_from(timeout=10))
-        assert isinstance(frame, dict)
-        self.frames.append(frame)
-        return frame
-
-    async def read_until(self, kind: str, **members: Any) -> dict[str, Any]:
-        """Read on to the next frame of a type with these members."""
-        while True:
-            frame = await self.read()
-            if frame["type"] == kind and frame.items() >= members.items():
-                return frame
-
-    async def closed(self) -> int:
-        """Wait until the server closes; returns the code. Frames before that are kept."""
-        while True:
-            output = await self.socket.receive_output(timeout=10)
-            if output["type"] == "websocket.close":
-                return int(output["code"])
-            self.frames.append(json.loads(output["text"]))
-
-
-@asynccontextmanager
-async def json_socket(
-    token: str | None, *, after: int | None = None, language: str = "en"
-) -> AsyncIterator[Socket]:
-    """Connect as a program does: the token in the header, no Origin, no cookie."""
-    headers = [(b"host", b"ask.example.org"), (b"accept-language", language.encode())]
-    if token is not None:
-        headers.append((b"authorization", f"Bearer {token}".encode()))
-    socket = WebsocketCommunicator(
-        APPLICATION, "/ws/chat/", headers=headers, subprotocols=[SUBPROTOCOL]
-    )
-    connected, chosen = await socket.connect()
-    assert connected
-    assert chosen == SUBPROTOCOL
-    opened = Socket(socket)
-    if after is not None:
-        await opened.send({"type": "resume", "after": after})
-    yield opened
-    await socket.disconnect()

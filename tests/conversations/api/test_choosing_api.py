@@ -1,4 +1,4 @@
-"""Asking back by REST and on the JSON socket."""
+"""Asking back by REST."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from channels.db import database_sync_to_async
 
 from conversations.models import Turn
 from conversations.turns.running import running
 from tests.conversations.api import integrating
-from tests.conversations.api.integrating import Integrator, json_socket
+from tests.conversations.api.integrating import Integrator
 
 pytestmark = pytest.mark.usefixtures("published", "no_rates")
 no_rates = integrating.no_rates
@@ -85,54 +84,3 @@ def test_it_is_not_there_for_others(client: Integrator, turn: str) -> None:
     assert other.call("PUT", f"{turn}choice/", {"choice": 1}).status_code == 404
     gone = client.call("PUT", f"/api/v1/turns/{uuid4()}/choice/", {"choice": 1})
     assert gone.status_code == 404
-
-
-def made() -> Integrator:
-    client = Integrator()
-    client.ask(WIDE)
-    finish()
-    return client
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_socket_tells_of_the_choice_and_takes_it() -> None:
-    client = await database_sync_to_async(made)()
-    turn_id = await database_sync_to_async(lambda: str(Turn.objects.get().pk))()
-    async with json_socket(client.token, after=0) as socket:
-        told = await socket.read_until("choice")
-        assert told["turn"] == turn_id
-        assert len(told["choice"]["options"]) >= 2
-        assert told["choice"]["reason"] == "unsure"
-        # Nothing has been passed to a person, and nothing says so.
-        assert not [f for f in socket.frames if f["type"] == "review"]
-        for bad in (
-            {"type": "choose", "turn": "x", "choice": 1},
-            {"type": "choose", "turn": turn_id, "choice": "1"},
-            {"type": "choose", "turn": turn_id},
-            {"type": "choose", "turn": str(uuid4()), "choice": 1},
-        ):
-            await socket.send(bad)
-            assert (await socket.read_until("error"))["code"] == "bad-frame"
-        await socket.send({"type": "choose", "turn": turn_id, "choice": 7})
-        assert (await socket.read_until("error"))["code"] == "choice-unknown"
-        await socket.send({"type": "choose", "turn": turn_id, "choice": 1})
-        await socket.read_until("stage", stage="service_select_v1", status="done")
-        await database_sync_to_async(finish)()
-        reply = await socket.read_until("reply")
-        assert reply["reply"]["origin"] == "citizen_choice"
-        await socket.send({"type": "choose", "turn": turn_id, "choice": 2})
-        assert (await socket.read_until("error"))["code"] == "choice-late"
-        assert not [f for f in socket.frames if f["type"] == "review"]
-    async with json_socket(client.token, after=0) as again:
-        await again.read_until("error", code="choice-late")
-        assert again.frames == socket.frames
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_socket_tells_of_a_person_after_none_of_these() -> None:
-    client = await database_sync_to_async(made)()
-    turn_id = await database_sync_to_async(lambda: str(Turn.objects.get().pk))()
-    async with json_socket(client.token, after=0) as socket:
-        await socket.read_until("choice")
-        await socket.send({"type": "choose", "turn": turn_id, "choice": None})
-        await socket.read_until("review")

@@ -1,17 +1,15 @@
-"""Something else by REST and on the JSON socket."""
+"""Something else by REST."""
 
 from __future__ import annotations
 
 from uuid import uuid4
 
 import pytest
-from channels.db import database_sync_to_async
 
 from conversations.models import Turn
-from conversations.turns import services
 from conversations.turns.running import running
 from tests.conversations.api import integrating
-from tests.conversations.api.integrating import Integrator, json_socket, set_rates
+from tests.conversations.api.integrating import Integrator, set_rates
 from tests.conversations.test_replacing import NAME, PASSPORT
 from tests.fixtures import VISA
 
@@ -93,48 +91,3 @@ def test_it_is_not_there_for_others_or_for_other_answers(client: Integrator, tur
     assert client.call("GET", f"{turn}something-else/").status_code == 405
     assert client.call("DELETE", client.path).status_code == 204
     assert client.call("POST", f"{turn}something-else/").status_code == 401
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_socket_tells_of_it_and_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
-    client, turn = await database_sync_to_async(talked)()
-    async with json_socket(client.token, after=0) as socket:
-        told = await socket.read_until("reply", turn=turn)
-        assert told["reply"]["still_about"] == NAME
-        deltas = [f["text"] for f in socket.frames if f["type"] == "delta" and f["turn"] == turn]
-        assert deltas[0] == f"Still about: {NAME}"
-        for bad in ({}, {"turn": 1}, {"turn": "x"}, {"turn": str(uuid4())}):
-            await socket.send({"type": "something_else", **bad})
-            assert (await socket.read_until("error"))["code"] == "bad-frame"
-        await socket.send({"type": "something_else", "turn": turn})
-        received = await socket.read_until("stage", stage="received", replaces=turn)
-        assert received["turn"] != turn
-        await socket.send({"type": "something_else", "turn": received["turn"]})
-        assert (await socket.read_until("error"))["code"] == "not-answered"
-        await database_sync_to_async(finish)()
-        assert (await socket.read_until("choice"))["turn"] == received["turn"]
-        await socket.send({"type": "something_else", "turn": turn})
-        await socket.send({"type": "ask", "text": VISA, "client_id": "after"})
-        after = await socket.read_until("stage", stage="received", client_id="after")
-        assert "replaces" not in after
-        # The second tap has made no turn, and none is made while a message is worked on.
-        assert await database_sync_to_async(Turn.objects.count)() == 4
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_socket_says_why_it_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
-    client, turn = await database_sync_to_async(talked)()
-    async with json_socket(client.token, after=0) as socket:
-        await socket.send({"type": "ask", "text": VISA})
-        await socket.read_until("stage", stage="received")
-        await socket.send({"type": "something_else", "turn": turn})
-        assert (await socket.read_until("error"))["code"] == "turn-pending"
-        set_rates(monkeypatch, turns="1/minute")
-        for _ in range(2):
-            await socket.send({"type": "something_else", "turn": turn})
-        assert (await socket.read_until("error"))["code"] == "turn-pending"
-        limited = await socket.read_until("error")
-        assert (limited["code"], limited["client_id"]) == ("rate-limit", None)
-        assert limited["retry_after"] > 0

@@ -10,10 +10,10 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from conversations import selectors
+from conversations.chat.announcing import announcement, heard
 from conversations.chat.presenters import ChatView
 from conversations.choosing.models import Choice
 from conversations.choosing.services import choose, expire
-from conversations.events.announcing import announcement, heard
 from conversations.models import Turn
 from conversations.rating.services import rate
 from conversations.turns import services

@@ -6,9 +6,9 @@ import pytest
 
 from conversations import selectors
 from conversations.chat import questions as consumers
+from conversations.chat.announcing import announcement
 from conversations.chat.questions import FrameError, parse_frame
 from conversations.chat.replies import ReplyView
-from conversations.events.announcing import announcement
 from conversations.turns import services
 from tests.fixtures import VISA
 

@@ -56,24 +56,6 @@ async def test_the_pages_socket_takes_our_own_pages_alone(published: None, path:
     for origin in (SITE, "https://evil.example", "null"):
         connected, _ = await socket(path, origin, cookie=cookie).connect(timeout=PATIENCE)
         assert not connected, origin
-
-
-async def test_the_json_socket_takes_the_scripts_of_the_sites_that_are_named(
-    published: None,
-) -> None:
-    await database_sync_to_async(allow)(SITE)
-    for origin, may in (
-        (SITE, True),
-        (OWN, True),
-        ("https://evil.example", False),
-        ("null", False),
-    ):
-        page = socket("/ws/chat/", origin, protocol="ieim.json.v1")
-        assert (await page.connect(timeout=PATIENCE))[0] == may, origin
-        if may:
-            # It opens nothing by itself, whatever cookie comes along.
-            await page.send_json_to({"type": "resume", "after": 0})
-            assert (await page.receive_json_from(timeout=PATIENCE))["code"] == "unauthorised"
-            await page.disconnect(timeout=PATIENCE)
-    framed = socket("/embed/ws/chat/", SITE, protocol="ieim.json.v1")
-    assert not (await framed.connect(timeout=PATIENCE))[0]
+    # It speaks no subprotocol.
+    asked = socket(path, OWN, cookie=cookie, protocol="ieim.json.v1")
+    assert not (await asked.connect(timeout=PATIENCE))[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conversations import selectors
-from conversations.events import events
 from conversations.models import PersonRequest, Turn
+from conversations.person import selectors as people
 from conversations.person import services, talking
 from conversations.person.models import Ended
 from conversations.turns import services as turns
@@ -91,9 +91,8 @@ def test_what_is_said_of_who_was_left_in_danger_stays_as_it_was(
 
 
 def reads(turn: Turn) -> list[bool]:
-    """What the JSON socket says of the lines of a turn's session."""
-    frames = events.news(session_id=turn.session_id, after=0).frames
-    return [frame["line"]["read"] for frame in frames if frame["type"] == "line"]
+    """What is shown of the lines of a turn's session."""
+    return [view.read for _, view in people.line_views(turn.session_id)]
 
 
 def test_who_takes_a_request_back_that_told_of_danger_is_not_read_on(

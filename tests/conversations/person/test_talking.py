@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from conversations import selectors, sweeper
 from conversations.choosing import services as choosing
-from conversations.events import events
 from conversations.models import Attempt, Line, PersonRequest, Takeover, Turn
 from conversations.person import services, talking
 from conversations.turns import erasing
@@ -233,17 +232,6 @@ def test_a_link_that_is_not_of_the_release_is_not_said(request_: PersonRequest, 
         with pytest.raises(CannotTalk):
             desk_talk.say(item_id=item_of(request_).pk, actor=eva, text=text)
     assert kinds(request_.session_id) == ["joined"]
-
-
-def test_programs_are_told_each_line_once(request_: PersonRequest, eva: User) -> None:
-    events.news(session_id=request_.session_id, after=0)
-    taken_over(request_, eva)
-    desk_talk.say(item_id=item_of(request_).pk, actor=eva, text="Hello.")
-    frames = events.news(session_id=request_.session_id, after=0).frames
-    again = events.news(session_id=request_.session_id, after=0).frames
-    assert frames == again
-    assert [f["line"]["kind"] for f in frames if f["type"] == "line"] == ["joined", "said"]
-    assert [f["person"]["state"] for f in frames if f["type"] == "person"] == ["open"]
 
 
 def test_it_all_goes_with_the_conversation(request_: PersonRequest, eva: User) -> None:

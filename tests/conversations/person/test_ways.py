@@ -25,7 +25,7 @@ from conversations.turns.running import running
 from conversations.turns.services import new_secret, receive_turn
 from ieim.people.models import User
 from review.talking import services
-from tests.conversations.api.integrating import SESSIONS, json_socket
+from tests.conversations.api.integrating import SESSIONS
 from tests.conversations.chat.tabs import tab
 from tests.conversations.person.asking import item_of, taken_over, wants
 from tests.fixtures import VISA
@@ -80,12 +80,6 @@ async def by_page(world: World, text: str) -> None:
         await page.read_until('data-state="with_person"')
 
 
-async def by_socket(world: World, text: str) -> None:
-    async with json_socket(world.secret) as socket:
-        await socket.send({"type": "ask", "text": text, "client_id": None})
-        await socket.read_until("stage", stage="received")
-
-
 async def by_command(world: World, text: str) -> None:
     call = partial(call_command, "ask", "--json", "--session", world.session, "--", text)
     out = io.StringIO()
@@ -93,7 +87,7 @@ async def by_command(world: World, text: str) -> None:
     assert json.loads(out.getvalue())["state"] == "with_person"
 
 
-WAYS: tuple[Callable[[World, str], Any], ...] = (by_form, by_rest, by_page, by_socket, by_command)
+WAYS: tuple[Callable[[World, str], Any], ...] = (by_form, by_rest, by_page, by_command)
 
 
 @database_sync_to_async
@@ -136,7 +130,7 @@ async def test_no_way_leads_past_the_person(published: None, queued: list[str], 
     assert await ran() == world.ran
 
 
-@pytest.mark.parametrize("by", ["form", "rest", "page", "socket", "service"])
+@pytest.mark.parametrize("by", ["form", "rest", "page", "service"])
 async def test_nor_does_something_else(published: None, queued: list[str], by: str) -> None:
     world = await made()
     turn = str(world.answered.pk)
@@ -149,10 +143,6 @@ async def test_nor_does_something_else(published: None, queued: list[str], by: s
         async with tab(world.secret) as page:
             await page.send({"something_else": turn})
             await page.read_until('data-state="with_person"')
-    elif by == "socket":
-        async with json_socket(world.secret) as socket:
-            await socket.send({"type": "something_else", "turn": turn})
-            await socket.read_until("stage", stage="received")
     else:
         again = database_sync_to_async(replacing.ask_again)
         await again(session_id=world.request.session_id, turn_id=world.answered.pk)
@@ -164,18 +154,12 @@ async def test_nor_does_something_else(published: None, queued: list[str], by: s
 async def test_the_citizens_pages_follow_it_live(published: None, queued: list[str]) -> None:
     world = await made()
     eva_says = database_sync_to_async(_say)
-    async with tab(world.secret) as page, json_socket(world.secret, after=0) as socket:
+    async with tab(world.secret) as page:
         await page.read_until("The assistant is silent".lower())
-        await socket.read_until("line", turn=str(world.request.turn_id))
         await eva_says(world, "Good morning, I have your papers.")
         await page.read_until("Good morning, I have your papers.")
         assert "A person wrote: Good morning, I have your papers." in page.said[-1]
         assert "Send" in page.parts["ask-word"]
-        line = await socket.read_until("line")
-        assert (line["line"]["kind"], line["line"]["text"]) == (
-            "said",
-            "Good morning, I have your papers.",
-        )
         await database_sync_to_async(talking.end)(
             how=Ended.HANDED_BACK, session_id=world.request.session_id
         )

@@ -6,13 +6,12 @@ import io
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 from channels.db import database_sync_to_async
 from django.core.management import CommandError, call_command
 
 from conversations.turns import messages
-from tests.conversations.api.integrating import Integrator, json_socket
+from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import browser_with, page
 from tests.conversations.chat.tabs import tab
 
@@ -60,18 +59,6 @@ def by_rest(text: str, choice: str | None) -> Said:
     return Said(asked, json.dumps(body, ensure_ascii=False))
 
 
-async def by_json_socket(text: str, choice: str | None) -> Said:
-    """A program on the JSON socket."""
-    _, token = await database_sync_to_async(messages.new_session)()
-    async with json_socket(token, after=0) as socket:
-        frame: dict[str, Any] = {"type": "ask", "text": text, "client_id": "m-1"}
-        await socket.send({**frame, **({"personal_data": choice} if choice else {})})
-        first = await socket.read()
-        asked = first["type"] == "error"
-        assert not asked or first["code"] == "personal-data"
-        return Said(asked, json.dumps(first, ensure_ascii=False))
-
-
 @database_sync_to_async
 def by_command(text: str, choice: str | None) -> Said:
     """A terminal."""
@@ -101,7 +88,6 @@ WAYS: list[Way] = [
     by_form,
     by_page_socket,
     by_rest,
-    by_json_socket,
     by_command,
     by_command_in_a_session,
 ]

@@ -12,7 +12,6 @@ from django.db import connection
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.events import events
 from conversations.models import (
     Attempt,
     Choice,
@@ -27,7 +26,6 @@ from conversations.models import (
     Replacement,
     Reply,
     Session,
-    SessionEvent,
     Stage,
     Subscription,
     Takeover,
@@ -51,7 +49,7 @@ NAME = "Wilhelmina Oberländer"
 SAID = f"I want to extend my tourist visa. I am {NAME}"
 BAD = ["no json", "no json"]
 HELD = (
-    *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, SessionEvent, Correction),
+    *(Stage, Attempt, Choice, EvidenceSpan, Reply, ClientTurn, Correction),
     Replacement,
     *(Unused, Delay, PersonRequest, Takeover, Line, MailRequest, Subscription, Delivery),
 )
@@ -75,7 +73,6 @@ def test_it_leaves_no_word_of_the_citizen(ask: Ask) -> None:
     request = wants("a", f"{NAME} needs somebody", way="email", contact="oberlaender@example.org")
     taken_over(request, desk.person("eva"))
     say(item_id=item_of(request).pk, actor=User.objects.get(), text=f"Hello {NAME}")
-    events.news(session_id=turn.session_id, after=0)
     MailRequest.objects.create(
         turn=turn,
         session=turn.session,
@@ -117,8 +114,6 @@ def test_it_opens_the_session_to_nobody_any_more(ask: Ask) -> None:
     assert erasing.is_erased(Session.objects.get())
     with pytest.raises(Session.DoesNotExist):
         messages.ask(session_id=turn.session_id, text=VISA, client_id=None)
-    with pytest.raises(Session.DoesNotExist):
-        events.news(session_id=turn.session_id, after=0)
 
 
 def test_it_erases_once(ask: Ask) -> None:

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from channels.db import database_sync_to_async
 from django.conf import settings
 from django.core.cache import cache
 from django.core.cache.backends.locmem import LocMemCache
@@ -16,9 +15,9 @@ from django.test import Client
 
 from conversations.chat import cookies
 from conversations.chat.wording import words
-from conversations.models import Session, SessionEvent, Turn
-from conversations.turns import limits, messages, services
-from tests.conversations.api.integrating import Integrator, json_socket, set_rates
+from conversations.models import Session, Turn
+from conversations.turns import limits, services
+from tests.conversations.api.integrating import Integrator, set_rates
 from tests.conversations.chat.tabs import tab, texts
 from tests.fixtures import VISA
 
@@ -105,27 +104,6 @@ async def test_the_pages_socket_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         await page.read_until(VISA)
         await other.send({"text": VISA})
         assert 'role="alert"' in await other.read_until(SENTENCE)
-    assert await texts() == [VISA]
-
-
-async def test_the_json_socket_limits_and_stores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    set_rates(monkeypatch, turns="1/hour")
-    _, token = await database_sync_to_async(messages.new_session)()
-    async with json_socket(token, after=0) as socket:
-        await socket.send({"type": "ask", "text": VISA})
-        last = (await socket.read())["event"]
-        await socket.send({"type": "ask", "text": "And the fee?", "client_id": "m-2"})
-        error = await socket.read()
-        assert 3500 < error.pop("retry_after") <= 3600
-        assert error.pop("words").startswith(SENTENCE)
-        assert error == {
-            "type": "error",
-            "turn": None,
-            "event": last,
-            "code": "rate-limit",
-            "client_id": "m-2",
-        }
-    assert await database_sync_to_async(SessionEvent.objects.count)() == last
     assert await texts() == [VISA]
 
 

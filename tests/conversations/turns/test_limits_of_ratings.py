@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from channels.db import database_sync_to_async
-from django.core.cache import cache
 
-from conversations.models import Rating, SessionEvent, Turn
+from conversations.models import Rating, Turn
 from conversations.turns.running import running
-from tests.conversations.api.integrating import Integrator, json_socket, set_rates
+from tests.conversations.api.integrating import Integrator, set_rates
 from tests.conversations.test_rating import HTMX, SECRET, address, browser_with, events
 from tests.fixtures import VISA, Ask
 
@@ -63,22 +61,3 @@ def test_rest_says_so(published: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.status_code for each in answers] == [200, 200, 429]
     assert answers[2].json()["type"] == "urn:ieim:problem:rate-limit"
     assert 3500 < int(answers[2]["Retry-After"]) <= 3600
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_json_socket_says_so(published: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = await database_sync_to_async(Integrator)()
-    await database_sync_to_async(client.ask)(VISA)
-    turn = await database_sync_to_async(Turn.objects.get)()
-    await database_sync_to_async(running.run_turn)(turn_id=turn.pk)
-    await database_sync_to_async(set_rates)(monkeypatch, turns="1/hour")
-    said = {"type": "rate", "turn": str(turn.pk), "useful": True}
-    async with json_socket(client.token, after=0) as socket:
-        await socket.send(said)
-        await socket.read_until("rated")
-        stored = await database_sync_to_async(SessionEvent.objects.count)()
-        await socket.send({**said, "useful": False})
-        error = await socket.read_until("error")
-        assert error["code"] == "rate-limit"
-        assert await database_sync_to_async(SessionEvent.objects.count)() == stored
-    await database_sync_to_async(cache.clear)()

@@ -8,11 +8,9 @@ import pytest
 from django.test import Client
 
 from conversations import selectors
-from conversations.api.serializers import TurnSerializer
 from conversations.chat.replies import CardView
 from conversations.choosing.models import Choice
 from conversations.choosing.services import choose, expire
-from conversations.events import events
 from conversations.models import Attempt, Turn
 from conversations.replacing import services as replacing
 from conversations.turns import erasing
@@ -89,29 +87,6 @@ def test_they_are_by_rest_too(ask: Ask) -> None:
     assert [each["title"] for each in told] == titles(turn)
     assert told[0]["facts"][0]["name"] == "contact"
     assert told[0]["lead"] == ""
-
-
-def frames(turn: Turn) -> list[dict[str, Any]]:
-    return events.news(session_id=turn.session_id, after=0).frames
-
-
-def test_the_json_socket_tells_them_once_and_after_the_review(ask: Ask) -> None:
-    turn = stopped(ask)
-    told = frames(turn)
-    assert [frame["type"] for frame in told[-2:]] == ["review", "may_help"]
-    rest = TurnSerializer(selectors.turn_view(turn.pk)).data
-    assert told[-1]["may_help"] == rest["may_help"]
-    assert told[-1]["turn"] == str(turn.pk)
-    Service.objects.filter(name=titles(turn)[0]).update(contact="+44 20 7946 0999")
-    publishing.publish(note="another number", by=None)
-    assert frames(turn) == told
-
-
-def test_the_json_socket_tells_nobody_in_danger_of_them(ask: Ask) -> None:
-    turn = stopped(ask, DANGER)
-    kinds = {frame["type"] for frame in frames(turn)}
-    assert "review" in kinds
-    assert "may_help" not in kinds
 
 
 def test_none_is_looked_for_where_none_is_stored(ask: Ask) -> None:

@@ -12,9 +12,8 @@ from celery import current_app
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from conversations import selectors
-from conversations.events import events, notify
-from conversations.models import Citation, Correction, CorrectionNotice, Session, Turn
+from conversations import notify, selectors
+from conversations.models import Citation, Correction, CorrectionNotice, Turn
 from conversations.turns import erasing, services
 from ieim.audit.models import AppendOnlyError, AuditEvent
 from ieim.people.models import User
@@ -187,25 +186,3 @@ def test_the_citizen_reads_it_beneath_the_answer(ask: Ask, editor: User, client:
     page = client.get("/").content.decode()
     assert page.index("Why this answer") < page.index(WRONG)
     assert "Written by staff, <time" in page
-
-
-def test_the_socket_tells_it_once_after_the_answer(ask: Ask, editor: User) -> None:
-    turn = ask()
-    first = events.news(session_id=turn.session_id, after=0)
-    correct(turn, editor)
-    told = events.news(session_id=turn.session_id, after=first.frames[-1]["event"]).frames
-    (frame,) = told
-    assert (frame["type"], frame["turn"]) == ("correction", str(turn.pk))
-    assert frame["correction"]["text"] == WRONG
-    assert frame["correction"]["origin"] == "staff"
-    assert events.news(session_id=turn.session_id, after=0).frames == [*first.frames, frame]
-
-
-def test_one_that_nobody_has_looked_at_comes_after_the_answer_as_well(
-    ask: Ask, editor: User
-) -> None:
-    turn = ask()
-    correct(turn, editor)
-    kinds = [frame["type"] for frame in events.news(session_id=turn.session_id, after=0).frames]
-    assert kinds[-2:] == ["reply", "correction"]
-    assert Session.objects.get().pk == turn.session_id

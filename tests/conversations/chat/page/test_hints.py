@@ -12,8 +12,7 @@ import pytest
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
-from conversations import selectors
-from conversations.events import notify
+from conversations import notify, selectors
 from conversations.turns import services
 from tests.conversations.chat.tabs import run_newest, tab
 from tests.fixtures import VISA

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from conversations import selectors
-from conversations.events.announcing import announcement
+from conversations.chat.announcing import announcement
 from conversations.models import Replacement, Turn
 from conversations.turns import services
 from conversations.turns.refusing import STILL_WORKING, Refused

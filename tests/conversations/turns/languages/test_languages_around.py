@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from conversations import selectors
+from conversations.chat.announcing import announcement
 from conversations.chat.wording import words
-from conversations.events import events
-from conversations.events.announcing import announcement
-from conversations.models import Turn
 from conversations.turns import services
 from ieim.knowledge.notices.services import add
 from ieim.people.roles import Role
@@ -50,10 +47,6 @@ def page_of(secret: str) -> str:
     return client.get("/").content.decode()
 
 
-def frames_of(turn: Turn) -> list[dict[str, Any]]:
-    return events.news(session_id=turn.session_id, after=0).frames
-
-
 @pytest.mark.parametrize(
     ("agency", "heading"), [("garden", "Avis : Office des jardins"), ("", "Avis")]
 )
@@ -62,12 +55,10 @@ def test_a_notice_is_headed_in_french_and_its_text_named_english(
 ) -> None:
     eve, until = person("eve", Role.EDITOR), timezone.now() + timedelta(hours=1)
     add(agency=agency, text=NOTICE, starts_at=None, ends_at=until, by=eve)
-    turn = ask(bilingual.PLOT, secret=secret)
+    ask(bilingual.PLOT, secret=secret)
     page = page_of(secret)
     assert re.search(rf'<p class="answer__heading" dir="auto">{heading}</p>', page)
     assert re.search(rf'agency-notice__text" lang="en" dir="auto">{NOTICE}', page)
-    deltas = "".join(f["text"] for f in frames_of(turn) if f["type"] == "delta")
-    assert deltas.startswith(f"{heading}: {NOTICE}")
 
 
 def test_a_correction_is_introduced_in_french(ask: Ask, secret: str) -> None:
@@ -101,10 +92,6 @@ def test_a_held_question_is_explained_in_french(ask: Ask, secret: str) -> None:
     told = [text for name, text in french.items() if name not in other]
     assert [text for text in told if text not in outcome] == []
     assert not [text for text in english.values() if text in outcome]
-    said = [frame["words"] for frame in frames_of(turn) if "words" in frame]
-    assert said[0] == "Nous avons votre question."
-    assert "Lecture de votre question" in said
-    assert said[-1] == words("fr").announced["needs_review"]
 
 
 def test_a_waiting_question_is_explained_in_french(ask: Ask, secret: str) -> None:
@@ -122,4 +109,3 @@ def test_a_waiting_question_is_explained_in_french(ask: Ask, secret: str) -> Non
 def test_an_english_question_is_explained_in_english(ask: Ask, secret: str) -> None:
     turn = ask(bilingual.PLOT_IN_ENGLISH, secret=secret)
     assert selectors.turn_view(turn.pk).words is words("en")
-    assert frames_of(turn)[0]["words"] == "We have your question."

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from conversations import selectors
-from conversations.events import events
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
 from conversations.turns import flags, services
@@ -121,17 +120,10 @@ def test_what_a_model_flags_later_shows_its_help_at_that_moment() -> None:
     told = client.ask(VISA).json()
     turn = Turn.objects.get()
     assert told["contacts"] == []
-    assert "contacts" not in kinds(turn)
     flag = {"label": "violence", "spans": [{"start": 0, "end": 6}]}
     flags.add(turn=turn, classified={"risk_flags": [flag], "disagreements": []})
     assert Turn.objects.get().state == "queued"  # nothing else has happened
     assert "112" in client.get(f"/api/v1/turns/{turn.pk}/").json()["contacts"][0]
-    assert "contacts" in kinds(turn)
-
-
-def kinds(turn: Turn) -> list[str]:
-    news = events.news(session_id=turn.session_id, after=0)
-    return [frame.get("stage", "") for frame in news.frames]
 
 
 def test_it_shows_on_the_page_what_a_model_flagged(published: None) -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from channels.db import database_sync_to_async
 from django.core.management import CommandError, call_command
 from django.db import connection
 
 from conversations.chat.wording import words
 from conversations.models import Turn
-from conversations.turns import messages, services
+from conversations.turns import services
 from conversations.turns.refusing import Refused, TooMany
 from ieim.knowledge import crisis
 from ieim.pipeline.message.screen import MAX_CHARS
-from tests.conversations.api.integrating import Integrator, json_socket, set_rates
+from tests.conversations.api.integrating import Integrator, set_rates
 from tests.conversations.chat.page.test_views import page, send, visitor
 from tests.conversations.chat.tabs import tab
 from tests.conversations.turns.triage.test_crisis import INDIRECT
@@ -159,24 +158,6 @@ def test_a_program_is_told_it_although_it_uses_a_name_twice(published: None) -> 
     problem = program.ask(DANGER, client_id="m-1").json()
     assert problem["type"] == "urn:ieim:problem:client-id-reused"
     assert LINE in problem["contacts"][0]
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_json_socket_tells_it_with_the_error(
-    published: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
-    set_rates(monkeypatch, turns="2/hour")
-    _, token = await database_sync_to_async(messages.new_session)()
-    async with json_socket(token, after=0) as socket:
-        await socket.send({"type": "ask", "text": TOO_LONG})
-        error = await socket.read()
-        assert (error["code"], LINE in error["contacts"][0]) == ("message-refused", True)
-        await socket.send({"type": "ask", "text": " "})
-        assert "contacts" not in await socket.read()
-        await socket.send({"type": "ask", "text": DANGER})
-        error = await socket.read()
-        assert (error["code"], LINE in error["contacts"][0]) == ("rate-limit", True)
 
 
 def test_the_terminal_says_it_first(published: None) -> None:

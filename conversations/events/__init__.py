@@ -1,1 +1,0 @@
-"""A session's numbered events, and the hints that wake who waits for them."""
