@@ -128,7 +128,7 @@ class Engine:
     """The offline engine over one release, which searches by words and, with one, an embedder."""
 
     def __init__(self, release: Release, embedder: Embedder | None) -> None:
-        from conversations.turns.running import running
+        from conversations.turns import running
         from ieim.llm.offline import OfflineModel
         from ieim.search import ReleaseIndex, fuse
         from ieim.studio.evaluation.run import Asker

@@ -74,7 +74,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
 
 def turns(base_url: str, questions: int) -> Iterator[Asked]:
     """Ask questions of the demo, spread over all there are."""
-    from conversations.turns.running import running
+    from conversations.turns import running
     from ieim.knowledge.bundles.bundle import read_bundle
     from ieim.llm.openai_client import OpenAIModel
     from ieim.llm.takes import Takes

@@ -8,14 +8,13 @@ import zlib
 from django.db import models
 from django.db.models import Q
 
-from conversations.choosing.models import Choice
 from conversations.corrections.models import Citation, Correction, CorrectionNotice
 from conversations.mail.models import MailRequest
 from conversations.person.models import Line, PersonRequest, Takeover
 from conversations.rating.models import Feedback, Rating
 from conversations.record.models import Artifact, Delay, Seat, Unused
-from conversations.replacing.models import Replacement
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
+from conversations.turns.models import Choice, Replacement
 from conversations.webhooks.models import Delivery, Subscription, Webhook
 from ieim.audit.models import Standing
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
@@ -121,8 +120,8 @@ class Stage(models.Model):
 
     ``output`` is the answer that passed (or was put in its place), ``state_merge`` the slice that
     goes into ``cached_state``. ``findings`` are what stopped it, empty while nothing has.
-    ``result`` is what a triage answer was made into (``ieim/pipeline/results``). ``round`` counts
-    a person's retries from 1.
+    ``result`` is that of a triage contract (``ieim/pipeline/results.py``). ``round`` counts a
+    person's retries from 1.
     """
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="stages")

@@ -23,12 +23,11 @@ from conversations.chat.presenters import (
 from conversations.chat.showing import Shown, cards_of, reply_view, without_repeating
 from conversations.chat.suggesting import suggestions
 from conversations.chat.wording import Words
-from conversations.choosing import selectors as choosing
 from conversations.mail import selectors as mail
 from conversations.models import Reply, Session, Stage, Turn
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
-from conversations.turns import flags, help_lines, languages
+from conversations.turns import choosing, flags, help_lines, languages
 from conversations.turns.services import secret_digest
 from conversations.waiting import selectors as waiting_room
 from ieim.pipeline.message.screen import MAX_CHARS

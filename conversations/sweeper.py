@@ -9,11 +9,10 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from conversations.choosing import services as choosing
 from conversations.models import Turn
 from conversations.person import talking
 from conversations.states import TurnState
-from conversations.turns import services
+from conversations.turns import choosing, services
 from conversations.webhooks import delivering
 
 QUEUED_TOO_LONG = timedelta(seconds=5)

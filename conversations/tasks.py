@@ -9,8 +9,7 @@ from celery import shared_task
 from conversations import sweeper
 from conversations.mail import sending
 from conversations.mail.services import SEND_MAIL
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from conversations.webhooks import delivering, outbox
 
 

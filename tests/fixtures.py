@@ -16,8 +16,7 @@ from django.db import connection, connections, models
 from django.utils import timezone
 
 from conversations.models import Turn
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from ieim.administration import selectors as administration
 from ieim.audit.models import PEOPLE_CHAIN, AuditEvent, AuditHead
 from ieim.knowledge.bundles.bundle import Bundle, read_bundle

@@ -11,7 +11,7 @@ from ieim.llm.faults.table import FAULTS, TRIAGE
 from ieim.llm.faults.wire import WIRE
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.calls import request
+from ieim.pipeline import request
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.search import index_for

@@ -35,11 +35,10 @@ from conversations.api.serializers import (
     TurnSerializer,
 )
 from conversations.api.throttling import NewSessions
-from conversations.choosing import services as choosing
 from conversations.models import Session, Turn
 from conversations.rating import services as rating
 from conversations.replacing import services as replacing
-from conversations.turns import erasing, messages, refusing
+from conversations.turns import choosing, erasing, messages, refusing
 from conversations.webhooks.outbox import NoWebhook
 from conversations.webhooks.serializers import OpenSerializer
 from ieim.people import addresses

@@ -11,7 +11,6 @@ from uuid import UUID
 
 from conversations.chat.replies import CardView, ReplyView
 from conversations.chat.wording import PAGE, Words, words
-from conversations.choosing.presenters import ChoiceView
 from conversations.languages import pages
 from conversations.languages.pages import PageLanguage
 from conversations.person.models import LineKind
@@ -20,6 +19,7 @@ from conversations.rating.models import Reason
 from conversations.returning import seen
 from conversations.returning.seen import Visit
 from conversations.turns import languages
+from conversations.turns.choosing import ChoiceView
 from conversations.waiting.presenters import WaitingView
 from ieim.administration.hours import Status
 from ieim.pipeline.message.risk import Contact

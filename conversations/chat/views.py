@@ -16,14 +16,13 @@ from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.announcing import heard
 from conversations.chat.presenters import ChatView
-from conversations.choosing import services as choosing
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.personal import choices
 from conversations.replacing import services as replacing
 from conversations.returning import links, seen
 from conversations.returning.seen import Visit
-from conversations.turns import erasing, messages, refusing, services
+from conversations.turns import choosing, erasing, messages, refusing, services
 from ieim.people import addresses
 
 

@@ -24,7 +24,7 @@ from django.utils import timezone
 from conversations.mail import messages, selectors, services
 from conversations.mail.models import OPEN, MailRequest, MailState
 from conversations.states import TurnState
-from conversations.turns.running.waiting import let_go
+from conversations.turns.executor import let_go
 from conversations.turns.services import new_secret, secret_digest
 
 logger = logging.getLogger(__name__)

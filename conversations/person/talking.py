@@ -16,12 +16,12 @@ from django.db.models import Max
 from django.utils import timezone
 
 from conversations import notify
-from conversations.choosing.models import ChoiceOutcome
 from conversations.models import Choice, Line, Session, Takeover, Turn
 from conversations.person.models import Ended, LineKind
 from conversations.record.vouched import CHOICE, LINE, TAKEOVER
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import flags
+from conversations.turns.models import ChoiceOutcome
 from ieim.audit import services as audit
 from ieim.people.models import User
 

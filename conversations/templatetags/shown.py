@@ -10,7 +10,7 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from ieim.pipeline.message import bidi
+from ieim.pipeline.message import screen
 
 register = template.Library()
 
@@ -18,12 +18,12 @@ _SIGNS = {
     ord(control): format_html(
         '<bdi class="sign" dir="ltr" title="{} (U+{})" data-skip><span aria-hidden="true">{}</span>'
         '<span class="govuk-visually-hidden"> [{}] </span></bdi>',
-        bidi.name(control),
+        screen.bidi_name(control),
         f"{ord(control):04X}",
         short,
-        bidi.name(control).lower(),
+        screen.bidi_name(control).lower(),
     )
-    for control, short in bidi.CONTROLS.items()
+    for control, short in screen.BIDI_CONTROLS.items()
 }
 
 
@@ -39,4 +39,4 @@ def shown(text: object) -> SafeString:
 @register.filter
 def spelled(text: object) -> str:
     """Return ``text`` for an attribute, an option or a title, where no element can stand."""
-    return bidi.spelled(str(text))
+    return screen.spelled(str(text))

@@ -24,8 +24,8 @@ from ieim.pipeline.topology import REPLY
 def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     """Add to a turn what classify found beyond the screen, and audit where the two disagree.
 
-    ``classified`` is a classify result (``ieim/pipeline/results``). Flags are only ever added: one
-    that was a weak sign stands there twice once the model has seen the same.
+    ``classified`` is a classify result (:mod:`ieim.pipeline.results`). Flags are only ever added: a
+    weak sign that the model sees as well is stored twice.
     """
     known = {found.code for found in of(turn) if not found.weak}
     seen = {

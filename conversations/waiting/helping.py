@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from conversations.chat.replies import CardView, FactView, SourceView
 from conversations.chat.wording import Words
-from conversations.choosing import selectors as choosing
-from conversations.choosing.models import Choice, ChoiceOutcome
 from conversations.models import Attempt, Reply, Turn
 from conversations.states import TurnState
-from conversations.turns import languages
+from conversations.turns import choosing, languages
+from conversations.turns.models import Choice, ChoiceOutcome
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
 from ieim.pipeline.knowledge import Release

@@ -9,14 +9,13 @@ from babel.dates import format_date, format_time
 from django.utils import timezone, translation
 
 from conversations.chat.wording import Words
-from conversations.choosing import selectors as choosing
-from conversations.choosing.models import ChoiceOutcome
 from conversations.languages import pages
 from conversations.models import Turn
 from conversations.person import hours
 from conversations.ports import Due
 from conversations.states import TurnState
-from conversations.turns import flags
+from conversations.turns import choosing, flags
+from conversations.turns.models import ChoiceOutcome
 from conversations.waiting.helping import may_help
 from conversations.waiting.presenters import ReachView, WaitingView
 from ieim.administration import selectors as administration

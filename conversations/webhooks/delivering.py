@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
-from conversations.turns.running import waiting
+from conversations.turns import executor
 from conversations.webhooks import outbox, sending, services, signing
 from conversations.webhooks.models import Delivery
 from conversations.webhooks.sending import Failed
@@ -55,13 +55,13 @@ def deliver(*, delivery_id: UUID) -> None:
     if not _places.acquire(blocking=False):
         return  # it is still due: the sweeper comes back to it
     try:
-        with waiting.claiming.held():
+        with executor.claiming.held():
             claimed = _claim(delivery_id)
-            waiting.let_go()
+            executor.let_go()
         if claimed is None:
             return
         failed = _try(claimed)
-        with waiting.claiming.held():
+        with executor.claiming.held():
             _finish(claimed, failed)
     finally:
         _places.release()

@@ -273,7 +273,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# A turn is a thread that mostly waits; see conversations.turns.running.waiting for how many work.
+# A turn is a thread that mostly waits; see conversations.turns.executor for how many work.
 CELERY_WORKER_CONCURRENCY = parts.turns_at_once(env, embedded=IEIM_EMBEDDED)
 CELERY_TASK_IGNORE_RESULT = True
 # One queue; a misspelt one is refused, not made.

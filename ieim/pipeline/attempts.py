@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ieim.pipeline import budget, results
+from ieim.pipeline import budget, request, results
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.budget import Count, Spent
-from ieim.pipeline.calls import request
 from ieim.pipeline.calls.ahead import Call, Calls, predicted
-from ieim.pipeline.calls.choosing import abstains
-from ieim.pipeline.calls.strands import AtOnce, Beside, Steps
+from ieim.pipeline.choosing import abstains
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate
@@ -22,6 +20,7 @@ from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailab
 from ieim.pipeline.reply import entities
 from ieim.pipeline.reply.standing_in import standing_in
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs
+from ieim.pipeline.tasks import AtOnce, Beside, Steps
 from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
 
 Done = tuple[Output, Output]

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ieim.pipeline import policy
+from ieim.pipeline import choosing, policy
 from ieim.pipeline.attempts import Asking, extracted
-from ieim.pipeline.calls import choosing
 from ieim.pipeline.calls.ahead import Calls
-from ieim.pipeline.calls.strands import Steps, Together
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.message import risk
@@ -26,6 +24,7 @@ from ieim.pipeline.reply.parts import uncovered
 from ieim.pipeline.reply.talk import going_on
 from ieim.pipeline.stages.base import Context, selected_category
 from ieim.pipeline.stages.multi_agency_answer import cited_services
+from ieim.pipeline.tasks import Steps, Together
 from ieim.pipeline.topology import FIRST, REPLY, SESSION_END, STAGES, TRIAGE
 from ieim.pipeline.work import (
     Abstained,

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from ieim.knowledge.pulse import pulse
+from ieim.knowledge.heartbeat import process_heartbeat
 from ieim.studio.models import Run
 
 LEASE = timedelta(seconds=15)
@@ -72,7 +72,7 @@ def heartbeat(claim: Claim) -> Iterator[None]:
         with suppress(Lost):
             claim.write()
 
-    with pulse.beating(beat):
+    with process_heartbeat.beating(beat):
         yield
 
 

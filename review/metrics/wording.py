@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from conversations.choosing.models import ChoiceOutcome
 from conversations.models import ReplyOrigin
 from conversations.states import TurnState
+from conversations.turns.models import ChoiceOutcome
 
 OUTCOMES: Mapping[str, str] = {
     ReplyOrigin.MODEL.value: gettext_noop("Answered without a person"),

@@ -19,12 +19,11 @@ from conversations.mail import services as mail
 from conversations.models import MailRequest, Turn
 from conversations.rating.services import rate
 from conversations.replacing import services as replacing
-from conversations.turns import erasing
-from conversations.turns.running import waiting
+from conversations.turns import erasing, executor
 from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish
 from ieim.people.models import User
-from ieim.pipeline.calls.strands import AtOnce
+from ieim.pipeline.tasks import AtOnce
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from ieim.studio.recall import sending
@@ -43,7 +42,7 @@ ANSWERED = 6
 def build() -> None:
     """Make all of it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(waiting, "Threads", lambda _hold: AtOnce())
+        patch.setattr(executor, "Threads", lambda _hold: AtOnce())
         knowledge.import_bundle(bundle=demo_bundle(), by=None)
         publishing.publish(note="first", by=None)
         eva, zoe = desk.person("eva", *desk.ALL), desk.person("zoe", *desk.ALL)

@@ -12,18 +12,16 @@ from celery import current_app
 from django.db import transaction
 
 from conversations import selectors, sweeper
-from conversations.choosing import services as choosing
-from conversations.choosing.models import Choice
-from conversations.choosing.services import (
+from conversations.models import Reply, Session, Turn
+from conversations.record.replay import replay
+from conversations.turns import choosing, erasing, resuming, running, services
+from conversations.turns.choosing import (
     ChoiceRefused,
     NothingToChoose,
     choose,
     number_of,
 )
-from conversations.models import Reply, Session, Turn
-from conversations.record.replay import replay
-from conversations.turns import erasing, resuming, services
-from conversations.turns.running import running
+from conversations.turns.models import Choice
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.pipeline.topology import ANSWERING

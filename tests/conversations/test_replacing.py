@@ -12,13 +12,12 @@ from celery import current_app
 from django.db import IntegrityError, transaction
 
 from conversations import selectors
-from conversations.choosing.services import choose
 from conversations.models import Replacement, Session, Turn
 from conversations.record.replay import replay
 from conversations.replacing.services import NotAnswered, NothingToReplace, ask_again
-from conversations.turns import erasing, services
+from conversations.turns import erasing, running, services
+from conversations.turns.choosing import choose
 from conversations.turns.refusing import STILL_WORKING, Refused, TooMany
-from conversations.turns.running import running
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify

@@ -26,7 +26,7 @@ from ieim.llm.faults.wire import WIRE
 from ieim.llm.offline import OfflineModel
 from ieim.llm.serving.server import Receive, Scope, Send, offline_app, running_server
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.calls import request as requests
+from ieim.pipeline import request as requests
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.search import index_for

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from conversations import selectors
 from conversations.models import Attempt, Reply, Turn
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.llm.faults.exchange import MADE_UP

@@ -8,8 +8,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.models import Reply, Turn
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from ieim.audit.verify import verify_all
 from review.models import ReviewItem
 from tests.fixtures import VISA

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ieim.llm.forms import is_strict, response_format
-from ieim.pipeline.calls.portable import portable
 from ieim.pipeline.contract import Validator, load
+from ieim.pipeline.portable import portable
 
 CLOSED: dict[str, Any] = {
     "type": "object",

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.budget import Count, Spent
-from ieim.pipeline.calls.strands import AtOnce, Beside
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.runner import Runner
+from ieim.pipeline.tasks import AtOnce, Beside
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Stopped, Turn
 from ieim.search import index_for

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.pipeline import budget
+from ieim.pipeline import budget, request
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.budget import Budget, Count, Spent
-from ieim.pipeline.calls import request
 from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest
 from ieim.pipeline.stages.base import Context, Inputs

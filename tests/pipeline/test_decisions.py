@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.calls import request
+from ieim.pipeline import request
 from ieim.pipeline.findings import WAIVABLE, Code, Finding
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Inputs

@@ -11,12 +11,10 @@ from django.contrib.auth.models import Permission
 from django.db.models import F
 from django.utils import timezone
 
-from conversations.choosing import services as choosing
-from conversations.choosing.models import Choice
 from conversations.models import Reply, Turn
 from conversations.states import TurnState
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import choosing, running, services
+from conversations.turns.models import Choice
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import OfflineModel
 from ieim.people.models import EVERY_AGENCY, AgencyScope, User

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.pipeline import contract
-from ieim.pipeline.calls import request
+from ieim.pipeline import contract, request
 from ieim.pipeline.ports import WORDS, Matrix, ModelRequest, Shortlist
 from ieim.pipeline.stages.base import Context, Inputs, searched
 from ieim.pipeline.work import Options

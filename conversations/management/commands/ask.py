@@ -12,19 +12,16 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations import selectors
-from conversations.choosing import selectors as choosing_reads
-from conversations.choosing import services as choosing
 from conversations.models import Replacement, Reply, Session, Turn
 from conversations.personal import choices
 from conversations.personal.choices import CHOICES, Choice
 from conversations.replacing import services as replacing
 from conversations.states import TurnState
-from conversations.turns import services
+from conversations.turns import choosing, running, services
 from conversations.turns.refusing import Refused
-from conversations.turns.running import running
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as knowledge
-from ieim.pipeline.message.bidi import spelled
+from ieim.pipeline.message.screen import spelled
 from ieim.pipeline.reply import reply as replies
 
 HOW_TO_CHOOSE = "Add --personal-data remove or --personal-data send."
@@ -212,7 +209,7 @@ def _replaces(turn: Turn) -> str | None:
 
 
 def _choice(turn: Turn) -> dict[str, Any]:
-    choice = choosing_reads.choice_view(turn)
+    choice = choosing.choice_view(turn)
     if choice is None:
         return {"choice": None, "choice_reason": None, "choice_notice": None}
     return {

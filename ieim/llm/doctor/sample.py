@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.calls import request
+from ieim.pipeline import request
 from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service
 from ieim.pipeline.ports import ModelRequest
 from ieim.pipeline.stages.base import Context, Inputs

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ieim.pipeline.budget import Count
-from ieim.pipeline.calls.choosing import agency_output
-from ieim.pipeline.calls.strands import Strand
+from ieim.pipeline.choosing import agency_output
 from ieim.pipeline.ports import ModelRequest
 from ieim.pipeline.stages import agency_detect, category_select, judgement
 from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.tasks import Strand
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Deterministic, no model. The caller keeps the text as sent: evidence offsets alw
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -96,3 +97,33 @@ def refusal(text: str) -> NotTaken | None:
             {"length": len(text), "limit": MAX_CHARS},
         )
     return None
+
+
+BIDI_CONTROLS: Mapping[str, str] = {
+    "\u061c": "ALM",
+    "\u200e": "LRM",
+    "\u200f": "RLM",
+    "\u202a": "LRE",
+    "\u202b": "RLE",
+    "\u202c": "PDF",
+    "\u202d": "LRO",
+    "\u202e": "RLO",
+    "\u2066": "LRI",
+    "\u2067": "RLI",
+    "\u2068": "FSI",
+    "\u2069": "PDI",
+}
+"""Unicode's bidi controls by the short names of the standard, under which people are shown them: as
+they are, one could make a text read as something else than it says."""
+
+_SPELLED = {ord(control): f"[{short}]" for control, short in BIDI_CONTROLS.items()}
+
+
+def bidi_name(control: str) -> str:
+    """Return the Unicode name of a control, such as "Right-to-left override"."""
+    return unicodedata.name(control).capitalize()
+
+
+def spelled(text: str) -> str:
+    """Return ``text`` with each bidi control as its short name in brackets, such as ``[RLO]``."""
+    return text.translate(_SPELLED)

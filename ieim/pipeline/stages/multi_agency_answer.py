@@ -18,8 +18,7 @@ from ieim.pipeline.stages.base import (
     mismatch,
     unknown,
 )
-from ieim.pipeline.stages.own import own_evidence
-from ieim.pipeline.stages.slots import agency_names, service_slot
+from ieim.pipeline.stages.slots import agency_names, message_evidence, service_slot
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
@@ -33,7 +32,7 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
             ranked = _selected_first(ranked, context)
         found += ranked
     slots = [service_slot(r, detail=True) for r in found]
-    evidence = own_evidence(inputs, slots, [r.item for r in found], by_part=True)
+    evidence = message_evidence(inputs, slots, [r.item for r in found], by_part=True)
     return {"agencies": agency_names(context), "service_index": slots, **evidence}
 
 

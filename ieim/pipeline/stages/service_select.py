@@ -19,8 +19,7 @@ from ieim.pipeline.stages.base import (
     selected_category,
     unknown,
 )
-from ieim.pipeline.stages.own import own_evidence
-from ieim.pipeline.stages.slots import service_slot
+from ieim.pipeline.stages.slots import message_evidence, service_slot
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
@@ -34,7 +33,7 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     return {
         **({"asked_about": about} if about else {}),
         "service_index": slots,
-        **own_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
+        **message_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
         "KnowledgeBase_Dictionary": _entries(inputs.context, [r.item for r in ranked]),
         "entity_types": sorted(inputs.context.labels.get("entity_types", ())),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.knowledge import Agency, Service
@@ -103,3 +103,35 @@ def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:
     """Return what a candidate carries of its retrieval; ``meaning`` where it had a say."""
     found = {"rank": ranked.rank, "score": round(ranked.score, 2)}
     return found if ranked.meaning is None else found | {"meaning": round(ranked.meaning, 2)}
+
+
+def message_evidence(
+    inputs: Inputs,
+    slots: Sequence[dict[str, Any]],
+    services: Sequence[Service],
+    *,
+    by_part: bool,
+) -> dict[str, Any]:
+    """Give each slot the evidence that the message alone has for its service, which
+    ``route.subject`` is judged by, and return the best of the release. Only within a talk.
+
+    With ``by_part`` it is that of the part of the message nearest to the service, as a share of the
+    best in the release: a message to two agencies has little to say about each.
+    """
+    if not inputs.history:
+        return {}
+    own, best = inputs.shortlist.evidence(inputs.text, services)
+    if by_part:
+        own, best = _best_shares(inputs, services, (own, best)), 1.0
+    for slot, found in zip(slots, own, strict=True):
+        slot["own"] = round(found, 3)
+    return {"best_own": round(best, 3)}
+
+
+def _best_shares(
+    inputs: Inputs, services: Sequence[Service], whole: tuple[Sequence[float], float]
+) -> list[float]:
+    parts = (inputs.text[part.start : part.end] for part in inputs.shortlist.parts(inputs.text))
+    found = [whole, *(inputs.shortlist.evidence(part, services) for part in parts)]
+    shares = [[each / best if best > 0 else 0.0 for each in own] for own, best in found]
+    return [max(of_service) for of_service in zip(*shares, strict=True)]

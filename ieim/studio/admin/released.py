@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from ieim.audit.admin import ReadOnly
 from ieim.knowledge.models import Publication, Release
 from ieim.knowledge.selectors import current_number
-from ieim.pipeline.message.bidi import spelled
+from ieim.pipeline.message.screen import spelled
 from ieim.studio.models import GoldenQuestion
 
 if TYPE_CHECKING:

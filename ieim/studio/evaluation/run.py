@@ -11,8 +11,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from conversations.selectors import HISTORY_CHARS
-from conversations.turns import languages
-from conversations.turns.running import running
+from conversations.turns import languages, running
 from conversations.turns.services import REPLY
 from ieim.knowledge import crisis
 from ieim.pipeline.findings import Finding

@@ -10,7 +10,7 @@ from typing import Literal
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conversations.turns.running import running
+from conversations.turns import running
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import made_for

@@ -10,9 +10,9 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from conversations.choosing.models import ChoiceOutcome
-from conversations.choosing.selectors import choice_of
 from conversations.turns import languages
+from conversations.turns.choosing import choice_of
+from conversations.turns.models import ChoiceOutcome
 from conversations.turns.services import REPLY
 from ieim.pipeline.topology import ANSWERING
 from review import crisis

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
-from conversations.choosing import selectors as choosing
-from conversations.choosing.presenters import OptionView
 from conversations.models import Turn
+from conversations.turns import choosing
+from conversations.turns.choosing import OptionView
 from ieim.pipeline.knowledge import Release
 from review.item.sections import wording
 

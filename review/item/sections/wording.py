@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext_noop
 
-from conversations.choosing.models import ChoiceOutcome
 from conversations.states import TurnState
+from conversations.turns.models import ChoiceOutcome
 from ieim.pipeline.findings import Code
 from review.models import Action, ReviewItem
 

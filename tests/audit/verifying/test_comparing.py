@@ -12,8 +12,7 @@ from django.core.management import call_command
 from django.db import transaction
 from pytest_django import DjangoAssertNumQueries
 
-from conversations.turns import erasing, services
-from conversations.turns.running import running
+from conversations.turns import erasing, running, services
 from ieim.audit import comparing
 from ieim.audit.services import record
 from tests.fixtures import VISA, Ask

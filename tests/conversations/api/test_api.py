@@ -11,8 +11,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from conversations.models import ClientTurn, Session, Turn
-from conversations.turns import messages, refusing, services
-from conversations.turns.running import running
+from conversations.turns import messages, refusing, running, services
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import JSON, SESSIONS, Integrator
 from tests.fixtures import VISA

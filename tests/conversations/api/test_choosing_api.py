@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from conversations.models import Turn
-from conversations.turns.running import running
+from conversations.turns import running
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import Integrator
 

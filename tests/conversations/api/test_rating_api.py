@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conversations.models import Rating, Turn
-from conversations.turns.running import running
+from conversations.turns import running
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import Integrator
 from tests.fixtures import VISA

@@ -17,7 +17,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.core.parameters import ParameterLocation
 
 from conversations.models import Turn
-from conversations.turns.running import running
+from conversations.turns import running
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import Integrator
 from tests.fixtures import VISA

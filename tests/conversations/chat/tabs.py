@@ -19,7 +19,7 @@ from conversations.chat import cookies
 from conversations.chat.presenters import ChatView
 from conversations.models import Turn
 from conversations.routing import websocket_urlpatterns
-from conversations.turns.running import running
+from conversations.turns import running
 
 APPLICATION = CookieMiddleware(URLRouter(websocket_urlpatterns))
 

@@ -20,8 +20,7 @@ from django.test import Client
 
 from conversations.models import Turn
 from conversations.states import PENDING_TURN_STATES
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from ieim.pipeline.topology import TRIAGE
 from tests.conversations.chat.tabs import tab
 

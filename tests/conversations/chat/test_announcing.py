@@ -12,12 +12,11 @@ from django.utils import timezone
 from conversations import selectors
 from conversations.chat.announcing import announcement, heard
 from conversations.chat.presenters import ChatView
-from conversations.choosing.models import Choice
-from conversations.choosing.services import choose, expire
 from conversations.models import Turn
 from conversations.rating.services import rate
-from conversations.turns import services
-from conversations.turns.running import running, waiting
+from conversations.turns import executor, running, services
+from conversations.turns.choosing import choose, expire
+from conversations.turns.models import Choice
 from ieim.people.models import User
 from review.models import Action
 from tests.conversations.turns.triage.test_triage import classified, flag
@@ -62,7 +61,7 @@ class Listener:
         if words := announcement(before.turns, now.turns):
             self.said.append(words)
         if self.slow and turn is not None and turn.state == "running":
-            waiting.note_delay(turn_id=turn.pk)
+            executor.note_delay(turn_id=turn.pk)
 
 
 @pytest.fixture(params=[False, True], ids=["fast", "slow"])

@@ -14,8 +14,7 @@ from conversations import selectors
 from conversations.chat import cookies
 from conversations.models import Attempt, Reply, Turn
 from conversations.record.replay import replay
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from ieim.knowledge.models import Directive
 from ieim.knowledge.notices.services import add, end
 from ieim.people.roles import Role

@@ -21,8 +21,7 @@ from django.views.defaults import bad_request, permission_denied, server_error
 
 from conversations.languages import pages
 from conversations.models import Choice, MailRequest, Turn
-from conversations.turns import languages, services
-from conversations.turns.running import running
+from conversations.turns import languages, running, services
 from ieim.config.catalogues import files, gathering
 from ieim.people.access import ACCESS, EVERYBODY
 from ieim.people.roles import Role

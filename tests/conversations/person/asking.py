@@ -7,7 +7,7 @@ from typing import Any
 from conversations.models import PersonRequest, Takeover, Turn
 from conversations.person import services
 from conversations.person.services import Wanted
-from conversations.turns.running import running
+from conversations.turns import running
 from conversations.turns.services import receive_turn, secret_digest
 from ieim.people.models import User
 from review.models import ReviewItem

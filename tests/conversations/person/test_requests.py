@@ -16,9 +16,8 @@ from conversations import selectors
 from conversations.models import Attempt, PersonRequest, Session, Turn
 from conversations.person import hours, services
 from conversations.person.services import AskedAlready, Unusable
-from conversations.turns import erasing
+from conversations.turns import erasing, running
 from conversations.turns.refusing import Refused
-from conversations.turns.running import running
 from conversations.turns.services import receive_turn
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent

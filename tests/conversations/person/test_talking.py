@@ -10,12 +10,10 @@ from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
 from conversations import selectors, sweeper
-from conversations.choosing import services as choosing
 from conversations.models import Attempt, Line, PersonRequest, Takeover, Turn
 from conversations.person import services, talking
-from conversations.turns import erasing
+from conversations.turns import choosing, erasing, running
 from conversations.turns import services as turns
-from conversations.turns.running import running
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify

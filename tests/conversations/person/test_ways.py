@@ -21,7 +21,7 @@ from conversations.models import Attempt, PersonRequest, Reply, Turn
 from conversations.person import talking
 from conversations.person.models import Ended
 from conversations.replacing import services as replacing
-from conversations.turns.running import running
+from conversations.turns import running
 from conversations.turns.services import new_secret, receive_turn
 from ieim.people.models import User
 from review.talking import services

@@ -13,8 +13,7 @@ from conversations import selectors
 from conversations.chat import cookies
 from conversations.models import Reply, Session, Turn
 from conversations.returning import seen
-from conversations.turns import resuming, services
-from conversations.turns.running import running
+from conversations.turns import resuming, running, services
 from ieim.people.models import User
 from ieim.pipeline.reply import reply as replies
 from review.talking import services as desk_talk

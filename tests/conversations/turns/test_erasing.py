@@ -32,8 +32,7 @@ from conversations.models import (
     Turn,
     Unused,
 )
-from conversations.turns import erasing, messages, services
-from conversations.turns.running import running
+from conversations.turns import erasing, messages, running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.models import User

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Rating, Turn
-from conversations.turns.running import running
+from conversations.turns import running
 from tests.conversations.api.integrating import Integrator, set_rates
 from tests.conversations.test_rating import HTMX, SECRET, address, browser_with, events
 from tests.fixtures import VISA, Ask

@@ -10,8 +10,7 @@ from pytest_django.fixtures import Settings
 
 from conversations import selectors
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.personal.keys import compile_patterns
 from ieim.pipeline.ports import ModelAnswer, ModelRequest

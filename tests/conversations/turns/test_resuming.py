@@ -14,9 +14,8 @@ from conversations import sweeper
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
 from conversations.states import IllegalTransition, StageStatus
-from conversations.turns import resuming
+from conversations.turns import resuming, running
 from conversations.turns.resuming import NotWaiting
-from conversations.turns.running import running
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.reply.cards import Source
 from tests.fixtures import VISA, Ask

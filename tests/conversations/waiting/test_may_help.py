@@ -9,13 +9,12 @@ from django.test import Client
 
 from conversations import selectors
 from conversations.chat.replies import CardView
-from conversations.choosing.models import Choice
-from conversations.choosing.services import choose, expire
 from conversations.models import Attempt, Turn
 from conversations.replacing import services as replacing
-from conversations.turns import erasing
+from conversations.turns import erasing, running
 from conversations.turns import services as turns
-from conversations.turns.running import running
+from conversations.turns.choosing import choose, expire
+from conversations.turns.models import Choice
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.studio.drafts import publishing

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from conversations import selectors
-from conversations.choosing.services import choose
 from conversations.models import Choice, Turn
 from conversations.turns import services
+from conversations.turns.choosing import choose
 from review.models import ReviewItem
 from tests.administration.setting import put, save
 from tests.conversations.test_rating import browser_with

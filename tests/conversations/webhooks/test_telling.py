@@ -11,8 +11,7 @@ from django.db import transaction
 
 from conversations.models import Delivery, Session, Subscription, Turn
 from conversations.tasks import deliver
-from conversations.turns import erasing, resuming, services
-from conversations.turns.running import running
+from conversations.turns import erasing, resuming, running, services
 from ieim.pipeline.reply import reply as replies
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import SESSIONS, Integrator

@@ -10,8 +10,7 @@ import pytest
 
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import policy
-from ieim.pipeline.calls import request
+from ieim.pipeline import policy, request
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import gate
 from ieim.pipeline.stages.base import Context, Inputs

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ieim.pipeline import choosing
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.calls import choosing
-from ieim.pipeline.calls.choosing import NotOffered, offers, results
+from ieim.pipeline.choosing import NotOffered, offers, results
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import gate
 from ieim.pipeline.message.risk import Risk

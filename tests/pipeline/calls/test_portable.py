@@ -14,7 +14,7 @@ from hypothesis.strategies import SearchStrategy
 from ieim.llm.forms import response_format
 from ieim.llm.takes import Format
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.calls import request
+from ieim.pipeline import request
 from ieim.pipeline.contract import Validator
 from ieim.pipeline.ports import ModelRequest
 from ieim.pipeline.stages.base import Inputs

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.pipeline.calls.choosing import abstains
+from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import WAIVABLE, Code
 from ieim.pipeline.gate import subject
 from ieim.pipeline.stages import service_select

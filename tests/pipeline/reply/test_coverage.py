@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ieim.pipeline.calls.choosing import abstains
+from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import WAIVABLE, Code
 from ieim.pipeline.stages import multi_agency_answer, semantic_analysis
 from tests.pipeline.build import PAVILION, REPLACE, found, judged, valid

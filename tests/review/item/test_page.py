@@ -18,7 +18,7 @@ from conversations.models import Attempt, Turn
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.message.bidi import CONTROLS
+from ieim.pipeline.message.screen import BIDI_CONTROLS
 from ieim.pipeline.topology import STAGES
 from review.models import Action, ReviewItem
 from tests.audit.owner import triggers_lifted
@@ -93,7 +93,7 @@ def test_it_shows_what_would_turn_a_text_as_signs_and_keeps_marks_in_place(eva: 
     turn = desk.ask(text, {"classify": [overrides, overrides]})
     item = the_item(turn, "classify")
     html = page(item, eva)
-    assert not set(CONTROLS) & set(html)
+    assert not set(BIDI_CONTROLS) & set(html)
     message = html.split('id="message"')[1].split("</p>")[0].partition(">")[2]
     marked = re.findall(r"<mark[^>]*><bdi>(.*?)</bdi></mark>", SIGN.sub("", message))
     assert "extend my" in marked

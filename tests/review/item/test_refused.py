@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conversations.choosing.models import Choice
-from conversations.choosing.services import choose
+from conversations.turns.choosing import choose
+from conversations.turns.models import Choice
 from ieim.people.models import User
 from review.claims import services as claims
 from review.deciding import Refused

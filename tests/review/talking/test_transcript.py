@@ -9,11 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from conversations.choosing.selectors import options
-from conversations.choosing.services import choose
 from conversations.models import Turn
-from conversations.turns import languages
-from conversations.turns.running import running
+from conversations.turns import languages, running
+from conversations.turns.choosing import choose, options
 from ieim.people.models import User
 from ieim.people.roles import Role
 from review.models import ReviewItem

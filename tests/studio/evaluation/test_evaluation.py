@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from conversations.models import Session, Turn
-from conversations.turns.running import running
+from conversations.turns import running
 from ieim.audit.models import AuditEvent
 from tests.fixtures import DEMO
 from tests.studio.evaluation.evaluating import (

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.turns.running import running
+from conversations.turns import running
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import Model

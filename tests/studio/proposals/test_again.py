@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from conversations.models import Reply
+from conversations.turns import running
 from conversations.turns import services as conversations
-from conversations.turns.running import running
 from ieim.knowledge import selectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Publication, Release

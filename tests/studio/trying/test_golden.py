@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from conversations.models import Turn
-from conversations.turns.running import running
+from conversations.turns import running
 from ieim.audit.models import AuditEvent
 from ieim.people.models import User
 from ieim.people.roles import Role

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from conversations.turns.running import running
+from conversations.turns import running
 from ieim.audit.models import AuditEvent
 from ieim.llm.offline import OfflineModel
 from ieim.people.roles import Role

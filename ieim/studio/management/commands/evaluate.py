@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from conversations.turns.running import running
+from conversations.turns import running
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge import vectors
 from ieim.knowledge.bundles.bundle import BundleError, read_bundle

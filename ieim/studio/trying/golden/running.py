@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.turns.running import running
+from conversations.turns import running
 from ieim.audit.services import record_system
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle

@@ -11,7 +11,7 @@ from django.test import Client
 
 from conversations import selectors
 from conversations.models import Turn
-from conversations.turns.running import running
+from conversations.turns import running
 from review.models import ReviewItem
 from tests.conversations.test_choosing import SECRET, WIDE, again, asking, pick
 from tests.conversations.test_rating import HTMX, browser_with

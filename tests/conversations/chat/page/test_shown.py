@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from conversations.chat.replies import FactView, ReplyView, SegmentView
 from conversations.templatetags.shown import shown, spelled
-from conversations.turns.running import running
-from ieim.pipeline.message.bidi import CONTROLS
+from conversations.turns import running
+from ieim.pipeline.message.screen import BIDI_CONTROLS
 from ieim.studio.models import GoldenQuestion
 from tests.conversations.chat.page.test_views import TEMPLATES, page, send, visitor
 
@@ -39,10 +39,10 @@ def without_signs(html: str) -> str:
 @given(st.text() | st.text("a<&>\"' \u202e\u2066\u2069\u200f\u061c"))
 def test_it_shows_all_of_a_text_and_signs_for_what_nobody_sees(text: str) -> None:
     html = shown(text)
-    assert not set(CONTROLS) & set(html)
-    assert len(SIGN.findall(html)) == sum(c in CONTROLS for c in text)
+    assert not set(BIDI_CONTROLS) & set(html)
+    assert len(SIGN.findall(html)) == sum(c in BIDI_CONTROLS for c in text)
     assert "<" not in SIGN.sub("", html)
-    assert without_signs(html) == "".join(c for c in text if c not in CONTROLS)
+    assert without_signs(html) == "".join(c for c in text if c not in BIDI_CONTROLS)
 
 
 def test_a_sign_can_be_seen_and_heard() -> None:

@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from conversations.chat import cookies
 from conversations.models import Session, Turn
-from conversations.turns import refusing, services
-from conversations.turns.running import running
+from conversations.turns import refusing, running, services
 from review.models import ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model

@@ -12,10 +12,10 @@ from django.core.management import call_command
 
 from conversations import selectors
 from conversations.chat.wording import words
-from conversations.choosing.services import choose
 from conversations.models import Turn
 from conversations.record.replay import replay
-from conversations.turns.running import running
+from conversations.turns import running
+from conversations.turns.choosing import choose
 from ieim.audit.verify import verify
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as reading

@@ -14,8 +14,8 @@ from conversations.chat.replies import ReplyView
 from conversations.chat.wording import words
 from conversations.models import Session, Turn
 from conversations.record.replay import replay
+from conversations.turns import running
 from conversations.turns.languages import told
-from conversations.turns.running import running
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from review.deciding import flow

@@ -11,7 +11,7 @@ from django.conf import settings
 from conversations.models import Unused
 from conversations.record.replay import replay
 from conversations.turns import erasing
-from conversations.turns.running.store import TurnStore
+from conversations.turns.store import TurnStore
 from ieim.audit.models import AuditEvent
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model

@@ -9,7 +9,7 @@ from django.conf import settings as configured
 from pytest_django.fixtures import Settings
 
 from conversations.models import Attempt, Turn
-from conversations.turns.running.store import TurnStore
+from conversations.turns.store import TurnStore
 from ieim.audit.models import AuditEvent
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import ModelAnswer, ModelRequest

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from conversations.turns import services
-from conversations.turns.running.leases import Leases
+from conversations.turns.leases import Leases
 from conversations.turns.services import LeaseLost
-from ieim.knowledge.pulse import Pulse
+from ieim.knowledge.heartbeat import Heartbeat
 from tests.fixtures import VISA
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +37,7 @@ def test_it_renews_all_of_them_with_as_many_queries_as_one(
     number: int,
     django_assert_max_num_queries: Callable[[int], AbstractContextManager[Any]],
 ) -> None:
-    leases = Leases(Pulse(every=60))
+    leases = Leases(Heartbeat(every=60))
     with ExitStack() as held:
         for turn in claimed(number):
             held.enter_context(leases.holding(turn))
@@ -48,7 +48,7 @@ def test_it_renews_all_of_them_with_as_many_queries_as_one(
 
 
 def test_it_notes_which_lease_is_lost_and_only_that(published: None) -> None:
-    leases = Leases(Pulse(every=60))
+    leases = Leases(Heartbeat(every=60))
     mine, other = claimed(2)
     with leases.holding(mine) as kept, leases.holding(other) as lost:
         Turn.objects.filter(pk=other.pk).update(lease=uuid.uuid4())
@@ -62,12 +62,12 @@ def test_it_notes_which_lease_is_lost_and_only_that(published: None) -> None:
 
 
 def test_it_renews_nothing_after_the_run(published: None) -> None:
-    pulse = Pulse(every=60)
-    leases = Leases(pulse)
+    heartbeat = Heartbeat(every=60)
+    leases = Leases(heartbeat)
     (turn,) = claimed(1)
     with leases.holding(turn):
         pass
-    pulse.beat()
+    heartbeat.beat()
     until = Turn.objects.get(pk=turn.pk).leased_until
     assert until is not None
     assert until < timezone.now()

@@ -13,8 +13,7 @@ from django.db import IntegrityError, transaction
 from conversations import selectors
 from conversations.models import Attempt, Reply, Stage, Turn
 from conversations.record.replay import replay
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.knowledge import vectors

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from conversations.models import Seat
-from conversations.turns.running.seats import Seats
+from conversations.turns.semaphore import Seats
 from ieim.pipeline.ports import ModelUnavailable
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,10 +13,9 @@ from pytest_django import Settings
 
 from conversations import selectors
 from conversations.models import Turn
-from conversations.turns import services
-from conversations.turns.running import running, waiting
-from conversations.turns.running.leases import leases
-from conversations.turns.running.waiting import Places
+from conversations.turns import executor, running, services
+from conversations.turns.executor import Places
+from conversations.turns.leases import leases
 from ieim.llm.offline import OfflineModel
 from tests.fixtures import VISA
 
@@ -60,7 +59,7 @@ class Meeting:
 def test_more_turns_wait_than_work_and_none_has_a_connection(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "working", Places(2))
+    monkeypatch.setattr(executor, "working", Places(2))
     turns = [
         services.receive_turn(secret=f"s{each}", text=VISA, enqueue=False) for each in range(TURNS)
     ]
@@ -132,7 +131,7 @@ def test_places_go_to_who_came_first() -> None:
 def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "LONGER", 0.0)
+    monkeypatch.setattr(executor, "LONGER", 0.0)
     turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
     told: list[bool] = []
 
@@ -158,5 +157,5 @@ def test_the_statements_that_django_notes_are_not_kept(settings: Settings) -> No
     settings.DEBUG = True
     Turn.objects.count()
     assert connection.queries
-    waiting.let_go()
+    executor.let_go()
     assert not connection.queries

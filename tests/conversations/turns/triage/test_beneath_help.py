@@ -5,7 +5,7 @@ from __future__ import annotations
 from conversations import selectors
 from conversations.chat.wording import words
 from conversations.models import Turn
-from conversations.turns.running import running
+from conversations.turns import running
 from ieim.audit.verify import verify
 from review.deciding.signing.confirming import FIELD
 from review.models import CRISIS, Action

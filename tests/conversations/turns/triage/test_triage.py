@@ -11,8 +11,7 @@ import pytest
 
 from conversations import selectors
 from conversations.models import Reply, Stage, Turn
-from conversations.turns import services
-from conversations.turns.running import running
+from conversations.turns import running, services
 from ieim.audit.models import AuditEvent
 from ieim.pipeline import results
 from ieim.pipeline.evidence import locating

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from conversations import selectors, sweeper
-from conversations.choosing.models import Choice
-from conversations.choosing.services import choose
 from conversations.models import Turn
 from conversations.person import services as person_services
 from conversations.record.replay import replay
-from conversations.turns import refusing, services
-from conversations.turns.running import running
+from conversations.turns import refusing, running, services
+from conversations.turns.choosing import choose
+from conversations.turns.models import Choice
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.roles import Role

@@ -1,9 +1,11 @@
-"""Writes of asking back: putting the question, taking the answer, giving up waiting."""
+"""Asking the citizen back: what they are offered, their choice, and giving up waiting for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -12,16 +14,20 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from conversations import states
-from conversations.choosing.models import Choice, ChoiceOutcome
+from conversations.chat import wording
 from conversations.models import Attempt, Session, Stage, Takeover, Turn
 from conversations.record.replay import context_of
 from conversations.record.vouched import CHOICE, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import erasing, flags, languages, resuming, services
 from conversations.turns.locking import locked
+from conversations.turns.models import Choice, ChoiceOutcome
 from ieim.audit import services as audit
-from ieim.pipeline.calls import choosing
-from ieim.pipeline.calls.choosing import Chosen, Key
+from ieim.pipeline import choosing
+from ieim.pipeline.choosing import Chosen, Key
+from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.reply.plain_text import first_sentence
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import ANSWERING, ORDER
 from ieim.pipeline.work import Abstained
@@ -211,3 +217,72 @@ def _record(turn: Turn, choice: Choice, *, by: str, stages: Sequence[Stage] = ()
         },
         rows=[CHOICE.row(choice), *map(STAGE.row, stages)],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OptionView:
+    """A service that the citizen may choose; ``number`` counts from 1, ``line`` may be empty."""
+
+    number: int
+    agency: str
+    service: str
+    name: str
+    agency_name: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceView:
+    """What the citizen is asked to choose from, and until when.
+
+    ``reason``: the assistant is ``unsure``, or read the message in a ``language`` that nothing is
+    in. ``language`` is that of the options, ``notice`` says so where it is not the citizen's.
+    """
+
+    options: tuple[OptionView, ...]
+    until: datetime
+    language: str
+    reason: Literal["unsure", "language"] = "unsure"
+    notice: str = ""
+
+
+def choice_of(turn: Turn) -> Choice | None:
+    """Return what the citizen of a turn was asked, None where they never were."""
+    return turn.choice if hasattr(turn, "choice") else None
+
+
+def choice_view(turn: Turn) -> ChoiceView | None:
+    """Return what the citizen has to choose from at the moment, None for nothing."""
+    choice = choice_of(turn)
+    if choice is None or turn.state != TurnState.ASKING.value:
+        return None
+    release = languages.release_of(turn)
+    words = wording.words(turn.language)
+    told = _language(choice, release)
+    notice = "" if told == words.language else words.only_in(told, whole=True)
+    foreign = Code.POLICY_LANGUAGE.value in choice.codes
+    return ChoiceView(
+        options=options(choice, release),
+        until=choice.until,
+        language=told,
+        reason="language" if foreign else "unsure",
+        notice=words.read_as(turn.language, named_in=told) if foreign else notice,
+    )
+
+
+def options(choice: Choice, release: Release) -> tuple[OptionView, ...]:
+    """Return the services that were offered, as ``release`` words them."""
+    found = []
+    for number, (agency, key) in enumerate(choice.offered, start=1):
+        service = release.services[agency, key]
+        line = first_sentence(service.overview or service.applicability_summary)
+        name = release.agencies[agency].name
+        found.append(OptionView(number, agency, key, service.name, name, line))
+    return tuple(found)
+
+
+def _language(choice: Choice, release: Release) -> str:
+    """Return the language of the options: the citizen's only where every name is in it."""
+    names = (release.translated.get((agency, key), ()) for agency, key in choice.offered)
+    translated = release.language and all("name" in fields for fields in names)
+    return release.language if translated else languages.written_in()

@@ -20,7 +20,7 @@ from django.db import connection, reset_queries, transaction
 
 from conversations.models import Delay, Turn
 from conversations.turns import services
-from conversations.turns.running.leases import Hold
+from conversations.turns.leases import Hold
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ def let_go() -> None:
 
 
 class Threads:
-    """The runner's :class:`~ieim.pipeline.calls.strands.Beside`: a thread for each call.
+    """The runner's :class:`~ieim.pipeline.tasks.Beside`: a thread for each call.
 
     They are daemons: a process that ends does not wait for a model.
     """

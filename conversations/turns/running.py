@@ -14,15 +14,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations import ports, selectors
-from conversations.choosing import services as choosing
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.states import TurnState
-from conversations.turns import flags, help_lines, languages, resuming, services
-from conversations.turns.running import waiting
-from conversations.turns.running.leases import Hold, leases
-from conversations.turns.running.seats import SPARE, SeatedModel, Seats
-from conversations.turns.running.store import TurnStore
+from conversations.turns import choosing, executor, flags, help_lines, languages, resuming, services
+from conversations.turns.leases import Hold, leases
+from conversations.turns.semaphore import SPARE, SeatedModel, Seats
 from conversations.turns.services import LeaseLost
+from conversations.turns.store import TurnStore
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import shortlist_for
 from ieim.llm.breaker import BreakerModel
@@ -84,7 +82,7 @@ def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
     if turn is None:
         return
     try:
-        with leases.holding(turn) as hold, waiting.working.held():
+        with leases.holding(turn) as hold, executor.working.held():
             services.changed(turn)
             _run(turn, model or configured_model(), hold)
     except LeaseLost:
@@ -99,9 +97,9 @@ def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
 
 def _claim(turn_id: UUID) -> Turn | None:
     """Take the turn's lease, and keep no connection while it waits for its place."""
-    with waiting.claiming.held():
+    with executor.claiming.held():
         turn = services.take_lease(turn_id=turn_id)
-        waiting.let_go()
+        executor.let_go()
     return turn
 
 
@@ -115,7 +113,7 @@ def _run(turn: Turn, model: Model, hold: Hold) -> None:
         pause=time.sleep,
         backoff=backoff,
         options=options(),
-        beside=waiting.Threads(hold),
+        beside=executor.Threads(hold),
     )
     message = work.Turn(
         id=str(turn.pk),

@@ -1,4 +1,5 @@
-"""What citizens were asked to choose from, and what they chose."""
+"""What a citizen decides about a turn: a choice of services, or that its answer was about
+something else."""
 
 from __future__ import annotations
 
@@ -41,3 +42,20 @@ class Choice(models.Model):
 
     def __str__(self) -> str:
         return f"choice of {self.turn_id}: {self.outcome or 'open'}"
+
+
+class Replacement(models.Model):
+    """A citizen said that the answer of ``turn`` is not what they meant: ``by`` asks it again.
+
+    Once a turn, by the database's own rule.
+    """
+
+    turn = models.OneToOneField(
+        "conversations.Turn", on_delete=models.CASCADE, related_name="replaced"
+    )
+    by = models.OneToOneField(
+        "conversations.Turn", on_delete=models.CASCADE, related_name="replaces"
+    )
+
+    def __str__(self) -> str:
+        return f"{self.turn_id} by {self.by_id}"

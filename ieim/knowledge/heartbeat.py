@@ -1,4 +1,4 @@
-"""Renewing what a process holds: one thread for all of it, however much that is.
+"""The heartbeat of a process: one thread renews what it holds, however much that is.
 
 A process that is killed stops renewing, and a sweeper takes back what it held.
 """
@@ -16,49 +16,48 @@ from django.db import DatabaseError, connection
 logger = logging.getLogger(__name__)
 
 Beat = Callable[[], None]
-"""Renews something, or a lot at once; what is lost it notes itself."""
+"""Renews something, or a lot at once, and notes itself what is lost."""
 
 EVERY = 5.0
 """Seconds between two beats: three fit into each lease, so one that fails loses nothing."""
 
 
-class Pulse:
-    """Calls beats ``every`` so many seconds, in a thread that is there while there are any."""
+class Heartbeat:
+    """Calls its beats ``every`` so many seconds, in a thread that is there while there are any."""
 
     def __init__(self, every: float = EVERY) -> None:
         self._every = every
         self._beats: Counter[Beat] = Counter()
         self._lock = threading.Lock()
-        self._round = threading.Lock()
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
 
     @contextmanager
     def beating(self, beat: Beat) -> Iterator[None]:
-        """Call ``beat`` now and then until the block ends; once a round, however often it is
-        given. It is not called any more when this returns."""
+        """Call ``beat`` regularly until the block ends, and never after; once a round, however
+        often it is given."""
         with self._lock:
             self._beats[beat] += 1
             # A process that was forked from another has none of its threads.
             if self._thread is None or not self._thread.is_alive():
                 self._ended = threading.Event()
                 self._thread = threading.Thread(
-                    target=self._run, args=(self._ended,), name="pulse", daemon=True
+                    target=self._run, args=(self._ended,), name="heartbeat", daemon=True
                 )
                 self._thread.start()
         try:
             yield
         finally:
-            with self._round, self._lock:
+            with self._lock:
                 self._beats -= Counter((beat,))
                 if not self._beats:
                     self._ended.set()
                     self._thread = None
 
     def beat(self) -> None:
-        """Call every beat once."""
-        with self._round:
-            for beat in list(self._beats):
+        """Call every beat once; one that fails is logged and tried again in the next round."""
+        with self._lock:
+            for beat in self._beats:
                 try:
                     beat()
                 except DatabaseError:
@@ -73,5 +72,5 @@ class Pulse:
                 connection.close()
 
 
-pulse = Pulse()
+process_heartbeat = Heartbeat()
 """This process's."""

@@ -65,7 +65,7 @@ def build(
 @cache
 def schema(contract_id: str) -> Draft202012Validator:
     """Return the compiled schema of a contract's result."""
-    path = Path(__file__).parent / f"{contract_id}.schema.json"
+    path = Path(__file__).parent / "contracts" / "results" / f"{contract_id}.schema.json"
     return Validator(json.loads(path.read_text(encoding="utf-8")))
 
 

@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any
 
 from ieim.pipeline.budget import bound
-from ieim.pipeline.calls.portable import portable
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract, load
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.portable import portable
 from ieim.pipeline.ports import WORDS, Message, ModelRequest
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
 

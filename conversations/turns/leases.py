@@ -14,7 +14,7 @@ from django.utils import timezone
 from conversations.models import Turn
 from conversations.states import TurnState
 from conversations.turns.services import LEASE, LeaseLost
-from ieim.knowledge.pulse import Pulse, pulse
+from ieim.knowledge.heartbeat import Heartbeat, process_heartbeat
 
 
 @dataclass
@@ -34,8 +34,8 @@ class Hold:
 class Leases:
     """What the runs of a process hold, by lease."""
 
-    def __init__(self, pulse: Pulse) -> None:
-        self._pulse = pulse
+    def __init__(self, heartbeat: Heartbeat) -> None:
+        self._heartbeat = heartbeat
         self._held: dict[UUID, Hold] = {}
         self._lock = threading.Lock()
 
@@ -53,7 +53,7 @@ class Leases:
         with self._lock:
             self._held[lease] = hold
         try:
-            with self._pulse.beating(self.renew):
+            with self._heartbeat.beating(self.renew):
                 yield hold
         finally:
             with self._lock:
@@ -78,5 +78,5 @@ class Leases:
             )
 
 
-leases = Leases(pulse)
+leases = Leases(process_heartbeat)
 """This process's."""

@@ -23,7 +23,7 @@ from conversations.turns import flags, services
 from ieim.audit import services as audit
 from ieim.audit.types import Row
 from ieim.pipeline.budget import Count, Spent
-from ieim.pipeline.calls.choosing import abstains
+from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.gate.quotes import SOURCE
