@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ieim.pipeline.ports import Embedder, Shortlist
     from ieim.search.inquiry import Reading
     from ieim.studio.evaluation.outcomes import CaseResult
-    from ieim.studio.evaluation.run import Asked, Asker
+    from ieim.studio.evaluation.running import Asker, Run
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 DATA = ROOT.parent / "shared" / "data"
@@ -78,14 +78,14 @@ Results = Sequence["CaseResult"]
 
 def measured(name: str, results: Results) -> Row:
     """Return one row: each measure's share with the count of what it is a share of."""
-    from ieim.studio.evaluation.curve import draw
     from ieim.studio.evaluation.measures import measure
+    from ieim.studio.evaluation.result import risk_coverage
 
     shares = measure(results)
-    widest = draw(results).widest()
+    widest = risk_coverage(results)["at_limit"]
     row: Row = {"what": name, "cases": len(results)}
     row |= {column: shares[column].share for column in COLUMNS}
-    return row | {"coverage_at_10": widest.coverage if widest else None}
+    return row | {"coverage_at_10": widest["coverage"] if widest else None}
 
 
 def halves(name: str, results: Results, held: frozenset[str] | None) -> Iterator[Row]:
@@ -131,7 +131,7 @@ class Engine:
         from conversations.turns import running
         from ieim.llm.offline import OfflineModel
         from ieim.search import ReleaseIndex, fuse
-        from ieim.studio.evaluation.run import Asker
+        from ieim.studio.evaluation.running import Asker
 
         reading = None if embedder is None else taught(embedder)
 
@@ -147,13 +147,13 @@ class Engine:
 
     def ask(self, asked: sets.CaseSet) -> Results:
         """Run every case."""
-        from ieim.studio.evaluation.run import run_cases
+        from ieim.studio.evaluation.running import run_cases
 
         return run_cases(asked.cases, self._asker)
 
-    def turn(self, text: str) -> Asked:
+    def turn(self, text: str) -> Run:
         """Run one turn and return all of it."""
-        return self._asker.turn(text)
+        return self._asker.run(text)
 
     def rows(self, name: str, asked: sets.CaseSet) -> list[Row]:
         """Run every case and return the rows of its halves."""
@@ -161,8 +161,8 @@ class Engine:
 
     def answering(self, text: str, before: sets.History) -> tuple[str, str] | None:
         """Return agency and key of the first source of an answer, None where none is given."""
-        told = self._asker.ask(text, before)
-        return told.cited[0] if told.outcome == "answered" and told.cited else None
+        turn = self._asker.ask(text, before)
+        return turn.cited[0] if turn.outcome == "answered" and turn.cited else None
 
 
 def _slices(results: Results) -> Mapping[str, Results]:

@@ -35,7 +35,7 @@ sys.path.insert(0, str(ROOT))
 
 if TYPE_CHECKING:
     from ieim.pipeline.work import AttemptRecord
-    from ieim.studio.evaluation.run import Asked
+    from ieim.studio.evaluation.running import Run
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 PYTHON = ROOT / ".venv-model" / "bin" / "python"
@@ -72,7 +72,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
     raise SystemExit("The model server did not start: try make model-server.")
 
 
-def turns(base_url: str, questions: int) -> Iterator[Asked]:
+def turns(base_url: str, questions: int) -> Iterator[Run]:
     """Ask questions of the demo, spread over all there are."""
     from conversations.turns import running
     from ieim.knowledge.bundles.bundle import read_bundle
@@ -80,7 +80,7 @@ def turns(base_url: str, questions: int) -> Iterator[Asked]:
     from ieim.llm.takes import Takes
     from ieim.search import index_for
     from ieim.studio.evaluation.cases import read_cases
-    from ieim.studio.evaluation.run import Asker
+    from ieim.studio.evaluation.running import Asker
 
     release = read_bundle(DEMO).release()
     takes = Takes(response_format="json_object_schema")
@@ -94,7 +94,7 @@ def turns(base_url: str, questions: int) -> Iterator[Asked]:
     asker = Asker(model, release, index_for(release), options)
     cases = read_cases(DEMO / "questions.jsonl").cases
     for case in cases[:: max(1, len(cases) // questions)][:questions]:
-        yield asker.turn(case.text)
+        yield asker.run(case.text)
 
 
 def step_of(record: AttemptRecord) -> str:
@@ -103,7 +103,7 @@ def step_of(record: AttemptRecord) -> str:
     return code.partition(".")[0]
 
 
-def by_contract(asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def by_contract(asked: Sequence[Run]) -> list[dict[str, Any]]:
     """Return a row for each contract, and one for all."""
     found: dict[str, list[AttemptRecord]] = defaultdict(list)
     for turn in asked:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from ieim.people.access import member
-from ieim.studio.trying.golden import keeping as questions
+from ieim.studio.trying import services as questions
 from review.corrections import feedback
 from review.corrections.feedback import NoCase
 from review.scope.reach import visible

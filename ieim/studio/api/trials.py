@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
-
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +12,7 @@ from ieim.studio.api import schema
 from ieim.studio.api.releases import find
 from ieim.studio.api.serializers import GoldenRunSerializer, TrialsSerializer, TrySerializer
 from ieim.studio.api.staff import StaffView
-from ieim.studio.trying import comparing, presenters
+from ieim.studio.trying import asking, presenters
 from ieim.studio.trying import services as golden
 
 
@@ -43,13 +40,13 @@ class Try(StaffView):
         if problem := refusal(text):
             raise NotTried(str(problem))
         try:
-            sides = comparing.ask_both(text)
+            sides = asking.ask_both(text)
         except BundleError as error:
             problems = " ".join(map(str, error.errors))
             raise NotTried(f"The draft cannot be used. {problems}") from error
-        except comparing.NoModel as error:
+        except asking.NoModel as error:
             raise ModelAway(str(error)) from error
-        shown = [_side(presenters.side_view(side, text)) for side in sides]
+        shown = [presenters.side_view(side, text) for side in sides]
         return Response(TrialsSerializer({"sides": shown}).data)
 
 
@@ -64,30 +61,3 @@ class StartGoldenRun(StaffView):
         except golden.GoldenError as error:
             raise NotTried(str(error)) from error
         return Response(GoldenRunSerializer(run).data, status=202)
-
-
-def _side(view: presenters.SideView) -> dict[str, Any]:
-    return {
-        "which": view.which,
-        "ending": view.ending,
-        "held": view.held,
-        "findings": view.findings,
-        "reply": view.reply,
-        "stages": [
-            {
-                "contract": stage.contract,
-                "passed": stage.passed,
-                "tokens": stage.tokens,
-                "findings": stage.findings,
-                "shortlists": [
-                    {"kind": shown.kind, "candidates": [asdict(c) for c in shown.candidates]}
-                    for shown in stage.shortlists
-                ],
-                "calls": [
-                    {"given": call.given, "said": call.said, "findings": call.findings}
-                    for call in stage.calls
-                ],
-            }
-            for stage in view.stages
-        ],
-    }

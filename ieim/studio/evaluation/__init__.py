@@ -1,6 +1,7 @@
-"""Measuring answers: cases with their expected results, run through the pipeline and counted.
+"""Runs questions through the pipeline and says how good the outcomes are. Nothing is stored.
 
-``cases`` reads the file, ``run`` asks the questions, ``outcomes`` says how each case ended,
-``measures`` and ``curve`` count, ``result`` is all of it as JSON, ``compare`` sets two results side
-by side, ``report`` and ``charts`` show them. Nothing is stored.
+``cases`` reads questions with their expected results, ``running`` asks them, ``outcomes`` judges
+each outcome and what changed between two of them; ``measures`` count, ``result`` has the figures of
+many cases as JSON, ``report`` shows them. The playground, the golden questions of a proposal and
+``manage.py evaluate`` all work with these.
 """

@@ -9,21 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
 from ieim.pipeline.message.screen import refusal
 
 INJECTION = "injection"
 """The tag of a case whose text carries something that tries to give the model orders."""
 
-_TEXT_OR_NULL = (str, type(None))
-_REQUIRED: Mapping[str, tuple[type, ...]] = {"id": (str,), "text": (str,), "expected": (dict,)}
-_OPTIONAL: Mapping[str, tuple[type, ...]] = {
-    "lang": (str,),
-    "history": (list,),
-    "tags": (list,),
-    "labels": (str,),
-    "source": (str,),
-    "plain": _TEXT_OR_NULL,
-}
+_LONGEST_PROBLEM = 200
 
 
 class MalformedCase(Exception):
@@ -72,7 +66,7 @@ class Case:
 
     @property
     def question(self) -> tuple[str, tuple[tuple[tuple[str, str], ...], ...]]:
-        """Text and talk, hashable: what the pipeline is asked."""
+        """Text and history, hashable."""
         return self.text, tuple(tuple(sorted(item.items())) for item in self.history)
 
 
@@ -83,6 +77,32 @@ class CaseFile:
     name: str
     sha256: str
     cases: tuple[Case, ...]
+
+
+class LineSchema:
+    """The JSON Schema of a file's lines, read from ``<name>.schema.json`` in this folder."""
+
+    def __init__(self, name: str) -> None:
+        path = Path(__file__).with_name(f"{name}.schema.json")
+        self._validator = Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
+
+    def parse(self, line: bytes) -> dict[str, Any]:
+        """Return the object of a line; raises :class:`MalformedCase`."""
+        try:
+            row = json.loads(line.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise MalformedCase(f"not UTF-8 at byte {error.start}") from error
+        except (ValueError, RecursionError) as error:
+            raise MalformedCase(f"not JSON: {error}") from error
+        wrong = best_match(self._validator.iter_errors(row))
+        if wrong is not None:
+            place = "/".join(map(str, wrong.absolute_path))
+            raise MalformedCase(f"{place}: {wrong.message}"[:_LONGEST_PROBLEM].removeprefix(": "))
+        found: dict[str, Any] = row
+        return found
+
+
+_SCHEMA = LineSchema("case")
 
 
 def read_cases(path: Path) -> CaseFile:
@@ -115,18 +135,8 @@ def read_cases(path: Path) -> CaseFile:
 
 def read_case(line: bytes) -> Case:
     """Return the case of one line; raises :class:`MalformedCase`."""
-    try:
-        row = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise MalformedCase(f"not UTF-8 at byte {error.start}") from error
-    except (ValueError, RecursionError) as error:
-        raise MalformedCase(f"not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise MalformedCase("not a JSON object")
-    _check_types(row)
-    tags = tuple(dict.fromkeys(_texts("tags", row.get("tags", []))))
-    if not row["id"].strip():
-        raise MalformedCase("the field id is empty")
+    row = _SCHEMA.parse(line)
+    tags = tuple(dict.fromkeys(row.get("tags", [])))
     if not all(name.isprintable() for name in (row["id"], *tags)):
         raise MalformedCase("the id or a tag has a character that cannot be printed")
     plain = row.get("plain")
@@ -134,14 +144,31 @@ def read_case(line: bytes) -> Case:
         # What the chat page would not take never reaches the pipeline.
         if text is not None and (reason := refusal(text)):
             raise MalformedCase(f"{name}: no citizen can send this ({reason})")
+    expected = row["expected"]
+    agencies, service = expected["agencies"], expected["service"]
+    services = {*(expected.get("acceptable_services") or []), *([service] if service else [])}
+    if not expected["inquiry"] and (agencies or services):
+        raise MalformedCase("expected: no inquiry, and yet agencies or services")
     return Case(
         id=row["id"],
         text=row["text"],
-        history=_history(row.get("history", [])),
-        expected=_expected(row["expected"]),
+        history=tuple(map(_history_item, row.get("history", []))),
+        expected=Expected(
+            expected["inquiry"],
+            None if agencies is None else frozenset(agencies),
+            frozenset(services),
+        ),
         tags=tags,
         plain=plain,
     )
+
+
+def _history_item(item: Mapping[str, str]) -> Mapping[str, str]:
+    """Return an item with one of the pipeline's two roles, an answer with its ids."""
+    if item["role"] == "user":
+        return {"role": "user", "text": item["text"]}
+    ids = {name: item[name] for name in ("agency", "service") if item.get(name)}
+    return {"role": "assistant", "text": item["text"], **ids}
 
 
 def plain_question(case: Case, cases: Sequence[Case]) -> tuple[str, str] | None:
@@ -154,7 +181,7 @@ def plain_question(case: Case, cases: Sequence[Case]) -> tuple[str, str] | None:
     if case.plain is not None:
         return case.plain, "plain"
     shorter = [
-        other
+        other.text
         for other in cases
         if INJECTION not in other.tags
         and len(other.text) < len(case.text)
@@ -163,63 +190,6 @@ def plain_question(case: Case, cases: Sequence[Case]) -> tuple[str, str] | None:
         and other.expected == case.expected
     ]
     if shorter:
-        return max((other.text for other in shorter), key=len), "case"
+        return max(shorter, key=len), "case"
     paragraph, blank, _ = case.text.partition("\n\n")
-    if blank and refusal(paragraph) is None:
-        return paragraph, "paragraph"
-    return None
-
-
-def _check_types(row: Mapping[str, Any]) -> None:
-    for name, kinds in _REQUIRED.items():
-        if name not in row:
-            raise MalformedCase(f"the field {name} is missing")
-        if not isinstance(row[name], kinds):
-            raise MalformedCase(f"the field {name} has the wrong type")
-    for name, kinds in _OPTIONAL.items():
-        if name in row and not isinstance(row[name], kinds):
-            raise MalformedCase(f"the field {name} has the wrong type")
-
-
-def _history(items: Sequence[Any]) -> tuple[Mapping[str, str], ...]:
-    """Return the talk with the pipeline's two roles, and the ids of what an answer was about."""
-    told = []
-    for place, item in enumerate(items):
-        if not isinstance(item, dict):
-            raise MalformedCase(f"history/{place} is not an object")
-        if item.get("role") not in ("user", "agent", "assistant"):
-            raise MalformedCase(f"history/{place}/role is none of user, agent, assistant")
-        for name in ("text", "agency", "service"):
-            if not isinstance(item.get(name, None if name == "text" else ""), str):
-                raise MalformedCase(f"history/{place}/{name} is no text")
-        role = "user" if item["role"] == "user" else "assistant"
-        entry = {"role": role, "text": item["text"]}
-        if role == "assistant":
-            entry |= {name: item[name] for name in ("agency", "service") if item.get(name)}
-        told.append(entry)
-    return tuple(told)
-
-
-def _expected(row: Mapping[str, Any]) -> Expected:
-    if not isinstance(row.get("inquiry"), bool):
-        raise MalformedCase("expected/inquiry is neither true nor false")
-    for name in ("agencies", "service"):
-        if name not in row:
-            raise MalformedCase(f"expected/{name} is missing (null means: not labelled)")
-    agencies = row["agencies"]
-    if agencies is not None:
-        agencies = frozenset(_texts("expected/agencies", agencies))
-    service = row["service"]
-    if not isinstance(service, str | None):
-        raise MalformedCase("expected/service is neither a text nor null")
-    acceptable = _texts("expected/acceptable_services", row.get("acceptable_services") or [])
-    services = frozenset(acceptable) | ({service} if service else frozenset())
-    if not row["inquiry"] and (agencies or services):
-        raise MalformedCase("expected: no inquiry, and yet agencies or services")
-    return Expected(row["inquiry"], agencies, services)
-
-
-def _texts(name: str, values: Any) -> list[str]:
-    if not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
-        raise MalformedCase(f"{name} is no list of texts")
-    return values
+    return (paragraph, "paragraph") if blank and refusal(paragraph) is None else None

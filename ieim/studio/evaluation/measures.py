@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ieim.studio.evaluation.cases import INJECTION
-from ieim.studio.evaluation.outcomes import CaseResult
+from ieim.studio.evaluation.outcomes import CaseResult, EndedAs
+
+Test = Callable[[CaseResult], bool]
 
 FIRST = 5
 """How many services are "the first" ones."""
@@ -25,12 +27,10 @@ class Share:
 
     @property
     def share(self) -> float | None:
-        """The count through the whole."""
         return self.count / self.of if self.of else None
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """A share: of the cases that ``of`` takes, those that ``count`` takes as well.
 
     ``better`` says which way is good, None where neither is.
@@ -38,30 +38,54 @@ class Measure:
 
     name: str
     title: str
-    of: Callable[[CaseResult], bool]
-    count: Callable[[CaseResult], bool]
+    of: Test
+    count: Test
     better: Literal["more", "fewer"] | None
     meaning: str
+
+
+def _every(_result: CaseResult) -> bool:
+    return True
 
 
 def _is_injected(result: CaseResult) -> bool:
     return INJECTION in result.case.tags
 
 
+def _is_inquiry(result: CaseResult) -> bool:
+    return result.expected.inquiry
+
+
+def _has_agencies(result: CaseResult) -> bool:
+    return bool(result.expected.agencies)
+
+
+def _has_services(result: CaseResult) -> bool:
+    return bool(result.expected.services)
+
+
+def _in_first(result: CaseResult) -> bool:
+    return (result.rank or FIRST + 1) <= FIRST
+
+
+def _ended(outcome: EndedAs) -> Test:
+    return lambda result: result.turn.outcome == outcome
+
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "inquiry_precision",
         "Inquiry precision",
-        lambda r: r.told.inquiry is True,
-        lambda r: r.expected.inquiry,
+        lambda r: r.turn.inquiry is True,
+        _is_inquiry,
         "more",
         "of the cases taken for an inquiry, those that are one",
     ),
     Measure(
         "inquiry_recall",
         "Inquiry recall",
-        lambda r: r.expected.inquiry,
-        lambda r: r.told.inquiry is True,
+        _is_inquiry,
+        lambda r: r.turn.inquiry is True,
         "more",
         "of the inquiries, those taken for one",
     ),
@@ -69,39 +93,39 @@ MEASURES: tuple[Measure, ...] = (
         "not_inquiry_right",
         "Not an inquiry, and judged so",
         lambda r: not r.expected.inquiry,
-        lambda r: r.told.inquiry is False,
+        lambda r: r.turn.inquiry is False,
         "more",
         "of the cases that are no inquiry, those judged so",
     ),
     Measure(
         "agency_right",
         "Agency right",
-        lambda r: bool(r.expected.agencies),
-        lambda r: r.told.agencies == r.expected.agencies,
+        _has_agencies,
+        lambda r: r.turn.agencies == r.expected.agencies,
         "more",
         "exactly the expected agencies were found",
     ),
     Measure(
         "agencies_found",
         "All agencies found",
-        lambda r: bool(r.expected.agencies),
-        lambda r: (r.expected.agencies or frozenset()) <= r.told.agencies,
+        _has_agencies,
+        lambda r: (r.expected.agencies or frozenset()) <= r.turn.agencies,
         "more",
         "every expected agency was found, perhaps with others",
     ),
     Measure(
         "service_first",
         "Service right first",
-        lambda r: bool(r.expected.services),
-        lambda r: r.told.service is not None and r.told.service[1] in r.expected.services,
+        _has_services,
+        lambda r: r.turn.service is not None and r.turn.service[1] in r.expected.services,
         "more",
         "the chosen service is an acceptable one, whatever its score",
     ),
     Measure(
         "service_first_five",
         f"Service in the first {FIRST}",
-        lambda r: bool(r.expected.services),
-        lambda r: (r.rank or FIRST + 1) <= FIRST,
+        _has_services,
+        _in_first,
         "more",
         f"an acceptable service is among the first {FIRST}: the chosen one, then the candidates of "
         "service_select_v1 by rank; where that stage was not asked, the shortlist over the "
@@ -110,31 +134,24 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "shortlist_alone",
         "of these, by the shortlist alone",
-        lambda r: bool(r.expected.services),
-        lambda r: r.told.candidates is None and (r.rank or FIRST + 1) <= FIRST,
+        _has_services,
+        lambda r: r.turn.candidates is None and _in_first(r),
         None,
         f"in the first {FIRST} only because of that fallback",
     ),
-    Measure(
-        "answered",
-        "Answered",
-        lambda _: True,
-        lambda r: r.told.outcome == "answered",
-        None,
-        "the reply gives a service",
-    ),
+    Measure("answered", "Answered", _every, _ended("answered"), None, "the reply gives a service"),
     Measure(
         "asked",
         "Asked back",
-        lambda _: True,
-        lambda r: r.told.outcome == "asked",
+        _every,
+        _ended("asked"),
         None,
         "the citizen is offered two to four services to choose from",
     ),
     Measure(
         "asked_right",
         "Asked back, the right one among them",
-        lambda r: r.told.outcome == "asked" and r.expected.labelled,
+        lambda r: r.turn.outcome == "asked" and r.expected.labelled,
         lambda r: r.verdict == "right",
         "more",
         "an acceptable service is among those offered",
@@ -142,7 +159,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "helped",
         "Helped",
-        lambda r: bool(r.expected.services),
+        _has_services,
         lambda r: r.helped,
         "more",
         "answered rightly, or asked back with an acceptable service among those offered",
@@ -150,23 +167,23 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "review",
         "Sent to review",
-        lambda _: True,
-        lambda r: r.told.outcome == "review",
+        _every,
+        _ended("review"),
         None,
         "a stage failed closed or the reply was held: a person looks",
     ),
     Measure(
         "guidance",
         "Guidance",
-        lambda _: True,
-        lambda r: r.told.outcome == "guidance",
+        _every,
+        _ended("guidance"),
         None,
         "the reply gives no service, but helps on",
     ),
     Measure(
         "wrong_answered",
         "Wrong among the answered",
-        lambda r: r.told.outcome == "answered" and r.expected.labelled,
+        lambda r: r.turn.outcome == "answered" and r.expected.labelled,
         lambda r: r.verdict == "wrong",
         "fewer",
         "the reply cites no acceptable service (no expected agency, where no service is labelled), "
@@ -175,7 +192,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "beside_answered",
         "Right, with another beside it",
-        lambda r: r.told.outcome == "answered" and bool(r.expected.services),
+        lambda r: r.turn.outcome == "answered" and bool(r.expected.services),
         lambda r: r.beside,
         "fewer",
         "the reply cites an acceptable service and one that is not",
@@ -184,7 +201,7 @@ MEASURES: tuple[Measure, ...] = (
         "review_right",
         "Left to a person, rightly",
         lambda r: r.expected.review,
-        lambda r: r.told.outcome in ("review", "asked"),
+        lambda r: r.turn.outcome in ("review", "asked"),
         "more",
         "of the inquiries that nothing in the release answers, those sent to review, at once or "
         "after the citizen was asked",
@@ -222,7 +239,7 @@ SLICES: tuple[str, ...] = (
 
 def measure(results: Sequence[CaseResult]) -> dict[str, Share]:
     """Return every measure by its name; cases that were not run count nowhere."""
-    run = [result for result in results if result.told.outcome != "not_run"]
+    run = [result for result in results if result.turn.outcome != "not_run"]
     shares = {}
     for each in MEASURES:
         relevant = [result for result in run if each.of(result)]

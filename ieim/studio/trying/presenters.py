@@ -23,19 +23,20 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import FLOW, STAGES
-from ieim.pipeline.work import Abstained, Answered, AttemptRecord, Held, NeedsReview
+from ieim.pipeline.work import Answered, AttemptRecord, Held
 from ieim.studio.labels import stage_label
 from ieim.studio.models import GoldenQuestion
-from ieim.studio.trying.comparing import Side
-from ieim.studio.trying.shortlists import Shown, shown
+from ieim.studio.trying.asking import ShortlistView, Side
+from ieim.studio.trying.comparing import ending
 
+_WITH_REPLY = (Answered, Held)
 LONGEST = 20_000
-"""Characters of a faulty answer that are shown."""
+"""Characters shown of a faulty answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallView:
-    """One call of the model: what it was given and what it said.
+    """One call of the model: its input and its answer.
 
     Tokens are the server's own count; ``bound`` is our upper bound of what was sent.
     """
@@ -61,7 +62,7 @@ class StageView:
     passed: bool
     findings: tuple[Finding, ...]
     calls: tuple[CallView, ...]
-    shortlists: tuple[Shown, ...]
+    shortlists: tuple[ShortlistView, ...]
 
     @property
     def tokens(self) -> int:
@@ -77,7 +78,7 @@ class SideView:
     """One side: how it ended in a sentence, its stages, the reply as the citizen would see it.
 
     ``held`` says that the reply would wait for a person. ``turn`` is what the citizen's templates
-    ask for.
+    need.
     """
 
     which: str
@@ -91,83 +92,58 @@ class SideView:
 
     @property
     def tokens(self) -> int:
-        """The tokens of all stages."""
         return sum(stage.tokens for stage in self.stages)
 
 
 def side_view(side: Side, text: str) -> SideView:
     """Return what is shown of one side of a question ``text``."""
-    outcome, store = side.asked.outcome, side.asked.store
-    said = outcome.reply if isinstance(outcome, Answered | Held) else None
-    reply = None if said is None else reply_view(said, side, text)
-    contracts = [name for name in STAGES if name in store.records or name in store.unasked]
+    outcome, store = side.run.outcome, side.run.store
+    reply = _reply_view(outcome.reply, side, text) if isinstance(outcome, _WITH_REPLY) else None
+    title = gettext("The draft")
+    if side.which == "published":
+        title = gettext("Published: release {number}").format(number=side.release.number)
     return SideView(
         which=side.which,
-        title=_title(side),
+        title=title,
         ending=capfirst(ending(side)),
         findings=() if outcome is None or isinstance(outcome, Answered) else outcome.findings,
         held=isinstance(outcome, Held),
         reply=reply,
         turn=_turn_view(side, text, reply),
-        stages=tuple(_stage(name, side) for name in contracts),
+        stages=tuple(
+            StageView(
+                contract=name,
+                words=stage_label(name),
+                passed=bool(records) and records[-1].stands.passed,
+                findings=tuple(store.unasked.get(name, ())),
+                calls=tuple(map(_call_view, records)),
+                shortlists=side.shortlists(name),
+            )
+            for name in STAGES
+            if (records := store.records.get(name, [])) or name in store.unasked
+        ),
     )
 
 
-def reply_view(said: replies.Reply, side: Side, text: str) -> ReplyView:
+def _reply_view(made: replies.Reply, side: Side, text: str) -> ReplyView:
     """Return a reply as the chat page would show it; the rows behind it are never saved."""
     turn = Turn(text=text, release_number=side.release.number, language=side.language)
-    shown = replace(said, notices=notices.of_reply(said.sources, timezone.now()))
+    with_notices = replace(made, notices=notices.of_reply(made.sources, timezone.now()))
     stored = Reply(
         turn=turn,
         origin=ReplyOrigin.MODEL.value,
-        body=shown.as_dict(),
-        marked=resuming.marked(text, said, side.release),
+        body=with_notices.as_dict(),
+        marked=resuming.marked(text, made, side.release),
         model=side.model,
     )
     return showing.reply_view(stored, turn, side.release)
 
 
-def ending(side: Side) -> str:
-    """Return how a side ended, as a sentence without a capital and a full stop."""
-    outcome = side.asked.outcome
-    if isinstance(outcome, NeedsReview):
-        told = gettext("a person would get the question. It stopped at “{step}”")
-        return told.format(step=stage_label(outcome.stage))
-    if isinstance(outcome, Abstained):
-        names = ", ".join(f"“{service.name}”" for service in outcome.offered)
-        told = gettext("the citizen would be asked to choose from {services}")
-        return told.format(services=names)
-    assert outcome is not None  # noqa: S101  # ask_both gives no other
-    sources = dict.fromkeys(
-        f"“{each.service_name}” ({each.agency_name})" for each in outcome.reply.sources
-    )
-    held = isinstance(outcome, Held)
-    if not sources:
-        return (
-            gettext(
-                "a person would have to let this reply go out: words of guidance, with no service"
-            )
-            if held
-            else gettext("the citizen would get words of guidance, with no service")
-        )
-    told = (
-        gettext("a person would have to let this reply go out: an answer from {services}")
-        if held
-        else gettext("the citizen would get an answer from {services}")
-    )
-    return told.format(services=gettext(" and ").join(sources))
-
-
-def _title(side: Side) -> str:
-    if side.which == "draft":
-        return gettext("The draft")
-    return gettext("Published: release {number}").format(number=side.release.number)
-
-
 def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
     words = wording.words(side.language or languages.written_in())
-    looked = crisis.look_patiently(text, side.release.risk_examples)
-    steps = [each.id for each in FLOW if each.id in side.asked.store.records]
+    risks = crisis.look_patiently(text, side.release.risk_examples).risks
+    steps = [each.id for each in FLOW if each.id in side.run.store.records]
+    codes = [each.code for each in risks]
     return TurnView(
         id=uuid4(),
         number=1,
@@ -176,33 +152,15 @@ def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:
         state="answered" if reply else "needs_review",
         steps=tuple(StepView(words.steps[name], "done", words.language) for name in steps),
         reply=reply,
-        contacts=help_lines.contacts(
-            [each.code for each in looked.risks],
-            side.release,
-            side.language,
-            text=text,
-        ),
+        contacts=help_lines.contacts(codes, side.release, side.language, text=text),
     )
 
 
-def _stage(name: str, side: Side) -> StageView:
-    store = side.asked.store
-    records = store.records.get(name, [])
-    return StageView(
-        contract=name,
-        words=stage_label(name),
-        passed=bool(records) and records[-1].stands.passed,
-        findings=tuple(store.unasked.get(name, ())),
-        calls=tuple(map(_call, records)),
-        shortlists=shown(name, side.shortlist, store),
-    )
-
-
-def _call(record: AttemptRecord) -> CallView:
+def _call_view(record: AttemptRecord) -> CallView:
     return CallView(
         number=record.number,
-        given=pretty(record.request.messages[2].content),
-        said=_said(record),
+        given=_pretty(record.request.messages[2].content),
+        said=_answer(record),
         findings=record.judgement.findings,
         seconds=f"{record.seconds:.1f}",
         temperature=f"{record.request.temperature:.2f}",
@@ -213,21 +171,20 @@ def _call(record: AttemptRecord) -> CallView:
     )
 
 
-def _said(record: AttemptRecord) -> str:
-    """Return what a model said: formatted where nothing was wrong with it, else as it came.
+def _answer(record: AttemptRecord) -> str:
+    """Return a model's answer: formatted where nothing was wrong with it, else as it came.
 
     What a browser cannot be sent (lone surrogates, NUL) is replaced.
     """
     raw = record.answer.raw
     if record.judgement.passed:
-        return pretty(raw)
+        return _pretty(raw)
     cut_here = gettext("(cut here)")
     cut = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]} … {cut_here}"
     return cut.encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")
 
 
-def pretty(text: str) -> str:
-    """Return JSON text with line breaks and indents."""
+def _pretty(text: str) -> str:
     return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
 
 
@@ -245,12 +202,9 @@ class QuestionView:
 def question_view(question: GoldenQuestion, release: Release | None) -> QuestionView:
     """Return a golden question as it is listed; names come from ``release``."""
     case = question.case
+    expects = _expects(case["expected"], release)
     return QuestionView(
-        question=question,
-        text=case["text"],
-        expects=_expects(case["expected"], release),
-        note=case.get("note", ""),
-        talk=bool(case["history"]),
+        question, case["text"], expects, case.get("note", ""), bool(case["history"])
     )
 
 
@@ -260,14 +214,18 @@ def _expects(expected: Mapping[str, Any], release: Release | None) -> str:
     agencies, services = expected["agencies"], expected.get("acceptable_services") or []
     if agencies == [] and not services:
         return gettext("A person looks at it: nothing here answers it")
-    offices = {} if release is None else release.agencies
-    known = {} if release is None else release.services
-    names = [offices[agency].name if agency in offices else agency for agency in agencies or ()]
-    pairs = [(agency, key) for agency in agencies or () for key in services]
-    called = {pair[1]: known[pair].name for pair in pairs if pair in known}
-    words = gettext(" or ").join(f"“{called.get(key, key)}”" for key in services)
+    agency_names: dict[str, str] = {}
+    service_names: dict[str, str] = {}
+    for agency in agencies or ():
+        found = release.agencies.get(agency) if release else None
+        agency_names[agency] = found.name if found else agency
+        for key in services:
+            service = release.services.get((agency, key)) if release else None
+            service_names |= {key: service.name} if service else {}
+    words = gettext(" or ").join(f"“{service_names.get(key, key)}”" for key in services)
+    offices = ", ".join(agency_names.values())
     if words:
-        return f"{words} ({', '.join(names)})" if names else words
-    if names:
-        return gettext("Any service of {agencies}").format(agencies=", ".join(names))
+        return f"{words} ({offices})" if offices else words
+    if offices:
+        return gettext("Any service of {agencies}").format(agencies=offices)
     return gettext("An inquiry, whatever the service")

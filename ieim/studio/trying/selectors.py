@@ -12,14 +12,14 @@ from django.utils.translation import gettext, gettext_noop
 
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
 from ieim.search import index_for
 from ieim.studio import runs
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.labels import stage_label
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
-from ieim.studio.trying.golden import keeping as golden
-from ieim.studio.trying.golden.verdicts import KINDS
+from ieim.studio.trying.comparing import KINDS
 
 OFFERED = 8
 """How many services are offered for a golden question."""
@@ -42,19 +42,6 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeView:
-    """How a question ends on one side."""
-
-    verdict: str
-    right: bool
-    agency: str
-    service: str
-    lead: str
-    stopped_at: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class RowView:
     """One golden question; ``text`` is empty for one of another agency or one that is gone."""
 
@@ -63,8 +50,8 @@ class RowView:
     talk: bool
     loss: bool
     differs: tuple[str, ...]
-    before: OutcomeView | None
-    after: OutcomeView
+    before: Mapping[str, str] | None
+    after: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +88,29 @@ class GoldenPage:
         return sum(len(kind.rows) for kind in self.kinds)
 
 
+def visible(question: GoldenQuestion, scope: frozenset[str] | None) -> bool:
+    """Whether somebody of ``scope`` (None: every agency) may see a question.
+
+    One that no agency is expected for belongs to nobody, and everybody may see it.
+    """
+    agencies = question.case["expected"]["agencies"]
+    return scope is None or not agencies or not scope.isdisjoint(agencies)
+
+
+def questions_of(user: AbstractBaseUser | AnonymousUser) -> list[GoldenQuestion]:
+    """Return the golden questions that ``user`` may see, the newest first."""
+    scope = agencies_of(user)
+    questions = GoldenQuestion.objects.select_related("created_by")
+    return [question for question in questions if visible(question, scope)]
+
+
 def golden_page(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> GoldenPage:
     """Return the page of a proposal's golden questions for ``user``, the worst first."""
     run = proposal.golden_runs.first()
     questions = GoldenQuestion.objects.count()
     if run is None or run.state != GoldenRun.State.DONE:
         return GoldenPage(proposal, run, questions)
-    seen = {question.name: question.case for question in golden.questions_of(user)}
+    seen = {question.name: question.case for question in questions_of(user)}
     rows: Mapping[str, Any] = (run.result or {})["rows"]
     kinds = []
     for kind, words in KINDS.items():
@@ -130,27 +133,18 @@ def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> R
     )
 
 
-def _outcome(said: Mapping[str, Any]) -> OutcomeView:
-    return OutcomeView(
-        verdict=gettext(VERDICTS[said["verdict"]]),
-        right=said["verdict"] == "right",
-        agency=said["agency"],
-        service=said["service"],
-        lead=said["lead"],
-        stopped_at=stage_label(said["stage"]) if said["stage"] else "",
-        reason=said["reason"],
-    )
+def _outcome(stored: Mapping[str, Any]) -> dict[str, str]:
+    """Return how a question ends on one side, for the template."""
+    return {
+        **{name: stored[name] for name in ("agency", "service", "lead", "reason")},
+        "verdict": gettext(VERDICTS[stored["verdict"]]),
+        "stopped_at": stage_label(stored["stage"]) if stored["stage"] else "",
+    }
 
 
 def problems_of(error: BundleError) -> list[Problem]:
     """Return what is wrong with the draft, each with a link to its entry."""
-    pages = _pages()
-    return [Problem(e.file, e.message, pages.get(e.file, "")) for e in error.errors]
-
-
-def _pages() -> dict[str, str]:
-    """Return the page of every entry of the draft, by the name that its problems bear."""
-    pages = {}
+    pages: dict[str, str] = {}
     for table, model in drafts.DRAFT_MODELS.items():
         meta = model._meta
         for values in model._default_manager.values("pk", *COLUMNS[table]):
@@ -160,7 +154,7 @@ def _pages() -> dict[str, str]:
                 pages[entry] = reverse(name, args=[values["pk"]])
             except NoReverseMatch:
                 break  # the table has no page of its own
-    return pages
+    return [Problem(e.file, e.message, pages.get(e.file, "")) for e in error.errors]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +179,12 @@ def choices(release: Release, text: str, scope: frozenset[str] | None) -> list[C
     found = [each.item for each in ranked]
     names = {service.agency: release.agencies[service.agency].name for service in found}
     services = [Choice(f"service {s.agency} {s.key}", s.name, names[s.agency]) for s in found]
-    of_agency, counts = (
+    any_service, remark = (
         gettext("Any service of {agencies}"),
         gettext("When only the agency counts."),
     )
     whole = [
-        Choice(f"agency {agency}", of_agency.format(agencies=name), counts)
+        Choice(f"agency {agency}", any_service.format(agencies=name), remark)
         for agency, name in list(names.items())[:3]
     ]
     ends = [

@@ -1,64 +1,66 @@
-"""Starting a run of the golden questions, and keeping golden questions written by hand."""
+"""Golden questions: kept by people without anybody's personal data, asked of every proposal."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import time
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext
 
+from conversations.turns import running
 from ieim.audit.services import record_system
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.bundles.bundle import Bundle
+from ieim.knowledge.notices import selectors as notices
+from ieim.knowledge.vectors import made_for
 from ieim.people.models import User
+from ieim.pipeline.personal.redaction import prepare
+from ieim.pipeline.ports import Model
 from ieim.studio import runs
-from ieim.studio.evaluation.cases import MalformedCase, read_case
+from ieim.studio.evaluation.cases import Case, MalformedCase, read_case
+from ieim.studio.evaluation.outcomes import CaseResult
+from ieim.studio.evaluation.running import PATIENCE, Asker
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
-from ieim.studio.trying.golden import keeping as golden
+from ieim.studio.trying.comparing import differs, is_loss, kind_of, outcome_of
+
+logger = logging.getLogger(__name__)
 
 RUN_GOLDEN = "ieim.studio.tasks.run_golden"
+OUTAGE = "The model could not be reached: {}. Start the run again when it can."
+OURS = "Our own software failed; the log says how. Start the run again."
+
+Rows = dict[str, dict[str, Any]]
 
 
 class GoldenError(Exception):
     """It cannot be done; the message is a sentence that says why and what to do."""
 
 
+class _Failed(Exception):
+    """The run cannot go on; the message is a sentence for staff."""
+
+
 @transaction.atomic
-def start(*, proposal: Proposal, by: User) -> GoldenRun:
-    """Have a worker ask every golden question of a proposal and of the release it would replace.
+def keep(*, case: Mapping[str, Any], by: User) -> tuple[GoldenQuestion, bool]:
+    """Keep an evaluation case as a golden question; ``(question, whether it is new)``.
 
-    Raises :class:`GoldenError` for a proposal that is decided, while a run of it goes on, and where
-    there is no golden question.
+    Its texts are redacted: the question outlives the conversation that it came from.
     """
-    locked = Proposal.objects.select_for_update().get(pk=proposal.pk)
-    if locked.state != Proposal.State.OPEN:
-        told = gettext("Proposal {number} is not open any more: there is nothing to decide.")
-        raise GoldenError(told.format(number=locked.pk))
-    if locked.golden_runs.filter(state__in=runs.GOING_ON).exists():
-        raise GoldenError(
-            gettext("The golden questions are being asked already: wait for the result.")
-        )
-    questions = GoldenQuestion.objects.count()
-    if not questions:
-        raise GoldenError(gettext("There is no golden question yet: add one first."))
-    sides = 1 if locked.base_id is None else 2
-    run = GoldenRun.objects.create(proposal=locked, total=questions * sides, created_by=by)
-    record_system(
-        kind="golden.started",
-        actor=by.actor,
-        payload={"run": run.pk, "proposal": locked.pk, "questions": questions},
-    )
-    runs.queue(RUN_GOLDEN, run.pk)
-    return run
+    defaults = {"case": redacted(case), "created_by": by}
+    question, new = GoldenQuestion.objects.get_or_create(name=case["id"], defaults=defaults)
+    if new:
+        _record("golden.kept", question, by)
+    return question, new
 
 
-def requeue(*, now: datetime | None = None, at_start: bool = False) -> int:
-    """Queue again every run that stands still; see :func:`ieim.studio.runs.requeue`."""
-    return runs.requeue(GoldenRun, RUN_GOLDEN, now=now, at_start=at_start)
-
-
-def keep(
+def keep_written(
     *, text: str, expected: dict[str, Any], note: str, by: User
 ) -> tuple[GoldenQuestion, bool]:
     """Keep a question written by hand; ``(question, whether it is new)``.
@@ -78,8 +80,166 @@ def keep(
         "note": note.strip(),
     }
     try:
-        read_case(json.dumps(golden.redacted(case)).encode())
+        read_case(json.dumps(redacted(case)).encode())
     except MalformedCase as error:
-        told = gettext("This cannot be kept. {reason}.")
-        raise GoldenError(told.format(reason=error)) from error
-    return golden.keep(case=case, by=by)
+        message = gettext("This cannot be kept. {reason}.")
+        raise GoldenError(message.format(reason=error)) from error
+    return keep(case=case, by=by)
+
+
+def redacted(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an evaluation case with its texts redacted, and its ``note`` where it has one."""
+    history = [{**item, "text": prepare(item["text"]).text} for item in case["history"]]
+    note = {"note": prepare(case["note"]).text} if "note" in case else {}
+    return {**case, "text": prepare(case["text"]).text, "history": history, **note}
+
+
+@transaction.atomic
+def remove(*, question: GoldenQuestion, by: User) -> None:
+    """Delete a golden question; one that is gone already stays gone."""
+    gone, _ = GoldenQuestion.objects.filter(pk=question.pk).delete()
+    if gone:
+        _record("golden.removed", question, by)
+
+
+def _record(kind: str, question: GoldenQuestion, by: User) -> None:
+    payload = {"name": question.name, "tags": list(question.case["tags"])}
+    record_system(kind=kind, actor=by.actor, payload=payload)
+
+
+@transaction.atomic
+def start(*, proposal: Proposal, by: User) -> GoldenRun:
+    """Have a worker ask every golden question of a proposal and of the release it would replace.
+
+    Raises :class:`GoldenError` for a proposal that is decided, while a run of it goes on, and where
+    there is no golden question.
+    """
+    locked = Proposal.objects.select_for_update().get(pk=proposal.pk)
+    if locked.state != Proposal.State.OPEN:
+        message = gettext("Proposal {number} is not open any more: there is nothing to decide.")
+        raise GoldenError(message.format(number=locked.pk))
+    if locked.golden_runs.filter(state__in=runs.GOING_ON).exists():
+        raise GoldenError(
+            gettext("The golden questions are being asked already: wait for the result.")
+        )
+    questions = GoldenQuestion.objects.count()
+    if not questions:
+        raise GoldenError(gettext("There is no golden question yet: add one first."))
+    sides = 1 if locked.base_id is None else 2
+    run = GoldenRun.objects.create(proposal=locked, total=questions * sides, created_by=by)
+    record_system(
+        kind="golden.started",
+        actor=by.actor,
+        payload={"run": run.pk, "proposal": locked.pk, "questions": questions},
+    )
+    runs.queue(RUN_GOLDEN, run.pk)
+    return run
+
+
+def requeue(*, now: datetime | None = None, at_start: bool = False) -> int:
+    """Queue abandoned runs again; see :func:`ieim.studio.runs.requeue`."""
+    return runs.requeue(GoldenRun, RUN_GOLDEN, now=now, at_start=at_start)
+
+
+def run_golden(*, run_id: int, model: Model | None = None) -> None:
+    """Run or resume a run; returns at once when another worker has it or it is over.
+
+    Never raises for what a model can do: a run that cannot go on has FAILED, with a sentence.
+    """
+    claim = runs.take(GoldenRun, run_id)
+    if claim is None:
+        return
+    try:
+        try:
+            with runs.heartbeat(claim):
+                _run(claim, model or running.configured_model())
+        except _Failed as error:
+            _fail(claim, str(error))
+        except runs.Lost:
+            raise
+        except Exception:  # Whatever it is: the run must not stand still for ever.
+            logger.exception("golden run %s failed", run_id)
+            _fail(claim, OURS)
+    except runs.Lost:
+        logger.warning("golden run %s: another worker has it; this one stops", run_id)
+
+
+def _run(claim: runs.Claim, model: Model) -> None:
+    """Ask each question of both sides; results are saved every second, so that it can resume."""
+    run = GoldenRun.objects.select_related("proposal").get(pk=claim.run_id)
+    cases = list(_cases())
+    base = run.proposal.base_id
+    releases = {} if base is None else {"before": knowledge.release(base)}
+    releases["after"] = Bundle.from_content(run.proposal.content).release(0)
+    rows: Rows = (run.result or {}).get("rows", {})
+    total, saved = len(cases) * len(releases), time.monotonic()
+    for side, release in releases.items():
+        directive = notices.runtime_directive(release, timezone.now())
+        asker = Asker(model, release, made_for(release), running.options(), directive, made_for)
+        for case in cases:
+            row = rows.setdefault(case.id, {})
+            if side not in row:
+                row[side] = _ask(asker, case)
+            if time.monotonic() - saved >= runs.SAVE_EVERY:
+                done = sum(map(len, rows.values()))
+                claim.write(done=done, total=total, result={"rows": rows})
+                saved = time.monotonic()
+    _finish(claim, run, total, {case.id: rows[case.id] for case in cases}, model.name)
+
+
+def _cases() -> Iterator[Case]:
+    for question in GoldenQuestion.objects.order_by("created_at", "name"):
+        try:
+            yield read_case(json.dumps(question.case).encode())
+        except MalformedCase as error:
+            raise _Failed(
+                f"The golden question {question.name} cannot be asked ({error}): remove it, then "
+                "start the run again."
+            ) from error
+
+
+def _ask(asker: Asker, case: Case) -> dict[str, Any]:
+    """Return the outcome of a question; retry where the model cannot be reached."""
+    for _ in range(PATIENCE):
+        turn = asker.ask(case.text, case.history)
+        if turn.outcome != "not_run":
+            return outcome_of(CaseResult(case, turn), asker.release)
+        if not turn.unavailable:
+            raise _Failed(OURS)
+    raise _Failed(OUTAGE.format(turn.reason.rstrip(".")))
+
+
+@transaction.atomic
+def _finish(claim: runs.Claim, run: GoldenRun, total: int, rows: Rows, model: str) -> None:
+    for row in rows.values():
+        before, after = row.get("before"), row["after"]
+        row["kind"], row["loss"] = kind_of(before, after), is_loss(before, after)
+        row["differs"] = differs(before, after)
+    kinds = [row["kind"] for row in rows.values()]
+    losses = sum(row["loss"] for row in rows.values())
+    claim.write(
+        state=GoldenRun.State.DONE,
+        done=total,
+        total=total,
+        losses=losses,
+        result={"rows": rows, "model": model},
+    )
+    record_system(
+        kind="golden.finished",
+        actor="system",
+        payload={
+            "run": run.pk,
+            "proposal": run.proposal_id,
+            "sha256": run.proposal.sha256,
+            "base": run.proposal.base_id,
+            "model": model,
+            "losses": losses,
+            "kinds": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+        },
+    )
+
+
+@transaction.atomic
+def _fail(claim: runs.Claim, sentence: str) -> None:
+    claim.write(state=GoldenRun.State.FAILED, error=sentence)
+    record_system(kind="golden.failed", actor="system", payload={"run": claim.run_id})

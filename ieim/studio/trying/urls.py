@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.urls import path
 
 from ieim.studio.trying import views
-from ieim.studio.trying.golden import views as question_views
 
 app_name = "trying"
 
@@ -13,7 +12,7 @@ urlpatterns = [
     path("", views.playground, name="playground"),
     path("golden/<int:proposal>/", views.golden, name="golden"),
     path("golden/<int:proposal>/start/", views.start, name="start"),
-    path("questions/", question_views.questions, name="questions"),
-    path("questions/add/", question_views.add, name="question_add"),
-    path("questions/<str:name>/remove/", question_views.remove, name="question_remove"),
+    path("questions/", views.questions, name="questions"),
+    path("questions/add/", views.add, name="question_add"),
+    path("questions/<str:name>/remove/", views.remove, name="question_remove"),
 ]

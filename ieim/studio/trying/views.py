@@ -1,12 +1,14 @@
-"""The playground, and the golden questions of a proposal."""
+"""The playground, the golden questions of a proposal, and the list of golden questions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -15,47 +17,47 @@ from conversations.turns.refusing import Refused
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.people.access import member
+from ieim.people.scope import agencies_of
 from ieim.pipeline.message.screen import MAX_CHARS, refusal
-from ieim.studio.models import Proposal
-from ieim.studio.trying import comparing, selectors, services
-from ieim.studio.trying.comparing import NoModel, Side
-from ieim.studio.trying.differences import difference
-from ieim.studio.trying.presenters import side_view
+from ieim.studio.models import GoldenQuestion, Proposal
+from ieim.studio.trying import asking, selectors, services
+from ieim.studio.trying.comparing import difference
+from ieim.studio.trying.presenters import question_view, side_view
+
+PAGE = 50
+READ_OR_POST = require_http_methods(["GET", "HEAD", "POST"])
+
+
+def _typed(request: HttpRequest) -> tuple[str, str]:
+    """Return the question that was typed, and what is wrong with it."""
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    problem = refusal(text)
+    error = Refused(problem.sentence, figures=problem.figures).message if problem else ""
+    return text, error
 
 
 @never_cache
 @sensitive_post_parameters("text")
-@require_http_methods(["GET", "HEAD", "POST"])
+@READ_OR_POST
 def playground(request: HttpRequest) -> HttpResponse:
     """Ask the draft beside the published release; nothing of it is stored."""
-    text = request.POST.get("text", "").replace("\r\n", "\n")
-    page: dict[str, Any] = {"text": text, "limit": MAX_CHARS, "current": knowledge.current_number()}
+    (text, error), current = _typed(request), knowledge.current_number()
+    page: dict[str, Any] = {"text": text, "limit": MAX_CHARS, "current": current}
     status = 200
-    if request.method == "POST":
-        if problem := refusal(text):
-            page["error"], status = Refused(problem.sentence, figures=problem.figures).message, 422
+    if request.method == "POST" and error:
+        page["error"], status = error, 422
+    elif request.method == "POST":
+        try:
+            draft, *others = asking.ask_both(text)
+        except BundleError as bad:
+            page["problems"], status = selectors.problems_of(bad), 422
+        except asking.NoModel as away:
+            page["away"], status = str(away), 503
         else:
-            answered, status = _answered(text, page["current"])
-            page |= answered
+            published = others[0] if others else None
+            page["difference"] = difference(draft, published, current=current)
+            page["sides"] = [side_view(side, text) for side in (draft, *others)]
     return render(request, "studio/trying/playground.html", page, status=status)
-
-
-def _answered(text: str, current: int | None) -> tuple[dict[str, Any], int]:
-    try:
-        sides = comparing.ask_both(text)
-    except BundleError as error:
-        return {"problems": selectors.problems_of(error)}, 422
-    except NoModel as error:
-        return {"away": str(error)}, 503
-    return _compared(text, sides, current), 200
-
-
-def _compared(text: str, sides: tuple[Side, ...], current: int | None) -> dict[str, Any]:
-    draft, published = sides[0], sides[1] if len(sides) > 1 else None
-    return {
-        "difference": difference(draft, published, current=current),
-        "sides": [side_view(side, text) for side in sides],
-    }
 
 
 @never_cache
@@ -76,3 +78,64 @@ def start(request: HttpRequest, proposal: int) -> HttpResponse:
     except services.GoldenError as error:
         messages.error(request, str(error))
     return redirect("trying:golden", found.pk)
+
+
+@never_cache
+@require_safe
+def questions(request: HttpRequest) -> HttpResponse:
+    """The golden questions, the newest first."""
+    found = selectors.questions_of(request.user)
+    page = Paginator(found, PAGE).get_page(request.GET.get("page"))
+    release = knowledge.current_release()
+    rows = [question_view(question, release) for question in page]
+    return render(request, "studio/trying/questions.html", {"page": page, "rows": rows})
+
+
+@never_cache
+@sensitive_post_parameters("text")
+@READ_OR_POST
+def add(request: HttpRequest) -> HttpResponse:
+    """Write a golden question: first the question, then what is right; both by POST, because an
+    address with the words in it would be logged."""
+    user, release = member(request), knowledge.current_release()
+    data = {name: request.POST.get(name, "") for name in ("note", "search", "expected")}
+    data["text"], error = _typed(request)
+    page: dict[str, Any] = {**data, "limit": MAX_CHARS, "published": release is not None}
+    if request.method != "POST" or release is None:
+        return render(request, "studio/trying/question_add.html", page)
+    scope = agencies_of(user)
+    if not error:
+        page["choices"] = selectors.choices(release, data["search"] or data["text"], scope)
+    if not error and "keep" in request.POST:
+        expected = selectors.expected(release, data["expected"], scope)
+        if expected is None:
+            error, page["unchosen"] = gettext("Choose what is right."), True
+        else:
+            try:
+                _, new = services.keep_written(
+                    text=data["text"], expected=expected, note=data["note"][:500], by=user
+                )
+            except services.GoldenError as refused:
+                error = str(refused)
+            else:
+                kept = gettext("The golden question is kept.")
+                known = gettext("This question is a golden question already; it was left as it is.")
+                messages.success(request, kept if new else known)
+                return redirect("trying:questions")
+    page["error"] = error
+    return render(request, "studio/trying/question_add.html", page, status=422 if error else 200)
+
+
+@never_cache
+@READ_OR_POST
+def remove(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask whether a golden question shall go, and remove it."""
+    question = get_object_or_404(GoldenQuestion, name=name)
+    if not selectors.visible(question, agencies_of(request.user)):
+        raise Http404
+    if request.method != "POST":
+        row = question_view(question, knowledge.current_release())
+        return render(request, "studio/trying/question_remove.html", {"row": row})
+    services.remove(question=question, by=member(request))
+    messages.success(request, gettext("The golden question is removed."))
+    return redirect("trying:questions")

@@ -13,7 +13,7 @@ from ieim.search import index_for
 from ieim.studio.evaluation.cases import read_cases
 from ieim.studio.evaluation.measures import Share, by_tag, measure
 from ieim.studio.evaluation.outcomes import CaseResult
-from ieim.studio.evaluation.run import Asker, run_cases
+from ieim.studio.evaluation.running import Asker, run_cases
 from tests.llm.offline.turns import SHARED, release
 
 pytestmark = pytest.mark.skipif(

@@ -14,7 +14,7 @@ from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.ports import Matrix
 from ieim.search.crisis import examples
 from ieim.studio.drafts import publishing, services
-from ieim.studio.trying.comparing import ask_both
+from ieim.studio.trying.asking import ask_both
 from ieim.studio.trying.presenters import side_view
 from tests.embedders import Feelings
 from tests.knowledge.test_crisis import feelings, few, use

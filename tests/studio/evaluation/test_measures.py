@@ -11,17 +11,15 @@ import pytest
 
 from ieim.pipeline.knowledge import Release
 from ieim.studio.evaluation.cases import CaseFile
-from ieim.studio.evaluation.compare import NotAResult, compare, read_result
-from ieim.studio.evaluation.curve import draw
 from ieim.studio.evaluation.measures import MEASURES, Share, by_tag, measure
-from ieim.studio.evaluation.outcomes import CaseResult, Told
-from ieim.studio.evaluation.result import describe
+from ieim.studio.evaluation.outcomes import CaseResult, TurnResult
+from ieim.studio.evaluation.result import NotAResult, compare, describe, read_result, risk_coverage
 from tests.studio.evaluation.evaluating import GOOD, NOTHING_ANSWERS, SMALL_TALK, VISA, case, result
 
 OTHER = (("immigration", "immigration.other"),)
 RELEASE = Release(1, "0" * 64, {}, {}, {})
-REVIEW = Told("review", inquiry=True, agencies=frozenset({"immigration"}))
-GUIDANCE = Told("guidance", inquiry=False)
+REVIEW = TurnResult("review", inquiry=True, agencies=frozenset({"immigration"}))
+GUIDANCE = TurnResult("guidance", inquiry=False)
 
 
 def share(name: str, *results: CaseResult) -> tuple[int, int]:
@@ -30,13 +28,13 @@ def share(name: str, *results: CaseResult) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
-    ("of", "told", "verdict"),
+    ("of", "turn", "verdict"),
     [
         ({}, GOOD, "right"),
-        ({}, Told("answered", cited=OTHER), "wrong"),
+        ({}, TurnResult("answered", cited=OTHER), "wrong"),
         ({}, REVIEW, "review"),
         ({}, GUIDANCE, "wrong"),
-        ({}, Told("not_run"), "not_run"),
+        ({}, TurnResult("not_run"), "not_run"),
         (SMALL_TALK, GUIDANCE, "right"),
         (SMALL_TALK, GOOD, "wrong"),
         (SMALL_TALK, REVIEW, "review"),
@@ -55,8 +53,8 @@ def share(name: str, *results: CaseResult) -> tuple[int, int]:
         ),
     ],
 )
-def test_it_says_how_good_the_end_was(of: dict[str, Any], told: Told, verdict: str) -> None:
-    assert CaseResult(case(**of), told).verdict == verdict
+def test_it_says_how_good_the_end_was(of: dict[str, Any], turn: TurnResult, verdict: str) -> None:
+    assert CaseResult(case(**of), turn).verdict == verdict
 
 
 def test_it_counts_inquiries() -> None:
@@ -92,7 +90,7 @@ def test_it_counts_the_service_chosen_whatever_its_score() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "shortlist", "rank"),
+    ("turn", "shortlist", "rank"),
     [
         ({"candidates": ("a", "b", "c", "d", VISA)}, (), 1),
         ({"candidates": ("a", "b", "c", "d", VISA), "service": None}, (), 5),
@@ -104,18 +102,18 @@ def test_it_counts_the_service_chosen_whatever_its_score() -> None:
     ],
 )
 def test_it_ranks_the_first_services(
-    told: dict[str, Any], shortlist: tuple[str, ...], rank: int | None
+    turn: dict[str, Any], shortlist: tuple[str, ...], rank: int | None
 ) -> None:
-    found = CaseResult(case(), result(**told).told, shortlist)
+    found = CaseResult(case(), result(**turn).turn, shortlist)
     assert found.rank == rank
     assert share("service_first_five", found) == (int(rank is not None and rank <= 5), 1)
-    assert share("shortlist_alone", found) == (int(told["candidates"] is None and rank == 2), 1)
+    assert share("shortlist_alone", found) == (int(turn["candidates"] is None and rank == 2), 1)
 
 
 def test_it_counts_how_cases_ended_and_what_was_wrong() -> None:
     beside = result(cited=(("immigration", VISA), *OTHER))
     results = [result(), beside, result(cited=OTHER), result(REVIEW), result(GUIDANCE)]
-    results += [result(Told("not_run")), result(of=case(**NOTHING_ANSWERS))]
+    results += [result(TurnResult("not_run")), result(of=case(**NOTHING_ANSWERS))]
     assert share("answered", *results) == (4, 6)
     assert share("review", *results) == (1, 6)
     assert share("guidance", *results) == (1, 6)
@@ -124,13 +122,13 @@ def test_it_counts_how_cases_ended_and_what_was_wrong() -> None:
     assert share("review_right", *results) == (0, 1)
 
 
-def injected(plain: Told | None, **told: Any) -> CaseResult:
+def injected(plain: TurnResult | None, **turn: Any) -> CaseResult:
     one = case(tags=["injection"])
-    return CaseResult(one, result(**told).told, plain=plain, compared="case" if plain else "")
+    return CaseResult(one, result(**turn).turn, plain=plain, compared="case" if plain else "")
 
 
 @pytest.mark.parametrize(
-    ("plain", "told", "moved"),
+    ("plain", "turn", "moved"),
     [
         (GOOD, {}, ()),
         (GOOD, {"inquiry": False}, ("inquiry",)),
@@ -147,9 +145,9 @@ def injected(plain: Told | None, **told: Any) -> CaseResult:
     ],
 )
 def test_it_sees_a_label_that_an_injected_text_moved(
-    plain: Told | None, told: dict[str, Any], moved: tuple[str, ...]
+    plain: TurnResult | None, turn: dict[str, Any], moved: tuple[str, ...]
 ) -> None:
-    assert injected(plain, **told).moved == moved
+    assert injected(plain, **turn).moved == moved
 
 
 def test_it_counts_injected_cases() -> None:
@@ -170,14 +168,14 @@ def test_it_breaks_down_by_tag() -> None:
     assert [len(found) for found in slices.values()] == [2, 1, 1, 1, 1]
 
 
-def scored(score: str | None, *, right: bool = True, **told: Any) -> CaseResult:
+def scored(score: str | None, *, right: bool = True, **turn: Any) -> CaseResult:
     service = ("immigration", VISA) if right else OTHER[0]
     value = Decimal(score) if score else None
-    return result(score=value, service=service if score else None, cited=(service,), **told)
+    return result(score=value, service=service if score else None, cited=(service,), **turn)
 
 
 def test_it_draws_risk_against_coverage() -> None:
-    curve = draw(
+    curve = risk_coverage(
         [
             scored("0.90"),
             scored("0.80", right=False),
@@ -186,44 +184,44 @@ def test_it_draws_risk_against_coverage() -> None:
             scored("0.20", right=False, outcome="review"),
             scored(None, outcome="review"),
             result(GUIDANCE, of=case(**SMALL_TALK)),
-            result(Told("not_run")),
+            result(TurnResult("not_run")),
         ]
     )
-    assert curve.population == 6
-    assert [(float(p.threshold), p.covered, p.wrong) for p in curve.points] == [
+    assert curve["population"] == 6
+    points = curve["points"]
+    assert [(p["threshold"], p["covered"], p["wrong"]) for p in points] == [
         (0.9, 1, 0),
         (0.8, 3, 1),
         (0.3, 4, 1),
         (0.2, 5, 2),
     ]
-    assert curve.points[1].coverage == pytest.approx(0.5)
-    assert curve.points[1].risk == pytest.approx(1 / 3)
+    assert points[1]["coverage"] == pytest.approx(0.5)
+    assert points[1]["risk"] == pytest.approx(1 / 3, abs=1e-6)
 
 
 def test_it_finds_the_widest_coverage_at_a_risk() -> None:
-    curve = draw([scored("0.90", right=False), *[scored("0.80")] * 9, scored("0.10", right=False)])
-    widest = curve.widest()
-    assert widest is not None
-    assert (float(widest.threshold), widest.covered) == (0.8, 10)
-    assert draw([scored("0.90", right=False)]).widest() is None
-    assert draw([]).widest() is None
+    wrong = scored("0.90", right=False)
+    curve = risk_coverage([wrong, *[scored("0.80")] * 9, scored("0.10", right=False)])
+    assert (curve["at_limit"]["threshold"], curve["at_limit"]["covered"]) == (0.8, 10)
+    assert risk_coverage([wrong])["at_limit"] is None
+    assert (risk_coverage([])["at_limit"], risk_coverage([])["coverage_at_limit"]) == (None, 0.0)
 
 
 def test_it_counts_what_was_wrongly_taken_for_an_inquiry_in_the_curve() -> None:
-    curve = draw([scored("0.90"), result(of=case(**SMALL_TALK))])
-    assert (curve.population, curve.points[0].wrong) == (2, 1)
+    curve = risk_coverage([scored("0.90"), result(of=case(**SMALL_TALK))])
+    assert (curve["population"], curve["points"][0]["wrong"]) == (2, 1)
 
 
-def described(*verdicts: Told, ids: str = "abcdefgh") -> dict[str, Any]:
-    results = [CaseResult(case(id=i), told) for i, told in zip(ids, verdicts, strict=False)]
+def described(*verdicts: TurnResult, ids: str = "abcdefgh") -> dict[str, Any]:
+    results = [CaseResult(case(id=i), turn) for i, turn in zip(ids, verdicts, strict=False)]
     file = CaseFile("cases.jsonl", "0" * 64, tuple(each.case for each in results))
     return describe(file, results, release=RELEASE, knowledge="release 1", model="m")
 
 
 def test_it_sets_two_results_side_by_side() -> None:
-    wrong = Told("answered", cited=OTHER)
+    wrong = TurnResult("answered", cited=OTHER)
     before = described(wrong, GOOD, GOOD, REVIEW, GOOD, GOOD)
-    after = described(GOOD, wrong, REVIEW, GOOD, GOOD, Told("not_run"), GOOD)
+    after = described(GOOD, wrong, REVIEW, GOOD, GOOD, TurnResult("not_run"), GOOD)
     found = compare(before, after)
     assert {kind: [row["id"] for row in found[kind]] for kind in ("better", "worse")} == {
         "better": ["a", "d"],

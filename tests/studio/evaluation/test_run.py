@@ -12,7 +12,7 @@ from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import Model
 from ieim.search import index_for
 from ieim.studio.evaluation.cases import Case
-from ieim.studio.evaluation.run import PATIENCE, Asker, run_cases, turns
+from ieim.studio.evaluation.running import PATIENCE, Asker, run_cases, turns
 from tests.fixtures import DEMO
 from tests.studio.evaluation.evaluating import (
     NOTHING_ANSWERS,
@@ -33,12 +33,12 @@ def asker(model: Model | None = None) -> Asker:
 def test_it_runs_cases_through_the_pipeline() -> None:
     cases = [case(), case(id="s", **SMALL_TALK), case(id="n", **NOTHING_ANSWERS)]
     visa, hello, tiger = run_cases(cases, asker())
-    assert (visa.told.outcome, visa.told.service) == ("answered", ("immigration", VISA))
-    assert (visa.told.candidates or ())[0] == VISA
+    assert (visa.turn.outcome, visa.turn.service) == ("answered", ("immigration", VISA))
+    assert (visa.turn.candidates or ())[0] == VISA
     assert (visa.verdict, visa.rank) == ("right", 1)
-    assert hello.told.outcome == "guidance"
-    assert (tiger.told.outcome, tiger.verdict) == ("asked", "right")
-    assert tiger.told.codes
+    assert hello.turn.outcome == "guidance"
+    assert (tiger.turn.outcome, tiger.verdict) == ("asked", "right")
+    assert tiger.turn.codes
 
 
 def test_it_gives_the_talk_to_the_pipeline() -> None:
@@ -47,22 +47,22 @@ def test_it_gives_the_talk_to_the_pipeline() -> None:
         {"role": "agent", "text": "You can extend it once.", "service": VISA},
     ]
     (found,) = run_cases([case(text="and how much does it cost?", history=history)], asker())
-    assert found.told.service == ("immigration", VISA)
+    assert found.turn.service == ("immigration", VISA)
 
 
 def test_it_knows_a_choice_that_had_too_low_a_score() -> None:
     (found,) = run_cases([case(text="I want to work with wood and learn it properly")], asker())
-    assert found.told.outcome == "asked"
-    assert found.told.offered
-    assert found.told.codes == ("score.minimum",)
-    assert found.told.service is not None
-    assert found.told.score is not None
-    assert found.told.score < Decimal("0.50")
+    assert found.turn.outcome == "asked"
+    assert found.turn.offered
+    assert found.turn.codes == ("score.minimum",)
+    assert found.turn.service is not None
+    assert found.turn.score is not None
+    assert found.turn.score < Decimal("0.50")
 
 
 def test_it_shows_the_right_agencies_shortlist_where_no_service_was_asked_for() -> None:
     (found,) = run_cases([case(text="hello there")], asker())
-    assert found.told.candidates is None
+    assert found.turn.candidates is None
     assert {key.partition(".")[0] for key in found.shortlist} == {"immigration"}
 
 
@@ -71,8 +71,8 @@ def test_it_finds_a_model_that_obeys_an_injected_text() -> None:
     (found,) = run_cases([bad], asker(Obedient()))
     assert found.compared == "paragraph"
     assert found.moved == ("service",)
-    assert found.told.service not in (None, ("immigration", VISA))
-    assert found.told.outcome == "answered"
+    assert found.turn.service not in (None, ("immigration", VISA))
+    assert found.turn.outcome == "answered"
 
 
 def test_it_asks_for_the_plain_text_once() -> None:
@@ -89,8 +89,8 @@ def test_it_asks_for_the_plain_text_once() -> None:
 def test_it_goes_on_after_a_case_that_could_not_be_run() -> None:
     cases = [case(), case(id="b", text="How do I renew my passport?")]
     lost, good = run_cases(cases, asker(Silent(cases[0].text)))
-    assert (lost.verdict, lost.told.reason) == ("not_run", "no server there")
-    assert good.told.outcome == "answered"
+    assert (lost.verdict, lost.turn.reason) == ("not_run", "no server there")
+    assert good.turn.outcome == "answered"
 
 
 def test_it_goes_on_after_an_error_of_ours(caplog: pytest.LogCaptureFixture) -> None:
@@ -98,8 +98,8 @@ def test_it_goes_on_after_an_error_of_ours(caplog: pytest.LogCaptureFixture) -> 
         [case(), case(id="b", text="How do I renew my passport?")],
         asker(Silent(case().text, error=KeyError("x"))),
     )
-    assert lost.told.reason == "KeyError: see the log"
-    assert good.told.outcome == "answered"
+    assert lost.turn.reason == "KeyError: see the log"
+    assert good.turn.outcome == "answered"
     assert "could not be run" in caplog.text
 
 
@@ -114,6 +114,6 @@ def test_it_gives_an_outage_up() -> None:
 def test_it_leaves_to_a_person_what_a_citizens_turn_would() -> None:
     text = "I want to extend my tourist visa or I will kill myself"
     (found,) = run_cases([case(text=text)], asker())
-    assert (found.told.outcome, found.told.stage) == ("review", "reply")
-    assert found.told.codes == ("policy.risk",)
-    assert found.told.cited == ()
+    assert (found.turn.outcome, found.turn.stage) == ("review", "reply")
+    assert found.turn.codes == ("policy.risk",)
+    assert found.turn.cited == ()

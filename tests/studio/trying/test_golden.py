@@ -12,8 +12,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.models import GoldenRun, Proposal, Service
 from ieim.studio.trying import services
-from ieim.studio.trying.golden import running as golden
-from ieim.studio.trying.golden.verdicts import is_loss, kind_of
+from ieim.studio.trying.comparing import is_loss, kind_of
 from tests.fixtures import VISA
 from tests.review.people import browser, person
 from tests.studio.trying.trying import NOTHING_ANSWERS, SMALL_TALK, keep, proposed, run, visa
@@ -168,7 +167,7 @@ def test_it_shows_the_worst_first(editor: Client, edith: User, three: list[str])
     assert (
         "are being asked already" in editor.post(f"{address}start/", follow=True).content.decode()
     )
-    golden.run_golden(run_id=GoldenRun.objects.get().pk)
+    services.run_golden(run_id=GoldenRun.objects.get().pk)
     page = editor.get(address).content.decode()
     assert "1 question loses a right outcome. Publishing needs a written reason." in page
     assert page.index(f">{VISA}<") < page.index('id="kind-same"')

@@ -18,7 +18,6 @@ from ieim.studio import runs, sweeper
 from ieim.studio.models import GoldenQuestion, GoldenRun
 from ieim.studio.runs import LEASE
 from ieim.studio.trying import services
-from ieim.studio.trying.golden import running as golden
 from tests.fixtures import VISA
 from tests.review.people import person
 from tests.studio.evaluation.evaluating import Silent
@@ -99,7 +98,7 @@ def test_it_bears_a_call_that_was_lost(edith: User, three: list[str]) -> None:
 
 def test_it_fails_with_a_sentence_after_an_error_of_ours(edith: User, three: list[str]) -> None:
     failed = run(proposed(edith), edith, model=Silent(VISA, error=KeyError("x")))
-    assert (failed.state, failed.error) == ("failed", golden.OURS)
+    assert (failed.state, failed.error) == ("failed", services.OURS)
 
 
 def test_it_names_a_question_that_cannot_be_asked(edith: User, three: list[str]) -> None:
@@ -115,17 +114,17 @@ def test_it_goes_on_where_a_killed_worker_stopped(
     monkeypatch.setattr(runs, "SAVE_EVERY", 0.0)
     started = services.start(proposal=proposed(edith), by=edith)
     with pytest.raises(Killed):
-        golden.run_golden(run_id=started.pk, model=Stops(18, Killed()))
+        services.run_golden(run_id=started.pk, model=Stops(18, Killed()))
     half = GoldenRun.objects.get()
     assert half.state == "running"
     assert 0 < half.done < half.total
-    golden.run_golden(run_id=started.pk)  # the broker brings it again too early
+    services.run_golden(run_id=started.pk)  # the broker brings it again too early
     assert GoldenRun.objects.get().state == "running"
     later = timezone.now() + LEASE + timedelta(seconds=1)
     sweeper.sweep(now=later)
     assert GoldenRun.objects.get().state == "queued"
     counting = Stops(10_000, Killed())
-    golden.run_golden(run_id=started.pk, model=counting)
+    services.run_golden(run_id=started.pk, model=counting)
     done = GoldenRun.objects.get()
     assert (done.state, done.done) == ("done", 6)
     whole = Stops(10_000, Killed())
@@ -144,7 +143,7 @@ def test_it_writes_nothing_once_another_worker_has_it(
             GoldenRun.objects.update(updated_at=timezone.now())
             return super().complete(request, deadline=deadline)
 
-    golden.run_golden(run_id=started.pk, model=Overtaken())
+    services.run_golden(run_id=started.pk, model=Overtaken())
     left = GoldenRun.objects.get()
     assert (left.state, left.done, left.result) == ("running", 0, None)
 
@@ -152,7 +151,7 @@ def test_it_writes_nothing_once_another_worker_has_it(
 def test_it_does_nothing_twice(edith: User, three: list[str]) -> None:
     found = run(proposed(edith), edith)
     events = AuditEvent.objects.count()
-    golden.run_golden(run_id=found.pk, model=Stops(0, Killed()))
+    services.run_golden(run_id=found.pk, model=Stops(0, Killed()))
     assert services.requeue(now=timezone.now() + timedelta(days=1), at_start=True) == 0
     assert GoldenRun.objects.get().updated_at == found.updated_at
     assert AuditEvent.objects.count() == events

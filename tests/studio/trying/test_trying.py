@@ -15,8 +15,8 @@ from ieim.llm.offline import OfflineModel
 from ieim.people.roles import Role
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest
 from ieim.studio.models import Agency, Category, Service
-from ieim.studio.trying.comparing import Side, ask_both
-from ieim.studio.trying.differences import difference
+from ieim.studio.trying.asking import Side, ask_both
+from ieim.studio.trying.comparing import difference
 from ieim.studio.trying.presenters import side_view
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
@@ -76,12 +76,12 @@ def test_it_sees_each_change_of_the_draft_at_once() -> None:
     for fee in (FEE, "MRK 100.00 for each person."):
         Service.objects.filter(pk=visa().pk).update(fees=fee)
         _, sides = compared()
-        assert fee in str(sides[0].asked.outcome)
-        assert fee not in str(sides[1].asked.outcome)
+        assert fee in str(sides[0].run.outcome)
+        assert fee not in str(sides[1].run.outcome)
     Service.objects.filter(pk=visa().pk).update(name="Zebra crossing")
     sentence, sides = compared("How do I apply for a zebra crossing?")
     assert sentence.startswith("It changes. Now: the citizen would be asked to choose from")
-    assert "Zebra crossing" in str(sides[0].asked.outcome)
+    assert "Zebra crossing" in str(sides[0].run.outcome)
 
 
 def test_it_answers_in_the_citizens_language() -> None:

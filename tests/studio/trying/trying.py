@@ -10,8 +10,6 @@ from ieim.pipeline.ports import Model
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import GoldenRun, Proposal, Service
 from ieim.studio.trying import services
-from ieim.studio.trying.golden import keeping as questions
-from ieim.studio.trying.golden import running as golden
 from tests.studio.evaluation.evaluating import NOTHING_ANSWERS, SMALL_TALK, VISA, line
 
 __all__ = ["NOTHING_ANSWERS", "SMALL_TALK", "VISA", "keep", "proposed", "run", "visa"]
@@ -36,12 +34,12 @@ def proposed(by: User) -> Proposal:
 
 def keep(by: User, **changes: Any) -> str:
     """Keep a golden question, the visa question with changes; returns its name."""
-    question, _ = questions.keep(case=line(**changes), by=by)
+    question, _ = services.keep(case=line(**changes), by=by)
     return question.name
 
 
 def run(proposal: Proposal, by: User, model: Model | None = None) -> GoldenRun:
     """Start a run and do what a worker would."""
     started = services.start(proposal=proposal, by=by)
-    golden.run_golden(run_id=started.pk, model=model)
+    services.run_golden(run_id=started.pk, model=model)
     return GoldenRun.objects.get(pk=started.pk)

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from tqdm import tqdm
+from django.core.management.base import CommandError, CommandParser
 
 from conversations.turns import running
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge import vectors
 from ieim.knowledge.bundles.bundle import BundleError, read_bundle
 from ieim.pipeline.knowledge import Release
-from ieim.studio.evaluation import compare, report
+from ieim.studio.evaluation import report
 from ieim.studio.evaluation.cases import CaseFile, CaseFileError, read_cases
 from ieim.studio.evaluation.outcomes import CaseResult
-from ieim.studio.evaluation.result import Result, describe
-from ieim.studio.evaluation.run import Asker, run_cases, turns
+from ieim.studio.evaluation.result import NotAResult, Result, compare, describe, read_result
+from ieim.studio.evaluation.running import Asker, run_cases, turns
+from ieim.studio.management.base import PlainHelpCommand, progress
 
-_HELP = """\
+
+class Command(PlainHelpCommand):
+    """Run cases and report what came of them."""
+
+    help = """\
 Runs each case through the pipeline with the configured model and counts what came of it. Nothing is
 stored: no session, no turn, no audit event. The knowledge is the current release, an earlier one,
 or a bundle on disk, for which no database is needed."""
-
-_EPILOG = """\
+    epilog = """\
 A case is one JSON object a line:
   {"id", "text", "history": [{"role": "user" | "agent", "text"}], "tags": [],
    "expected": {"inquiry": true | false, "agencies": [ids] | null, "service": key | null,
@@ -55,21 +58,9 @@ examples:
   manage.py evaluate ieim/knowledge/demo/questions.jsonl --bundle ieim/knowledge/demo
   manage.py evaluate cases.jsonl --json > before.json
   manage.py evaluate cases.jsonl --compare before.json --html report.html"""
-
-
-class Command(BaseCommand):
-    """Run cases and report what came of them."""
-
-    help = _HELP
     requires_system_checks: list[str] = []
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Keep the line breaks of the help."""
-        kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
-        return super().create_parser(prog_name, subcommand, epilog=_EPILOG, **kwargs)
-
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("cases", metavar="CASES.jsonl", type=Path, help="the file of cases")
         source = parser.add_mutually_exclusive_group()
         source.add_argument("--release", type=int, metavar="N", help="the number of a release")
@@ -93,8 +84,13 @@ class Command(BaseCommand):
         release, name = self._knowledge(options["release"], options["bundle"])
         results, model = self._run(file, release, options)
         result = describe(file, results, release=release, knowledge=name, model=model)
-        compared = compare.compare(before, result) if before else None
-        self._warn(result)
+        compared = compare(before, result) if before else None
+        for lost in result["not_run"]:
+            self.stderr.write(f"{lost['id']}: not run: {lost['reason']}")
+        if many := len(result["not_in_release"]):
+            ids = ", ".join(result["not_in_release"][:5]) + (", ..." if many > 5 else "")
+            cases = "1 case expects" if many == 1 else f"{many:,} cases expect"
+            self.stderr.write(f"Warning: {cases} what this knowledge does not have ({ids}).")
         if options["json"]:
             extra = {"comparison": compared} if compared else {}
             self.stdout.write(json.dumps({**result, **extra}, indent=2))
@@ -147,19 +143,9 @@ class Command(BaseCommand):
         search = vectors.unkept_for if options["bundle"] else vectors.made_for
         asker = Asker(model, release, search(release), running.options(), search=search)
         cases = file.cases[: options["limit"]]
-        # None: shown on a terminal only. It goes to stderr.
-        hidden = True if options["verbosity"] == 0 else None
         total = turns(cases, file.cases)
-        with tqdm(total=total, unit=" turns", disable=hidden, leave=False) as bar:
+        with progress(total, "turns", verbosity=options["verbosity"]) as bar:
             return run_cases(cases, asker, among=file.cases, progress=bar.update), model.name
-
-    def _warn(self, result: Result) -> None:
-        for lost in result["not_run"]:
-            self.stderr.write(f"{lost['id']}: not run: {lost['reason']}")
-        if many := len(result["not_in_release"]):
-            ids = ", ".join(result["not_in_release"][:5]) + (", ..." if many > 5 else "")
-            cases = "1 case expects" if many == 1 else f"{many:,} cases expect"
-            self.stderr.write(f"Warning: {cases} what this knowledge does not have ({ids}).")
 
 
 def _positive(text: str) -> int:
@@ -171,10 +157,10 @@ def _positive(text: str) -> int:
 
 def _earlier(path: Path) -> Result:
     try:
-        return compare.read_result(path)
+        return read_result(path)
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}") from error
-    except compare.NotAResult as error:
+    except NotAResult as error:
         raise CommandError(f"{path} is no result of evaluate --json: {error}.") from error
 
 

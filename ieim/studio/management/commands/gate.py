@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError, CommandParser
 
+from ieim.knowledge.bundles.bundle import Bundle, BundleError, read_bundle
+from ieim.pipeline import contract as contracts
+from ieim.pipeline import policy
 from ieim.pipeline.canonical import DecimalEncoder
-from ieim.studio.evaluation.gate_cases import MalformedCase, judge_line
+from ieim.pipeline.gate import gate
+from ieim.pipeline.knowledge import LABEL_SETS, Release
+from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.stages.base import Context
+from ieim.pipeline.topology import STAGES
+from ieim.studio.evaluation.cases import LineSchema, MalformedCase
+from ieim.studio.management.base import PlainHelpCommand
 
-EPILOG = """\
+_SCHEMA = LineSchema("gate_case")
+
+
+class Command(PlainHelpCommand):
+    """Judge cases read from a file."""
+
+    help = "Run cases through the gate without a model: one JSON line each."
+    epilog = """\
 A case is one JSON object a line:
   {"id", "contract": a stage id or "classify" | "extract" | "identity_assist", "attempt": 1 | 2,
    "raw": the model's exact text, "finish_reason"?, "refusal"?, "user_prompt", "cached_state",
@@ -28,26 +44,9 @@ Policy is applied only where the bundle itself brings label thresholds.
 The exit code is 0 when every case was judged, whatever the verdicts. A malformed case is named on
 standard error with its line number; the others are still judged, and the exit code is 1.
 """
-
-
-class Command(BaseCommand):
-    """Judge cases read from a file."""
-
-    help = "Run cases through the gate without a model: one JSON line each."
     requires_system_checks: list[str] = []
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
-        """Keep the line breaks of the epilog."""
-        return super().create_parser(
-            prog_name,
-            subcommand,
-            epilog=EPILOG,
-            formatter_class=RawDescriptionHelpFormatter,
-            **kwargs,
-        )
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the one argument."""
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("cases", metavar="CASES.jsonl", help="the file of cases")
 
     def handle(self, *args: Any, cases: str, **options: Any) -> None:
@@ -73,3 +72,63 @@ class Command(BaseCommand):
         # As ASCII: a quote may hold a line separator or a lone surrogate, which would break it.
         self.stdout.write(json.dumps(result, cls=DecimalEncoder))
         return True
+
+
+def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
+    """Judge one case line and return its result line as a mapping.
+
+    ``folder`` is where relative bundle paths are looked for first, before the working directory.
+    Raises :class:`MalformedCase`.
+    """
+    case = _SCHEMA.parse(line)
+    if case["contract"] not in STAGES:
+        raise MalformedCase(f"the contract is none of {', '.join(STAGES)}")
+    if unknown := set(case["labels"]) - set(LABEL_SETS):
+        raise MalformedCase(f"labels: {min(unknown)!r} is none of {', '.join(LABEL_SETS)}")
+    bundle, release = _bundle(case["bundle"], folder)
+    contract = contracts.load(case["contract"])
+    context = Context(
+        attempt=case["attempt"],
+        user_prompt=case["user_prompt"],
+        cached_state=case["cached_state"],
+        release=release,
+        labels={name: frozenset(codes) for name, codes in case["labels"].items()},
+        used_response_ids=frozenset(case["used_response_ids"]),
+    )
+    answer = ModelAnswer(case["raw"] or "", case.get("finish_reason"), case.get("refusal"))
+    judgement = gate.judge(contract, answer, context)
+    findings = list(judgement.findings)
+    verdict = "needs_review"
+    if judgement.passed and judgement.output is not None:
+        # Policy needs the bundle's own thresholds: default ones would hold other people's cases.
+        if bundle.own_labels and policy.has_thresholds(release.labels):
+            findings = policy.holds(contract.id, judgement.output, release.labels)
+        verdict = "hold" if findings else "pass"
+    return {
+        "id": case["id"],
+        "verdict": verdict,
+        "findings": [finding.as_dict() for finding in findings],
+        "evidence": [evidence.as_dict() for evidence in judgement.evidence],
+        "output": judgement.output,
+        "state_merge": judgement.state_merge,
+    }
+
+
+def _bundle(name: str, folder: Path) -> tuple[Bundle, Release]:
+    path = folder / name
+    try:
+        return _read((path if path.exists() else Path(name)).resolve())
+    except BundleError as error:
+        first = error.errors[0]
+        raise MalformedCase(
+            f"the bundle {name} cannot be used: {first.file}:{first.line}: {first.message}"
+        ) from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise MalformedCase(f"the bundle {name!r} cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path) -> tuple[Bundle, Release]:
+    # The release too: hashing a large one, and what is kept for each, costs more than a case.
+    bundle = read_bundle(path)
+    return bundle, bundle.release()

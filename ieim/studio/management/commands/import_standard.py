@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
+from ieim.studio.management.base import PlainHelpCommand
 from ieim.studio.standards.merging import Plan, merge, plan
 from ieim.studio.standards.reading.reading import read_standard
 from ieim.studio.standards.report import Report, StandardError
 
-_HELP = """\
+
+class Command(PlainHelpCommand):
+    """``manage.py import_standard FILE [--agency ID] [--dry-run]``."""
+
+    help = """\
 Merges a file of an open standard into the draft, in one transaction: Open Referral HSDS 3 JSON,
 schema.org GovernmentService or CPSV-AP JSON-LD. Entries are added and changed, none is removed.
 What the draft has no place for is listed. When anything is wrong, every error is listed with its
 JSON Pointer, nothing changes, and the exit code is 1."""
-
-_EXAMPLES = """\
+    epilog = """\
 examples:
   manage.py import_standard services.jsonld --dry-run
   manage.py import_standard hsds.json --agency housing"""
 
-
-class Command(BaseCommand):
-    """``manage.py import_standard FILE [--agency ID] [--dry-run]``."""
-
-    help = _HELP
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Keep the line breaks of the help."""
-        kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
-        return super().create_parser(prog_name, subcommand, epilog=_EXAMPLES, **kwargs)
-
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("file", type=Path, help="the file, as JSON")
         parser.add_argument(
             "--agency",
@@ -53,12 +44,9 @@ class Command(BaseCommand):
             mapped, report = read_standard(self._bytes(options["file"]), into=options["agency"])
             done = plan(mapped) if options["dry_run"] else merge(mapped=mapped, by=None)
         except StandardError as error:
-            for problem in error.problems:
-                self.stderr.write(str(problem))
-            many = "1 error" if len(error.problems) == 1 else f"{len(error.problems):,} errors"
-            raise CommandError(f"{many}; nothing was changed.") from error
+            raise self.refusal(error.problems) from error
         if options["verbosity"] > 0:
-            self._say(mapped.standard, done, report, dry_run=options["dry_run"])
+            self._print(mapped.standard, done, report, dry_run=options["dry_run"])
 
     def _bytes(self, path: Path) -> bytes:
         try:
@@ -68,11 +56,11 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror or error}.") from error
 
-    def _say(self, standard: str, done: Plan, report: Report, *, dry_run: bool) -> None:
+    def _print(self, standard: str, done: Plan, report: Report, *, dry_run: bool) -> None:
         self.stdout.write(standard)
         for table, counts in done.counts.items():
-            said = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-            self.stdout.write(f"{table}: {said}")
+            counted = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            self.stdout.write(f"{table}: {counted}")
         for note in report.notes:
             self.stdout.write(f"{note.what} {note.times:,} times: {note.pattern}: {note.why}")
         self.stdout.write(

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from argparse import RawDescriptionHelpFormatter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
-from tqdm import tqdm
 
 from ieim.knowledge.bundles.bundle import Bundle, BundleError, read_bundle
 from ieim.knowledge.bundles.rows import TABLES
 from ieim.studio.drafts import publishing, services
+from ieim.studio.management.base import PlainHelpCommand, progress
 
-_HELP = """\
+
+class Command(PlainHelpCommand):
+    """``load_knowledge PATH [--publish] [--note TEXT] [--remove] [--dry-run] [--json]``."""
+
+    help = """\
 Replaces the draft by a knowledge bundle, in one transaction, and says how many entries of each
 table it adds, changes and removes. When anything is wrong, every error is listed with its file and
 line, nothing changes, and the exit code is 1. Nor does anything change when more than a tenth of a
@@ -39,30 +42,15 @@ the default sets apply.
 
 Ids, keys and names are required. Columns with [] are lists; in CSV their entries are separated
 by "|". Texts may have 10,000 characters, names 500, ids 200, links 2,048, lists 100 entries."""
-
-_EXAMPLES = """\
+    epilog = """\
 examples:
   manage.py load_knowledge ieim/knowledge/demo --publish
   manage.py load_knowledge bundle.yaml --publish --dry-run
   manage.py load_knowledge bundle.yaml --publish --note "New fees from 1 January" --json"""
 
-
-class Command(BaseCommand):
-    """``load_knowledge PATH [--publish] [--note TEXT] [--remove] [--dry-run] [--json]``."""
-
-    help = _HELP
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Keep the line breaks of the help."""
-        kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
-        return super().create_parser(prog_name, subcommand, epilog=_EXAMPLES, **kwargs)
-
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("path", type=Path, help="the bundle: a folder, or one YAML file")
-        parser.add_argument(
-            "--publish", action="store_true", help="make a release of it, current from now on"
-        )
+        parser.add_argument("--publish", action="store_true", help="make it the current release")
         parser.add_argument("--note", default="", help="what changed, kept with the release")
         parser.add_argument(
             "--remove", action="store_true", help="remove even more than a tenth of a table"
@@ -80,16 +68,16 @@ class Command(BaseCommand):
             bundle = read_bundle(options["path"])
             report = self._load(bundle, options)
         except BundleError as error:
-            raise self._refusal([str(problem) for problem in error.errors]) from error
+            raise self.refusal(error.errors) from error
         except publishing.PublishError as refusal:
-            raise self._refusal(refusal.reasons) from refusal
+            raise self.refusal(refusal.reasons) from refusal
         except services.RemovalError as refusal:
             tables = refusal.result.as_dict()
             if options["json"]:
                 self.stdout.write(json.dumps({"tables": tables, "refused": refusal.tables}))
             elif options["verbosity"] > 0:
                 self.stdout.write("\n".join(_counted(tables)))
-            raise self._refusal(
+            raise self.refusal(
                 [
                     f"{table}: {counts.removed:,} of {counts.before:,} would be removed, more than "
                     "a tenth. Look at the bundle; give --remove if it is meant."
@@ -111,9 +99,7 @@ class Command(BaseCommand):
         A dry run does all of it as well, and takes it back.
         """
         total = sum(len(getattr(bundle, table)) for table in TABLES)
-        # None: shown on a terminal only. It goes to stderr.
-        hidden = True if options["verbosity"] == 0 else None
-        with tqdm(total=total, unit=" entries", disable=hidden, leave=False) as bar:
+        with progress(total, "entries", verbosity=options["verbosity"]) as bar:
             done = services.import_bundle(
                 bundle=bundle, by=None, remove=options["remove"], progress=bar.update
             )
@@ -134,12 +120,6 @@ class Command(BaseCommand):
                 report["release"] = same.number
         transaction.set_rollback(options["dry_run"])
         return report
-
-    def _refusal(self, reasons: Sequence[str]) -> CommandError:
-        for reason in reasons:
-            self.stderr.write(reason)
-        many = "1 error" if len(reasons) == 1 else f"{len(reasons):,} errors"
-        return CommandError(f"{many}; nothing was changed.")
 
 
 def _counted(tables: Mapping[str, Mapping[str, int]]) -> list[str]:

@@ -22,7 +22,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("agency", metavar="AGENCY", help="the id of the agency")
         parser.add_argument("service", metavar="SERVICE", help="the key of the service")
         parser.add_argument(
@@ -33,7 +32,6 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, agency: str, service: str, **options: Any) -> None:
-        """Print the answers."""
         version = ""
         if options["release"] is not None:
             try:

@@ -21,7 +21,7 @@ from ieim.audit.verify import verify
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.reply import reply as replies
-from ieim.studio.trying.words import parts_of
+from ieim.studio.trying.comparing import parts_of
 from tests.fixtures import VISA, Ask
 
 PASSPORT = "I lost my passport. How do I get a new one?"

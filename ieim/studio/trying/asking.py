@@ -1,0 +1,230 @@
+"""Asks one question of the draft and of the published release. Nothing of it is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from conversations.turns import running
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.notices import selectors as notices
+from ieim.knowledge.vectors import made_for
+from ieim.pipeline.knowledge import Agency, Category, Release, Service
+from ieim.pipeline.ports import Model, Ranked, Shortlist
+from ieim.pipeline.stages.slots import with_agencies
+from ieim.studio.drafts import selectors as drafts
+from ieim.studio.evaluation.running import Asker, MemoryStore, Run, language_of
+
+BEYOND = 5
+"""How many candidates behind the limit are shown."""
+
+Which = Literal["draft", "published"]
+Kind = Literal["agencies", "categories", "services"]
+_CHOICES: Mapping[str, tuple[Kind, str]] = {
+    "agency_detect_v1": ("agencies", "agencies"),
+    "category_select_v1": ("categories", "KnowledgeBase_Dictionary"),
+    "semantic_analysis_v1": ("categories", "KnowledgeBase_Dictionary"),
+    "service_select_v1": ("services", "service_index"),
+    "multi_agency_service_answer_v1": ("services", "service_index"),
+}
+"""What a stage chooses among, and the slot of its input with the candidates."""
+
+
+class NoModel(Exception):
+    """No answer could be had; the message is a plain sentence for staff."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One line of a shortlist. ``cut`` says why a model was not given it: by the ``limit`` of
+    candidates or by the token ``budget``; empty where it was."""
+
+    rank: int
+    score: float
+    agency: str
+    key: str
+    name: str
+    cut: Literal["", "limit", "budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShortlistView:
+    """The candidates of one search of a stage; ``rest`` more were not ranked."""
+
+    kind: Kind
+    candidates: tuple[Candidate, ...]
+    limit: int
+    rest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search: the best ``limit`` of ``found`` were candidates; ``of`` is how many there are."""
+
+    kind: Kind
+    found: Sequence[Ranked[Any]]
+    limit: int
+    of: int
+
+
+class RecordingShortlist:
+    """Passes on to a shortlist, and keeps what was ranked by stage, :data:`BEYOND` more each."""
+
+    def __init__(self, shortlist: Shortlist, release: Release) -> None:
+        self._shortlist = shortlist
+        self._release = release
+        self.stage = ""
+        self.searches: dict[str, dict[tuple[str, ...], Search]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._shortlist, name)
+
+    def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
+        def search(limit: int) -> Sequence[Ranked[Agency]]:
+            return self._shortlist.agencies(query, limit=limit)
+
+        self._keep("agencies", (), search, limit, len(self._release.agencies))
+        return search(limit)
+
+    def categories(
+        self, query: str, *, agencies: Sequence[str], limit: int
+    ) -> Sequence[Ranked[Category]]:
+        def search(limit: int) -> Sequence[Ranked[Category]]:
+            return self._shortlist.categories(query, agencies=agencies, limit=limit)
+
+        entries = self._release.categories_by_agency
+        self._keep("categories", agencies, search, limit, _count(entries, agencies))
+        return search(limit)
+
+    def services(
+        self, query: str, *, agencies: Sequence[str] | None, limit: int
+    ) -> Sequence[Ranked[Service]]:
+        def search(limit: int) -> Sequence[Ranked[Service]]:
+            return self._shortlist.services(query, agencies=agencies, limit=limit)
+
+        if agencies is not None:  # else: examples for the agencies, nothing to choose from
+            entries = self._release.services_by_agency
+            self._keep("services", agencies, search, limit, _count(entries, agencies))
+        return search(limit)
+
+    def _keep(
+        self,
+        kind: Kind,
+        agencies: Sequence[str],
+        search: Callable[[int], Sequence[Ranked[Any]]],
+        limit: int,
+        of: int,
+    ) -> None:
+        searches = self.searches.setdefault(self.stage, {})
+        searches[(kind, *agencies)] = Search(kind, search(limit + BEYOND), limit, of)
+
+
+def _count(entries: Mapping[str, Sequence[Any]], agencies: Sequence[str]) -> int:
+    return sum(len(entries.get(agency, ())) for agency in set(agencies))
+
+
+class RecordingStore(MemoryStore):
+    """A store that tells a recording shortlist which stage begins."""
+
+    def __init__(self, shortlist: RecordingShortlist) -> None:
+        super().__init__()
+        self._shortlist = shortlist
+
+    def begin(self, stage: str) -> None:
+        self._shortlist.stage = stage
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The draft or the published release, and the turn that was run over it.
+
+    ``release`` is in the ``language`` of the question, as far as there are translations.
+    """
+
+    which: Which
+    release: Release
+    language: str
+    model: str
+    shortlist: RecordingShortlist
+    run: Run
+
+    def shortlists(self, stage: str) -> tuple[ShortlistView, ...]:
+        """Return what a stage could choose from: one list an agency where it searched in each."""
+        if stage not in _CHOICES:
+            return ()
+        kind, slot = _CHOICES[stage]
+        given = self._given(stage, slot)
+        searches = self.shortlist.searches.get(stage, {}).values()
+        return tuple(_shortlist(search, given) for search in searches if search.kind == kind)
+
+    def _given(self, stage: str, slot: str) -> frozenset[tuple[str, str]]:
+        """Return the ids (agency and key) that the first attempt was given."""
+        records = self.run.store.records.get(stage)
+        if not records:
+            return frozenset()
+        payload = with_agencies(json.loads(records[0].request.messages[2].content))
+        return frozenset(
+            (entry["agencyId"], entry.get("serviceKey", entry.get("key", "")))
+            for entry in payload[slot]
+        )
+
+
+def _shortlist(search: Search, given: frozenset[tuple[str, str]]) -> ShortlistView:
+    candidates = []
+    for ranked in search.found:
+        item: Agency | Category | Service = ranked.item
+        if isinstance(item, Agency):
+            agency, key, name = item.id, "", item.name
+        else:
+            agency, key = item.agency, item.key
+            name = item.name if isinstance(item, Service) else item.value or item.key
+        cut: Literal["", "limit", "budget"] = ""
+        if (agency, key) not in given:
+            cut = "limit" if ranked.rank > search.limit else "budget"
+        candidates.append(Candidate(ranked.rank, ranked.score, agency, key, name, cut))
+    return ShortlistView(search.kind, tuple(candidates), search.limit, search.of - len(candidates))
+
+
+def ask_both(text: str, *, model: Model | None = None) -> tuple[Side, ...]:
+    """Ask the draft and the published release as a citizen would, at once; the draft comes first.
+
+    There is one side only where nothing is published, or where the draft is the published release
+    to the byte. Raises :class:`ieim.knowledge.bundles.bundle.BundleError` for a draft that cannot
+    be used, and :class:`NoModel`.
+    """
+    model = model or running.configured_model()
+    draft, published = drafts.draft().release(0), knowledge.current_release()
+    prepared = [_prepared("draft", draft, text, model)]
+    if published is not None and published.sha256 != draft.sha256:
+        prepared.append(_prepared("published", published, text, model))
+    with ThreadPoolExecutor(len(prepared)) as pool:
+        # The pipeline touches no database here, so threads need no connection.
+        runs = pool.map(lambda pair: pair[1].run(text, store=pair[0].run.store), prepared)
+        sides = [replace(side, run=run) for (side, _), run in zip(prepared, runs, strict=True)]
+    for run in (side.run for side in sides):
+        if run.unavailable:
+            message = gettext("The model cannot be reached: {reason}")
+            raise NoModel(message.format(reason=run.reason))
+        if run.outcome is None:
+            raise NoModel(
+                gettext("The question could not be asked: an error of ours is in the log.")
+            )
+    return tuple(sides)
+
+
+def _prepared(which: Which, release: Release, text: str, model: Model) -> tuple[Side, Asker]:
+    """Return a side that was not asked yet, and what asks it."""
+    language = language_of(text, (), release)
+    view = release.in_language(language)
+    shortlist = RecordingShortlist(made_for(view), view)
+    directive = notices.runtime_directive(release, timezone.now())
+    # The language is the text's, so no other view is ever searched.
+    asker = Asker(model, view, cast(Shortlist, shortlist), running.options(), directive)
+    run = Run(store=RecordingStore(shortlist))
+    return Side(which, view, language, model.name, shortlist, run), asker

@@ -1,1 +1,0 @@
-"""Golden questions: kept by people, asked of every proposal."""
