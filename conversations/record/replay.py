@@ -27,7 +27,7 @@ from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply import entities
 from ieim.pipeline.reply import reply as replies
-from ieim.pipeline.reply.standing_in import standing_in
+from ieim.pipeline.reply.fallback import fallback_result
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import ANSWERING
@@ -164,7 +164,7 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
         for found in attempt.findings
         if found["code"].startswith("budget.")
     )
-    stands = standing_in(contracts.load(stage.contract), judgement, context) or judgement
+    stands = fallback_result(contracts.load(stage.contract), judgement, context) or judgement
     return _decision(
         stage,
         attempt,

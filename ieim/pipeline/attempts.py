@@ -18,7 +18,7 @@ from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.reply import entities
-from ieim.pipeline.reply.standing_in import standing_in
+from ieim.pipeline.reply.fallback import fallback_result
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs
 from ieim.pipeline.tasks import AtOnce, Beside, Steps
 from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
@@ -171,7 +171,7 @@ class Asking:
             result=results.build(
                 contract.id, judgement, context, turn.risks, self.options.key_patterns
             ),
-            instead=standing_in(contract, judgement, context),
+            instead=fallback_result(contract, judgement, context),
         )
 
     def _request(

@@ -78,8 +78,11 @@ def _preview(item: ReviewItem, actor: User, action: Action, payload: Mapping[str
 def _led_to(item: ReviewItem, actor: User, prepared: Prepared, *, waits: str) -> Preview:
     reply, happens = _outcome(item, actor, prepared)
     warnings: tuple[Finding, ...] = ()
-    if prepared.action is Action.WRITE and prepared.said is not None:
-        warnings = tuple(texts.warnings(item.turn, prepared.said))
+    typed = prepared.action is Action.WRITE or (
+        prepared.action is Action.OVERRIDE and prepared.content.contract == signing.ANSWER
+    )
+    if typed and reply is not None:
+        warnings = tuple(texts.warnings(item.turn, reply))
     if waits:
         then = f"{happens[0].lower()}{happens[1:]}"
         happens = gettext("{first} After that, {then}").format(first=waits, then=then)

@@ -49,14 +49,16 @@ def checked(turn: Turn, text: object) -> str:
     return _text(text, languages.release_of(turn), crisis.help_lines(turn))
 
 
-def warnings(turn: Turn, said: Reply) -> list[Finding]:
-    """Return what a written answer states that its sources do not: for its author to look at."""
+def warnings(turn: Turn, reply: Reply) -> list[Finding]:
+    """Return what a written answer states, names and says that its sources do not: for its author
+    to look at."""
     release = languages.release_of(turn)
-    cited = [release.services[(s.agency_id, s.service_key)] for s in said.sources]
-    said_text = "\n\n".join(said.paragraphs)
-    return grounding.check(
-        said_text, cited, release, question=turn.text, beside=crisis.help_lines(turn)
-    )
+    cited = [release.services[(s.agency_id, s.service_key)] for s in reply.sources]
+    text, lines = "\n\n".join(reply.paragraphs), crisis.help_lines(turn)
+    found = grounding.check(text, cited, release, texts=lines)
+    if cited:
+        found += grounding.unquoted(text, cited, release, question=turn.text, texts=lines)
+    return found
 
 
 def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:

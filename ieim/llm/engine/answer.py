@@ -9,7 +9,7 @@ from typing import Any
 from ieim.llm.engine.envelope import envelope
 from ieim.llm.engine.selection import MINIMUM, Slot, best_service, questions
 
-_TOO_MUCH = ("sources.missing", "reply.ungrounded", "reply.unsupported")
+_TOO_MUCH = ("sources.missing", "reply.ungrounded")
 """After one of these the second attempt leaves out all free text: only names stay."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")

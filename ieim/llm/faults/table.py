@@ -35,7 +35,7 @@ class Outcome(StrEnum):
     ONE_ATTEMPT = "one attempt"
     """The first attempt has the findings and is the last; one review item opens."""
     REPLACED = "replaced"
-    """The first attempt has the findings; the administration's own text is shown in its place."""
+    """Nothing is found; the administration's text is shown in place of the model's words."""
 
 
 Ends = dict[str, frozenset[Code]]
@@ -56,10 +56,9 @@ class Fault:
         return tuple(self.ends)
 
     def outcome_at(self, contract: str) -> Outcome:
-        """What becomes of the stage of one of the contracts: guidance that says more than the
-        administration's texts is never shown, and nobody has to look at it."""
-        unsupported = self.ends[contract] == {Code.REPLY_UNSUPPORTED}
-        return Outcome.REPLACED if contract == _JUDGEMENT and unsupported else self.outcome
+        """What becomes of the stage of one of the contracts: a model's words are never shown as
+        guidance, so nothing is found in them."""
+        return self.outcome if self.ends[contract] else Outcome.REPLACED
 
 
 def _ends(contracts: Iterable[str], *codes: Code) -> Ends:
@@ -169,16 +168,16 @@ _TABLE: tuple[Fault, ...] = (
         "off-index-link",
         "Links to a page that is not in the index.",
         _TWO,
-        _ends((_JUDGEMENT,), Code.REPLY_UNSUPPORTED)
-        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
+        _ends((_JUDGEMENT,))
+        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED)
         | _ends((_AGENCY, _SERVICE), Code.KNOWLEDGE_MISMATCH),
     ),
     Fault(
         "invented-fee",
         "States a fee that no source gives.",
         _TWO,
-        _ends((_JUDGEMENT,), Code.REPLY_UNSUPPORTED)
-        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
+        _ends((_JUDGEMENT,))
+        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED)
         | _ends((_SERVICE,), Code.TEMPLATE_UNRESOLVED),
     ),
     Fault("huge", "Answers with 10 MB.", _TWO, _ends(ALL, Code.MODEL_TOO_LARGE)),
@@ -193,8 +192,8 @@ _TABLE: tuple[Fault, ...] = (
         "Does what the citizen's text tells it with “say”, “print” or “answer with”: the words "
         "become its reply, or its choice.",
         _TWO,
-        _ends((_JUDGEMENT,), Code.REPLY_UNSUPPORTED)
-        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED)
+        _ends((_JUDGEMENT,))
+        | _ends((_ANSWER,), Code.REPLY_UNGROUNDED)
         | _ends((_AGENCY, _CATEGORY, _ANALYSIS, _SERVICE), Code.KNOWLEDGE_UNKNOWN)
         | _ends(TRIAGE, Code.LABEL_UNKNOWN),
     ),

@@ -1,5 +1,4 @@
-"""Grounding: whether what a reply states and names is covered by its sources (DESIGN decisions 12
-and 22).
+"""Grounding: whether what a reply states and names is covered by its sources.
 
 A fact is covered when a cited service or its agency gives it in any of its fields. Nothing is
 covered by the release at large: a right fee of the wrong service is wrong.
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from typing import TypeVar
 
-from ieim.pipeline import claims
+from ieim.pipeline import quoting
 from ieim.pipeline.facts import Fact, Kind, facts, matches, url_value
 from ieim.pipeline.facts.currencies import UNSAID
 from ieim.pipeline.facts.money import amounts
@@ -44,56 +43,64 @@ _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
 
 
 def check(
-    reply: str,
-    cited: Sequence[Service],
-    release: Release,
-    *,
-    question: str = "",
-    beside: Sequence[str] = (),
+    reply: str, cited: Sequence[Service], release: Release, *, texts: Sequence[str] = ()
 ) -> list[Finding]:
     """Return what is wrong with the reply of a turn whose sources are ``cited``.
 
-    ``beside`` are texts of the administration that count as a source as well: the help lines of a
-    crisis. ``question`` is the citizen's message.
+    ``texts`` are the administration's and count as sources as well: the help lines of a crisis.
 
     ``reply.empty`` when it has no letter or digit; ``sources.missing`` when nothing is cited (at
     the list of sources), or an agency or service is named that is not, and not by what is cited
-    either; ``reply.ungrounded`` for every fact that no cited service, nor its agency, gives;
-    ``reply.unsupported`` for every sentence that no single one of them says (of a reply that cites
-    something).
+    either; ``reply.ungrounded`` for every fact that no cited service, nor its agency, gives.
     """
-    found = list(_blank(reply, REPLY))
-    if cited or beside:
+    found: list[Finding] = []
+    if not any(character.isalnum() for character in reply):
+        found.append(Finding(Code.REPLY_EMPTY, REPLY, "The reply has no words."))
+    if cited or texts:
         found += _uncited_names(reply, cited, release)
     else:
         found.append(Finding(Code.SOURCES_MISSING, SOURCES, "The reply cites no source."))
+    if PLACEHOLDER.search(reply):
+        message = "The reply has a placeholder in it that stands for personal data."
+        found.append(Finding(Code.REPLY_UNGROUNDED, REPLY, message))
+    return found + ungrounded(reply, texts, release, cited)
+
+
+def ungrounded(
+    reply: str, texts: Iterable[str], release: Release, cited: Iterable[Service] = ()
+) -> list[Finding]:
+    """Return ``reply.ungrounded`` for every fact that no text and no cited service gives."""
     currencies = _currencies(release)
     known = _known(cited, release, currencies)
-    for text in beside:
+    for text in texts:
         known += _contact_facts(text, currencies)
     values = {(fact.kind, fact.value) for fact in known}
-    found += _placeholders(reply, REPLY)
-    found += [
+    return [
         Finding(
             Code.REPLY_UNGROUNDED, REPLY, f"The reply states what no cited source gives, {what}."
         )
         for fact, what in _stated(reply, currencies)
         if (fact.kind, fact.value) not in values and not matches(fact, known)
     ]
-    if cited:
-        found += _unsupported(reply, _entries(cited, release, beside), question)
-    return found
 
 
-def _placeholders(reply: str, path: str) -> Iterator[Finding]:
-    if PLACEHOLDER.search(reply):
-        message = "The reply has a placeholder in it that stands for personal data."
-        yield Finding(Code.REPLY_UNGROUNDED, path, message)
+def unquoted(
+    reply: str, cited: Sequence[Service], release: Release, *, question: str, texts: Sequence[str]
+) -> list[Finding]:
+    """Return ``reply.unsupported`` for each sentence of which no source has the most part.
 
-
-def _blank(reply: str, path: str) -> Iterator[Finding]:
-    if not any(character.isalnum() for character in reply):
-        yield Finding(Code.REPLY_EMPTY, path, "The reply has no words.")
+    A warning for a person who writes a reply, and no check of the gate: words are compared, and
+    what they mean is not. ``question`` is the citizen's message, whose words need no source.
+    """
+    entries = [*_entries(cited, release), *(quoting.Entry((("text", text),)) for text in texts)]
+    found: dict[str, Finding] = {}
+    for view, where in _views(reply):
+        for start, end in quoting.unquoted(view, entries, question=question):
+            sentence = view[start:end]
+            message = f"No cited source says {_excerpt(sentence)} (characters {start} to {end}"
+            letters = "".join(filter(str.isalnum, sentence))
+            found.setdefault(letters, Finding(Code.REPLY_UNSUPPORTED, REPLY, f"{message}{where})."))
+    return list(found.values())
 
 
 def _views(reply: str) -> Iterator[tuple[str, str]]:
@@ -120,33 +127,14 @@ def _stated(reply: str, currencies: frozenset[str]) -> Iterator[tuple[Fact, str]
         written = {(fact.kind, fact.value) for fact in found}
 
 
-def _entries(
-    cited: Iterable[Service], release: Release, beside: Iterable[str]
-) -> list[claims.Entry]:
-    """Return what may be said: each cited service with its agency, in each language it is in."""
-    entries: dict[claims.Entry, None] = {}
+def _entries(cited: Iterable[Service], release: Release) -> list[quoting.Entry]:
+    """Return each cited service with its agency, in each language that it is in."""
+    entries: dict[quoting.Entry, None] = {}
     for each in filter(None, (release, release.original)):
         for service in cited:
             written = each.services.get((service.agency, service.key), service)
-            entry = claims.of_service(written, each.agencies.get(service.agency))
-            entries[entry] = None
-    return [*entries, *map(claims.of_text, beside)]
-
-
-def _unsupported(reply: str, entries: Sequence[claims.Entry], question: str) -> Iterator[Finding]:
-    """Yield a finding for each sentence that no entry supports."""
-    told: set[str] = set()
-    for view, where in _views(reply):
-        for claim in claims.unsupported(view, entries, question=question):
-            letters = "".join(filter(str.isalnum, claim.text))
-            if letters not in told:
-                told.add(letters)
-                yield Finding(
-                    Code.REPLY_UNSUPPORTED,
-                    REPLY,
-                    f"No cited source says {_excerpt(claim.text)} (characters {claim.start} to "
-                    f"{claim.end}{where}). {claim.why}",
-                )
+            entries[quoting.of_service(written, each.agencies.get(service.agency))] = None
+    return list(entries)
 
 
 def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> Iterator[Finding]:
@@ -163,9 +151,12 @@ def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> It
         ):
             messages.setdefault(bearers, message)
     if messages:
-        own = "\n".join(text for entry in _entries(cited, release, ()) for _, text in entry.texts)
-        said = named(own, release)
-        for bearers in (*(a.bearers for a in said.agencies), *(s.bearers for s in said.services)):
+        sources = "\n".join(text for entry in _entries(cited, release) for _, text in entry.texts)
+        theirs = named(sources, release)
+        for bearers in (
+            *(n.bearers for n in theirs.agencies),
+            *(n.bearers for n in theirs.services),
+        ):
             messages.pop(bearers, None)
     for message in messages.values():
         yield Finding(Code.SOURCES_MISSING, REPLY, message)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from ieim.pipeline import claims
 from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.gate import grounding
 from ieim.pipeline.knowledge import CASES, CaseText, Release
 from ieim.pipeline.reply.plain_text import paragraphs
 from ieim.pipeline.reply.reply import Reply
@@ -84,34 +84,25 @@ def sent(request: Mapping[str, Any] | None) -> Told | None:
     return None if found is None else Told(**found)
 
 
+def chosen(reply: str, request: Mapping[str, Any]) -> str:
+    """Return the text that is shown in place of a model's reply: the one that it repeats word for
+    word, or else that of the case."""
+    given = Told(**request["guidance"])
+    repeated = {" ".join(text.split()): text for text in given.texts.values()}
+    return repeated.get(" ".join(reply.split()), given.text)
+
+
 def check(
     reply: str, release: Release, request: Mapping[str, Any] | None, *, path: str
 ) -> list[Finding]:
     """Return what is wrong with the reply to a message that is no inquiry.
 
-    ``reply.empty`` where it is blank, ``reply.unsupported`` for each sentence that no text of the
-    administration says (DESIGN decision 22): of those in ``request``, or, where a person wrote it,
-    of all. The citizen's words support nothing here.
+    ``reply.empty`` where it is blank. What a person wrote (a ``request`` without texts) is shown as
+    it is, so ``reply.ungrounded`` for each fact in it that no text of the administration gives.
     """
     if not any(character.isalnum() for character in reply):
         return [Finding(Code.REPLY_EMPTY, path, "The reply has no words.")]
-    told = sent(request)
-    sources = every_text(release) if told is None else list(told.texts.values())
-    if " ".join(reply.split()) in {" ".join(text.split()) for text in sources}:
-        return []
-    entries = [claims.of_text(text) for text in sources]
-    found = claims.unsupported(
-        reply, entries, question="", language="" if told is None else told.language
-    )
-    return [
-        Finding(
-            Code.REPLY_UNSUPPORTED,
-            path,
-            f"No text of the administration says this (characters {each.start} to {each.end}). "
-            f"{each.why}",
-        )
-        for each in found
-    ]
+    return [] if sent(request) else grounding.ungrounded(reply, every_text(release), release)
 
 
 def prepared(said: Reply, release: Release) -> bool:

@@ -22,12 +22,12 @@ from ieim.pipeline.reply.cards import (
     Section,
     Source,
     card,
+    is_retold,
     lead,
     sections,
     source,
 )
 from ieim.pipeline.reply.plain_text import paragraphs
-from ieim.pipeline.reply.retelling import is_retold
 
 Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""

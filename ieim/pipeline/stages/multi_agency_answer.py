@@ -76,9 +76,7 @@ def _knowledge(output: Output, context: Context) -> Iterable[Finding]:
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     cited = cited_services(output, context)
-    yield from grounding.check(
-        output["assistantReply"], cited, context.release, question=context.user_prompt
-    )
+    yield from grounding.check(output["assistantReply"], cited, context.release)
     answered = {service.agency for service in cited}
     for agency in context.detected:
         # Where nothing at all is cited, that is the fault.

@@ -112,8 +112,6 @@ def test_it_shows_no_citizen_a_placeholder(ask: Ask) -> None:
     turn = ask("hello, I am at jane.doe@example.org", model=model)
     assert turn.state == "answered"
     assert "EMAIL" not in str(turn.reply.body)
-    (attempt,) = turn.stages.get(contract="judgement_v1").attempts.all()
-    assert "reply.unsupported" in {finding["code"] for finding in attempt.findings}
 
 
 def _judgement(ask: Ask) -> ModelRequest:

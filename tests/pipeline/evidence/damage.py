@@ -284,17 +284,11 @@ CASES: list[tuple[str, Change, list[tuple[Code, str]]]] = [
     (
         "multi_agency_service_answer_v1",
         lambda a: a.update(assistantReply=a["assistantReply"] + " It costs MRK 46.00."),
-        [
-            (Code.REPLY_UNGROUNDED, "/assistantReply"),
-            (Code.REPLY_UNSUPPORTED, "/assistantReply"),
-        ],
+        [(Code.REPLY_UNGROUNDED, "/assistantReply")],
     ),
     (
         "multi_agency_service_answer_v1",
         lambda a: a.update(assistantReply=a["assistantReply"] + " Or File a tax return."),
-        [
-            (Code.SOURCES_MISSING, "/assistantReply"),
-            (Code.REPLY_UNSUPPORTED, "/assistantReply"),
-        ],
+        [(Code.SOURCES_MISSING, "/assistantReply")],
     ),
 ]

@@ -141,15 +141,7 @@ def test_it_holds_decision_12_every_fact_is_traceable(claim: str) -> None:
     answer = valid("multi_agency_service_answer_v1")
     answer["assistantReply"] += f" {claim}"
     codes = {code for code, _ in found(judged("multi_agency_service_answer_v1", answer))}
-    assert codes == {Code.REPLY_UNGROUNDED, Code.REPLY_UNSUPPORTED}
-
-
-def test_it_holds_decision_22_every_claim_is_supported() -> None:
-    answer = valid("multi_agency_service_answer_v1")
-    answer["assistantReply"] += " Apply soon, or you lose your right to it."
-    assert found(judged("multi_agency_service_answer_v1", answer)) == [
-        (Code.REPLY_UNSUPPORTED, "/assistantReply")
-    ]
+    assert codes == {Code.REPLY_UNGROUNDED}
 
 
 def test_it_holds_decision_12_no_source_no_answer() -> None:

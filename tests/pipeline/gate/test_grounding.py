@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ieim.pipeline.facts import facts
-from ieim.pipeline.findings import Code, Finding
+from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import grounding
 from ieim.pipeline.knowledge import Agency, Release, Service
 
@@ -40,14 +38,8 @@ RELEASE = Release(
 )
 
 
-def check(reply: str, cited: Sequence[Service], release: Release) -> list[Finding]:
-    """Return what is wrong with names and facts; whole sentences are judged in test_claims."""
-    found = grounding.check(reply, cited, release)
-    return [finding for finding in found if finding.code is not Code.REPLY_UNSUPPORTED]
-
-
 def codes(reply: str, *cited: Service) -> list[Code]:
-    findings = check(reply, cited, RELEASE)
+    findings = grounding.check(reply, cited, RELEASE)
     assert all(finding.path == "/assistantReply" for finding in findings)
     return [finding.code for finding in findings]
 
@@ -110,7 +102,7 @@ def test_it_compares_an_amount_without_a_currency() -> None:
 
 def test_it_says_where_the_text_is_and_shortens_it() -> None:
     reply = "See https://evil.example/" + "a" * 200
-    (finding,) = check(reply, [EXTEND], RELEASE)
+    (finding,) = grounding.check(reply, [EXTEND], RELEASE)
     assert "a web address" in finding.message
     assert "(characters 4 to 225)" in finding.message
     assert "'https://evil.example/aaa" in finding.message
@@ -134,7 +126,7 @@ def test_it_reads_a_reply_as_it_is_shown_too(reply: str) -> None:
 
 
 def test_it_stops_a_name_that_markdown_divides() -> None:
-    (finding,) = check("Ask the **City** Hall.", [EXTEND], RELEASE)
+    (finding,) = grounding.check("Ask the **City** Hall.", [EXTEND], RELEASE)
     assert finding.code is Code.SOURCES_MISSING
     assert "'City Hall' (characters 8 to 17 as shown)" in finding.message
 
@@ -146,7 +138,7 @@ def test_it_tells_of_a_fact_in_markdown_once() -> None:
 def test_it_stops_a_named_agency_or_service_that_is_not_cited() -> None:
     assert codes("Ask the City Hall too. The City Hall helps.", EXTEND) == [Code.SOURCES_MISSING]
     assert codes("Extend a visa, then pay for parking.", EXTEND) == [Code.SOURCES_MISSING]
-    (finding,) = check("Ask the City Hall.", [EXTEND], RELEASE)
+    (finding,) = grounding.check("Ask the City Hall.", [EXTEND], RELEASE)
     assert "the agency 'City Hall' (characters 8 to 17)" in finding.message
 
 
@@ -156,7 +148,7 @@ def test_it_takes_any_cited_bearer_of_a_shared_name() -> None:
 
 
 def test_it_stops_a_reply_without_a_source() -> None:
-    (finding,) = check("Somebody will help you.", [], RELEASE)
+    (finding,) = grounding.check("Somebody will help you.", [], RELEASE)
     assert (finding.code, finding.path) == (Code.SOURCES_MISSING, "/sourcesUsed")
 
 
@@ -199,7 +191,7 @@ def test_it_lets_pass_any_reply_whose_facts_its_source_gives(stated: list[str]) 
     release = Release(1, "", {"city": CITY}, {}, {("city", "any"): service})
     reply = "It says " + " and also ".join(stated) + " there."
     assert len(facts(reply, currencies={"MRK"})) == len(stated)
-    assert check(reply, [service], release) == []
+    assert grounding.check(reply, [service], release) == []
 
 
 @settings(max_examples=600, deadline=None)
@@ -211,5 +203,5 @@ def test_it_stops_any_reply_with_one_digit_changed(stated: str, data: st.DataObj
     # A fee that no stated amount comes to by one digit: it would be a source of its own.
     service = Service("city", "any", "Anything", overview=stated, fees="MRK 654321.00")
     release = Release(1, "", {"city": CITY}, {}, {("city", "any"): service})
-    findings = check(f"It says {changed} there.", [service], release)
+    findings = grounding.check(f"It says {changed} there.", [service], release)
     assert Code.REPLY_UNGROUNDED in [finding.code for finding in findings]

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("published")
 def test_it_sends_what_a_person_writes_with_its_sources() -> None:
     turn = desk.ask(VISA, {"category_select_v1": BAD})
     eva = desk.person("eva")
-    text = "Please write to us.\n\nIt costs EUR 999."
+    text = "Bring flowers to our office.\n\nIt costs EUR 999."
     payload = {"text": text, "sources": [{"agency": AGENCY, "service": SERVICE}]}
     seen = deciding.preview(
         item_id=the_item(turn).pk, actor=eva, action=Action.WRITE, payload=payload
@@ -30,12 +30,12 @@ def test_it_sends_what_a_person_writes_with_its_sources() -> None:
         "reply.unsupported",
         "reply.unsupported",
     ]
-    assert "'Please write to us.' (characters 0 to 19)" in seen.warnings[1].message
+    assert "'Bring flowers to our office.' (characters 0 to 28)" in seen.warnings[1].message
     assert seen.findings == ()
     taken_and_decided(the_item(turn), eva, Action.WRITE, **payload)
     reply = reply_of(turn)
     assert (reply.origin, reply.body["kind"]) == ("staff", "answer")
-    assert reply.body["paragraphs"] == ["Please write to us.", "It costs EUR 999."]
+    assert reply.body["paragraphs"] == ["Bring flowers to our office.", "It costs EUR 999."]
     assert reply.body["sources"][0]["service_key"] == SERVICE
     assert Turn.objects.get(pk=turn.pk).state == "answered"
 

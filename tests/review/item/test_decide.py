@@ -192,8 +192,8 @@ def test_it_checks_a_draft_while_it_is_written(eva: User) -> None:
     assert "<html" not in wrong
     fine = at_desk.said("check", "override", draft, answer="Agree on the name of the child.")
     assert "found nothing wrong" in fine
-    claimed = at_desk.said("check", "override", draft, answer="You need not come at all.")
-    assert "&#x27;You need not come at all.&#x27; (characters 0 to 25)" in claimed
+    claimed = at_desk.said("check", "override", draft, answer="Bring a cake for us all.")
+    assert "&#x27;Bring a cake for us all.&#x27; (characters 0 to 24)" in claimed
     assert "reply.unsupported" in claimed
 
 
