@@ -12,7 +12,7 @@ from django.utils import timezone
 from conversations.models import Turn
 from conversations.person import talking
 from conversations.states import TurnState
-from conversations.turns import choosing, services
+from conversations.turns import choosing, moves
 from conversations.webhooks import delivering
 
 QUEUED_TOO_LONG = timedelta(seconds=5)
@@ -47,7 +47,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
         )
     )
     for turn_id in due:
-        services.queue(turn_id)
+        moves.queue(turn_id)
     choosing.expire(now=now)
     talking.expire(now=now)
     delivering.sweep(now=now)
@@ -61,6 +61,6 @@ def _requeue(turns: QuerySet[Turn], now: datetime) -> int:
             state=TurnState.QUEUED.value, queued_at=now, lease=None, leased_until=None
         )
         if mine:
-            services.queue(turn_id)
+            moves.queue(turn_id)
             count += 1
     return count

@@ -9,11 +9,11 @@ from celery import shared_task
 from conversations import sweeper
 from conversations.mail import sending
 from conversations.mail.services import SEND_MAIL
-from conversations.turns import running, services
+from conversations.turns import moves, running
 from conversations.webhooks import delivering, outbox
 
 
-@shared_task(name=services.RUN_TURN, ignore_result=True)
+@shared_task(name=moves.RUN_TURN, ignore_result=True)
 def run_turn(turn_id: str) -> None:
     """Run or resume a turn; returns at once when there is nothing to do."""
     running.run_turn(turn_id=UUID(turn_id))

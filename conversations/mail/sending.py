@@ -24,7 +24,7 @@ from django.utils import timezone
 from conversations.mail import messages, selectors, services
 from conversations.mail.models import OPEN, MailRequest, MailState
 from conversations.states import TurnState
-from conversations.turns.executor import let_go
+from conversations.turns.executor import release_connection
 from conversations.turns.services import new_secret, secret_digest
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ def send_due(*, request_id: UUID) -> None:
     if claimed is None:
         return
     request, secret = claimed
-    let_go()
+    release_connection()
     try:
         _send(request, secret)
     except Permanent as refused:

@@ -25,8 +25,9 @@ from conversations.models import Session, Turn
 from conversations.person import contacts
 from conversations.record.vouched import MAIL
 from conversations.turns import limits
+from conversations.turns.moves import QUEUE
 from conversations.turns.refusing import Refused
-from conversations.turns.services import QUEUE, secret_digest
+from conversations.turns.services import secret_digest
 from ieim.audit import services as audit
 
 VALID = timedelta(hours=24)

@@ -21,7 +21,7 @@ from conversations.personal import choices
 from conversations.personal.choices import Message
 from conversations.record.vouched import PERSON
 from conversations.states import TurnState
-from conversations.turns import erasing, receiving, refusing, services
+from conversations.turns import erasing, moves, receiving, refusing, services
 from conversations.turns.locking import locked
 from conversations.turns.refusing import NO_RELEASE, Refused
 from conversations.webhooks import outbox
@@ -131,9 +131,9 @@ def _ask(
         asked_at=timezone.now(),
     )
     _record(request, "person.asked", actor="citizen")
-    services.open_review(turn=turn, stage=STAGE, codes=[Code.POLICY_PERSON.value])
+    moves.open_review(turn=turn, stage=STAGE, codes=[Code.POLICY_PERSON.value])
     outbox.tell(turn)
-    services.changed(turn)
+    moves.changed(turn)
     return request
 
 

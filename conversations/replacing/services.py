@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Session, Turn
 from conversations.personal.choices import Message
-from conversations.turns import erasing, services
+from conversations.turns import erasing, moves, services
 from conversations.turns.locking import locked
 from ieim.knowledge.crisis import Looked
 
@@ -74,5 +74,5 @@ def _ask_again(
         enqueue=enqueue,
         replaces=turn,
     )
-    services.changed(again)
+    moves.changed(again)
     return again, True

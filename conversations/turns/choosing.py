@@ -19,7 +19,7 @@ from conversations.models import Attempt, Session, Stage, Takeover, Turn
 from conversations.record.replay import context_of
 from conversations.record.vouched import CHOICE, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
-from conversations.turns import erasing, flags, languages, resuming, services
+from conversations.turns import erasing, flags, languages, moves, resuming
 from conversations.turns.locking import locked
 from conversations.turns.models import Choice, ChoiceOutcome
 from ieim.audit import services as audit
@@ -66,9 +66,9 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
     codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
     has_person = Takeover.objects.filter(session=turn.session_id, ended_at=None).exists()
     if has_person or Choice.objects.filter(turn=turn).exists():
-        services.give_to_person(turn=turn, stage=outcome.stage, codes=codes)
+        moves.give_to_person(turn=turn, stage=outcome.stage, codes=codes)
         return
-    services.move_turn(turn, TurnState.ASKING, unavailable_since=None)
+    moves.move_turn(turn, TurnState.ASKING, unavailable_since=None)
     now = timezone.now()
     choice = Choice.objects.create(
         turn=turn,
@@ -154,7 +154,7 @@ def _refused(turn: Turn, choice: Choice, outcome: ChoiceOutcome, *, by: str) -> 
     _decide(choice, outcome)
     resuming.stop_asking(turn=turn)
     _record(turn, choice, by=by)
-    services.open_review(turn=turn, stage=choice.stage, codes=choice.codes)
+    moves.open_review(turn=turn, stage=choice.stage, codes=choice.codes)
 
 
 def _chosen(turn: Turn, choice: Choice, service: Key) -> None:

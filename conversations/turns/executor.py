@@ -1,4 +1,4 @@
-"""Many turns wait and few work: what a turn holds while the model takes its time, which is nothing.
+"""Where a turn's model calls run, so that many turns wait and few work.
 
 A turn is a thread. To work it needs one of a few places; while it waits for the model it has none,
 and no connection to the database either. So hundreds of turns can wait in a process, while no more
@@ -8,74 +8,32 @@ of them touch the database at once than it has connections for.
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future
-from concurrent.futures import wait as until_done
-from contextlib import contextmanager
+from concurrent.futures import wait as wait_for
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connection, reset_queries, transaction
 
 from conversations.models import Delay, Turn
-from conversations.turns import services
-from conversations.turns.leases import Hold
+from conversations.turns import moves
+from conversations.turns.leases import Lease
 
 T = TypeVar("T")
 
-WORKING = 8
+working = threading.Semaphore(8)
 """Turns of a process that work at a time. All of them share one interpreter: more would only take
 more connections."""
-CLAIMING = 2
+claiming = threading.Semaphore(2)
 """And so many more claim a turn, which takes a moment: what is claimed is queued no second time."""
 
 LONGER = 8.0
-"""Seconds for an answer, its wait for a seat among them, after which the citizen is told that it
-takes longer."""
+"""Seconds for an answer, its wait for the semaphore included, after which the citizen is told that
+it takes longer."""
 
 
-class Places:
-    """A number of places; who comes first gets one first."""
-
-    def __init__(self, number: int) -> None:
-        self._free = number
-        self._lock = threading.Lock()
-        self._queue: deque[threading.Event] = deque()
-
-    def take(self) -> None:
-        """Take a place; waits for one."""
-        with self._lock:
-            if self._free:
-                self._free -= 1
-                return
-            called = threading.Event()
-            self._queue.append(called)
-        called.wait()
-
-    def leave(self) -> None:
-        """Leave one, to whoever has waited longest."""
-        with self._lock:
-            if self._queue:
-                self._queue.popleft().set()
-            else:
-                self._free += 1
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Have a place until the block ends."""
-        self.take()
-        try:
-            yield
-        finally:
-            self.leave()
-
-
-working = Places(WORKING)
-claiming = Places(CLAIMING)
-
-
-def let_go() -> None:
+def release_connection() -> None:
     """Give the thread's database connection back, where it is in no transaction.
 
     PostgreSQL's goes to the pool; SQLite's is closed, and opened anew in about two milliseconds.
@@ -85,51 +43,50 @@ def let_go() -> None:
         reset_queries()  # in development Django keeps a thread's statements, 60 KiB of a turn
 
 
-class Threads:
-    """The runner's :class:`~ieim.pipeline.tasks.Beside`: a thread for each call.
+class ThreadExecutor:
+    """The :class:`~ieim.pipeline.tasks.Executor` of a run: a thread for each call.
 
-    They are daemons: a process that ends does not wait for a model.
+    They are daemons, other than a pool's: a process that ends does not wait for a model.
     """
 
-    def __init__(self, hold: Hold) -> None:
-        self._hold = hold
-        self._told = False
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+        self._delay_noted = False
 
-    def start(self, work: Callable[[], T]) -> Future[T]:
+    def submit(self, work: Callable[[], T]) -> Future[T]:
         """Do ``work`` in a thread of its own; it may not use the database."""
-        done: Future[T] = Future()
+        future: Future[T] = Future()
 
         def run() -> None:
             try:
-                done.set_result(work())
+                future.set_result(work())
             except BaseException as error:  # noqa: BLE001  # raised again where it is read
-                done.set_exception(error)
+                future.set_exception(error)
 
         threading.Thread(target=run, name="model-call", daemon=True).start()
-        return done
+        return future
 
-    def wait(self, pending: Collection[Future[Any]]) -> None:
-        """Wait without a place and without a connection; tell the citizen where it takes longer.
+    def wait(self, futures: Collection[Future[Any]]) -> None:
+        """Wait without a place and without a connection; note where it takes longer than usual.
 
-        Raises :class:`~conversations.turns.services.LeaseLost` where the turn was lost meanwhile.
+        Raises :class:`~conversations.turns.leases.LeaseLost` where the turn was lost meanwhile.
         """
-        if not self._told and not self._wait(pending, LONGER):
-            note_delay(turn_id=self._hold.turn_id)
-            self._told = True
-        self._wait(pending, None)
-        self._hold.check()
+        if not self._delay_noted and not self._wait(futures, LONGER):
+            note_delay(turn_id=self._lease.turn_id)
+            self._delay_noted = True
+        self._wait(futures, None)
+        self._lease.check()
 
-    def _wait(self, pending: Collection[Future[Any]], seconds: float | None) -> bool:
+    def _wait(self, futures: Collection[Future[Any]], seconds: float | None) -> bool:
         """Return whether one of them has ended within so many seconds."""
-        if any(future.done() for future in pending):
+        if any(future.done() for future in futures):
             return True
-        let_go()
-        working.leave()
+        release_connection()
+        working.release()
         try:
-            done, _ = until_done(pending, timeout=seconds, return_when=FIRST_COMPLETED)
+            return bool(wait_for(futures, seconds, FIRST_COMPLETED).done)
         finally:
-            working.take()
-        return bool(done)
+            working.acquire()
 
 
 @transaction.atomic
@@ -137,4 +94,4 @@ def note_delay(*, turn_id: UUID) -> None:
     """Note that a turn takes longer than usual, and hint at open pages; once a turn."""
     _, new = Delay.objects.get_or_create(turn_id=turn_id)
     if new:
-        services.changed(Turn.objects.get(pk=turn_id))
+        moves.changed(Turn.objects.get(pk=turn_id))

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from conversations.models import ClientTurn, Session, Turn
 from conversations.personal import choices
 from conversations.personal.choices import Choice, Message
-from conversations.turns import erasing, refusing, services
+from conversations.turns import erasing, moves, refusing, services
 from conversations.turns.locking import locked
 from conversations.turns.refusing import Refused
 from conversations.webhooks import outbox
@@ -128,5 +128,5 @@ def _ask(
     turn = services.receive_turn_in(session_id=session_id, message=message, looked=looked)
     if client_id is not None:
         ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
-    services.changed(turn)
+    moves.changed(turn)
     return turn, True

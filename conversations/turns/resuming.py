@@ -21,7 +21,7 @@ from conversations.corrections.citing import cite
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
 from conversations.record.vouched import REPLY, SPAN, STAGE
 from conversations.states import StageStatus, TurnState
-from conversations.turns import flags, languages, services
+from conversations.turns import flags, languages, moves
 from conversations.webhooks import outbox
 from conversations.webhooks.models import Event
 from ieim.audit import services as audit
@@ -79,7 +79,7 @@ def put_answer(
     )
     if stage.contract == "classify" and result is not None:
         flags.add(turn=stage.turn, classified=result)
-    services.changed(stage.turn)
+    moves.changed(stage.turn)
 
 
 def void(turn: Turn, *, after: int, but: Collection[str] = ()) -> list[Stage]:
@@ -158,7 +158,7 @@ def resume(
         resumed=True,
         hold_waived=hold_waived,
     )
-    services.queue(turn.pk)
+    moves.queue(turn.pk)
 
 
 @transaction.atomic
@@ -207,7 +207,7 @@ def reopen(*, turn: Turn, stage: str, codes: Sequence[str], by: str) -> None:
     if Reply.objects.filter(turn=turn).exists():
         raise NotWaiting("the citizen has been told that the question is closed")
     _move(turn, TurnState.CLOSED, TurnState.NEEDS_REVIEW)
-    services.open_review(turn=turn, stage=stage, codes=codes)
+    moves.open_review(turn=turn, stage=stage, codes=codes)
     audit.record(
         chain=turn.session_id,
         kind="turn.reopened",
@@ -291,4 +291,4 @@ def _set(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:
     for name, value in changes.items():
         setattr(turn, name, value)
     outbox.tell(turn)
-    services.changed(turn)
+    moves.changed(turn)

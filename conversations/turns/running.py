@@ -16,10 +16,9 @@ from django.utils import timezone
 from conversations import ports, selectors
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.states import TurnState
-from conversations.turns import choosing, executor, flags, help_lines, languages, resuming, services
-from conversations.turns.leases import Hold, leases
-from conversations.turns.semaphore import SPARE, SeatedModel, Seats
-from conversations.turns.services import LeaseLost
+from conversations.turns import choosing, executor, flags, help_lines, languages, moves, resuming
+from conversations.turns.leases import Lease, LeaseLost, leases, renew_lease, take_lease
+from conversations.turns.semaphore import SPARE, SharedModel, SharedSemaphore
 from conversations.turns.store import TurnStore
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import shortlist_for
@@ -30,6 +29,7 @@ from ieim.pipeline.budget import Budget
 from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.runner import Runner
+from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ def configured_model() -> Model:
     most = settings.IEIM_MODEL["CALLS"]
     if most is None:
         return model
-    return SeatedModel(model, Seats(most, keep=settings.IEIM_MODEL["DEADLINE"] + SPARE))
+    return SharedModel(model, SharedSemaphore(most, keep=settings.IEIM_MODEL["DEADLINE"] + SPARE))
 
 
 def options() -> work.Options:
@@ -67,7 +67,7 @@ def options() -> work.Options:
         languages=frozenset(config["LANGUAGES"]),
         written_in=languages.written_in(),
         key_patterns=config["KEY_PATTERNS"],
-        ahead=config["AHEAD"],
+        speculative=config["AHEAD"],
         overrides=config["OVERRIDES"],
     )
 
@@ -82,28 +82,28 @@ def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
     if turn is None:
         return
     try:
-        with leases.holding(turn) as hold, executor.working.held():
-            services.changed(turn)
-            _run(turn, model or configured_model(), hold)
+        with leases.holding(turn) as lease, executor.working:
+            moves.changed(turn)
+            _run(turn, model or configured_model(), lease)
     except LeaseLost:
         logger.warning("turn %s: the lease was lost; this run stops", turn_id)
     except Exception:  # Whatever it is: the turn must neither be lost nor run for ever.
         logger.exception("turn %s: the run failed", turn_id)
         try:
-            services.run_failed(turn=turn)
+            moves.run_failed(turn=turn)
         except LeaseLost:
             logger.warning("turn %s: the lease was lost; this run stops", turn_id)
 
 
 def _claim(turn_id: UUID) -> Turn | None:
     """Take the turn's lease, and keep no connection while it waits for its place."""
-    with executor.claiming.held():
-        turn = services.take_lease(turn_id=turn_id)
-        executor.let_go()
+    with executor.claiming:
+        turn = take_lease(turn_id=turn_id)
+        executor.release_connection()
     return turn
 
 
-def _run(turn: Turn, model: Model, hold: Hold) -> None:
+def _run(turn: Turn, model: Model, lease: Lease) -> None:
     release = languages.release_of(turn)
     pipeline = Runner(
         model=model,
@@ -113,7 +113,7 @@ def _run(turn: Turn, model: Model, hold: Hold) -> None:
         pause=time.sleep,
         backoff=backoff,
         options=options(),
-        beside=executor.Threads(hold),
+        executor=executor.ThreadExecutor(lease),
     )
     message = work.Turn(
         id=str(turn.pk),
@@ -133,7 +133,7 @@ def _run(turn: Turn, model: Model, hold: Hold) -> None:
         outcome = pipeline.run(message, store)
     except ModelUnavailable as error:
         logger.warning("turn %s: the model is unavailable: %s", turn.pk, error)
-        services.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
+        moves.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
         return
     if isinstance(outcome, Answered) or (isinstance(outcome, Held) and _waived(turn, outcome)):
         leave(turn=turn, outcome=outcome, model=model)
@@ -141,9 +141,9 @@ def _run(turn: Turn, model: Model, hold: Hold) -> None:
     if isinstance(outcome, Abstained):
         choosing.ask(turn=turn, outcome=outcome)
         return
-    stage = outcome.stage if isinstance(outcome, NeedsReview) else services.REPLY
+    stage = outcome.stage if isinstance(outcome, NeedsReview) else REPLY
     codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
-    services.give_to_person(turn=turn, stage=stage, codes=codes)
+    moves.give_to_person(turn=turn, stage=stage, codes=codes)
 
 
 def _waived(turn: Turn, held: Held) -> bool:
@@ -158,12 +158,12 @@ def _waived(turn: Turn, held: Held) -> bool:
 @transaction.atomic
 def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
     """Deliver a reply, or give it to a person where somebody has to agree to it first."""
-    services.renew_lease(turn_id=turn.pk, lease=turn.lease)
+    renew_lease(turn_id=turn.pk, lease=turn.lease)
     alone = (ReplyOrigin.MODEL, ReplyOrigin.CITIZEN_CHOICE)
     by_person = resuming.origin_of(turn) not in alone
     codes = ports.settle_reviews(turn_id=turn.pk, by_person=by_person)
     if codes:
-        services.give_to_person(turn=turn, stage=services.REPLY, codes=codes)
+        moves.give_to_person(turn=turn, stage=REPLY, codes=codes)
     else:
         deliver(turn=turn, outcome=outcome, model=model)
 
@@ -171,7 +171,7 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
 @transaction.atomic
 def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
     """Store the one reply of a turn that this run holds."""
-    services.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
+    moves.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
     said, origin = outcome.reply, resuming.origin_of(turn)
     if origin is ReplyOrigin.CITIZEN_CHOICE:
         # They have just named it themselves.

@@ -19,7 +19,8 @@ from conversations.models import Attempt, EvidenceSpan, Stage, Turn, Unused
 from conversations.record import asked, calls
 from conversations.record.vouched import ATTEMPT, SPAN, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
-from conversations.turns import flags, services
+from conversations.turns import flags, moves
+from conversations.turns.leases import renew_lease
 from ieim.audit import services as audit
 from ieim.audit.types import Row
 from ieim.pipeline.budget import Count, Spent
@@ -45,8 +46,8 @@ class TurnStore:
         self._attempts: dict[str, list[list[Finding]]] = {}
         before = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
         self._used = set(before.exclude(response_id="").values_list("response_id", flat=True))
-        in_vain = Unused.objects.filter(turn__session_id=turn.session_id)
-        self._tokens = _tokens(before) + _tokens(in_vain)
+        discarded = Unused.objects.filter(turn__session_id=turn.session_id)
+        self._tokens = _tokens(before) + _tokens(discarded)
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         """Return ``(output, state_merge)`` of a stage that needs no more asking."""
@@ -63,9 +64,9 @@ class TurnStore:
         if row is None or StageStatus(row.status) is not StageStatus.NEEDS_REVIEW:
             return None
         findings = tuple(_finding(item) for item in row.findings)
-        said = _last_output(row)
-        abstained = abstains(STAGES[stage], said, findings)
-        return Stopped(findings, said if abstained else None)
+        output = _last_output(row)
+        abstained = abstains(STAGES[stage], output, findings)
+        return Stopped(findings, output if abstained else None)
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:
         """Return the findings of each attempt stored in the stage's present round."""
@@ -94,7 +95,7 @@ class TurnStore:
     @transaction.atomic
     def begin(self, stage: str) -> None:
         """Note that the stage is being worked on."""
-        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages.get(stage)
         if row is None:
             row = Stage.objects.create(
@@ -111,12 +112,12 @@ class TurnStore:
             states.require_stage(StageStatus.PENDING, StageStatus.RUNNING)
             row.status, row.started_at = StageStatus.RUNNING.value, timezone.now()
             row.save(update_fields=["status", "started_at"])
-        services.changed(self.turn)
+        moves.changed(self.turn)
 
     @transaction.atomic
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         """Audit a call to which no answer could be had."""
-        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         code = Code.MODEL_TIMEOUT if error.timed_out else Code.MODEL_UNAVAILABLE
         audit.record(
             chain=self.turn.session_id,
@@ -132,20 +133,20 @@ class TurnStore:
         )
 
     @transaction.atomic
-    def unused(
+    def discarded(
         self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
-        """Store what a call cost that was made ahead and in vain."""
-        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        """Store what a speculative call cost that was not used."""
+        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         cost = calls.keep_unused(self.turn, asked, answer, count, seconds)
         self._tokens += cost.tokens
 
     @transaction.atomic
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         """Store an attempt with its findings and spans, and what it makes of the stage."""
-        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages[stage]
-        judgement = attempt.stands
+        judgement = attempt.effective
         asked.keep(attempt.contract)
         stored = calls.keep_attempt(row, attempt)
         self._attempts[stage].append([*attempt.judgement.findings])
@@ -171,12 +172,12 @@ class TurnStore:
             flags.add(turn=self.turn, classified=attempt.result)
         elif not judgement.passed and final and not abstained:
             self._open_review(row, judgement.findings)
-        services.changed(self.turn)
+        moves.changed(self.turn)
 
     @transaction.atomic
     def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
         """Fail a stage closed whose next call would overrun a budget."""
-        services.renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages[stage]
         stopped = self._stop(row, findings)
         audit.record(
@@ -192,16 +193,16 @@ class TurnStore:
             rows=[stopped],
         )
         self._open_review(row, findings)
-        services.changed(self.turn)
+        moves.changed(self.turn)
 
     def _pass(self, row: Stage, attempt: AttemptRecord) -> list[Row]:
-        row.output = attempt.stands.output
-        row.state_merge = attempt.stands.state_merge
+        row.output = attempt.effective.output
+        row.state_merge = attempt.effective.state_merge
         row.result = attempt.result
         self._finish(row, StageStatus.PASSED)
         spans = EvidenceSpan.objects.bulk_create(
             EvidenceSpan(stage=row, source=SOURCE, **_span(e.as_dict()))
-            for e in attempt.stands.evidence
+            for e in attempt.effective.evidence
         )
         return [STAGE.row(row), *map(SPAN.row, spans)]
 
@@ -211,7 +212,7 @@ class TurnStore:
         return STAGE.row(row)
 
     def _open_review(self, row: Stage, findings: Sequence[Finding]) -> None:
-        services.open_review(turn=self.turn, stage=row.contract, codes=_codes(findings))
+        moves.open_review(turn=self.turn, stage=row.contract, codes=_codes(findings))
 
     def _finish(self, row: Stage, status: StageStatus) -> None:
         states.require_stage(StageStatus(row.status), status)

@@ -55,13 +55,13 @@ def deliver(*, delivery_id: UUID) -> None:
     if not _places.acquire(blocking=False):
         return  # it is still due: the sweeper comes back to it
     try:
-        with executor.claiming.held():
+        with executor.claiming:
             claimed = _claim(delivery_id)
-            executor.let_go()
+            executor.release_connection()
         if claimed is None:
             return
         failed = _try(claimed)
-        with executor.claiming.held():
+        with executor.claiming:
             _finish(claimed, failed)
     finally:
         _places.release()

@@ -1,16 +1,22 @@
-"""Asking one stage: two attempts at most, each within its budgets, each judged by the gate."""
+"""The stages of one turn: at most two attempts each, within the budgets, judged by the gate.
+
+Speculative calls: while a stage waits for its answer, the stages that follow its likeliest answer
+are called already. Such a call is used only where the stage then makes the same request to the
+byte, so that no decision depends on it; else it is discarded, and stored with its tokens.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from ieim.pipeline import budget, request, results
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.budget import Count, Spent
-from ieim.pipeline.calls.ahead import Call, Calls, predicted
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Code, Finding
@@ -19,27 +25,29 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.reply import entities
 from ieim.pipeline.reply.fallback import fallback_result
-from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs
-from ieim.pipeline.tasks import AtOnce, Beside, Steps
+from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs, Stage
+from ieim.pipeline.tasks import Executor, InlineExecutor, Steps, Task, TaskGroup
+from ieim.pipeline.topology import STAGES, TRIAGE
 from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
 
 Done = tuple[Output, Output]
+"""The output and the state merge of a stage that passed."""
 
 MAX_TRIES = 3
 """Calls for one attempt: a timeout, a reset, 429 or 5xx is tried again at most twice."""
-ROOM = 10
-"""Nothing is asked ahead where a budget has not room for so many calls more: what may have been
-in vain must not be what stops the turn."""
+SPECULATION_RESERVE = 10
+"""No speculative call is made unless the budgets have room for so many of it: one that is discarded
+must not be what stops the turn."""
 LONGEST_PAUSE = 5.0
-"""Seconds that a worker waits for the next try; a longer wish of the server's parks the turn."""
+"""Seconds that a worker waits for the next try; a longer Retry-After parks the turn."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """Asks the stages of turns over one release of one model.
+class Engine:
+    """What runs the stages of turns over one release: a model, a search, and options.
 
     ``clock`` gives monotonic seconds; ``pause`` waits for some; ``backoff`` says how many before
-    the second and the third try, jitter included. ``beside`` is where the model is called.
+    the second and the third try, jitter included.
     """
 
     model: Model
@@ -49,200 +57,238 @@ class Asking:
     pause: Callable[[float], None]
     backoff: Callable[[int], float]
     options: Options = field(default_factory=Options)
-    beside: Beside = field(default_factory=AtOnce)
+    executor: Executor = field(default_factory=InlineExecutor)
 
-    def stage(
-        self, stage_id: str, turn: Turn, context: Context, store: Store, calls: Calls
-    ) -> Steps[Done | Stopped]:
-        """Return ``(output, state_merge)`` of a stage, asking for it where that is needed.
 
-        Raises :class:`ieim.pipeline.ports.ModelUnavailable` when no answer can be had.
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call under way; ``future`` is its answer, ``started`` in seconds of the engine's clock."""
+
+    request: ModelRequest
+    count: Count
+    started: float
+    future: Future[Any]
+
+    @property
+    def tokens(self) -> int:
+        """The most that it can cost."""
+        return self.count.input + self.count.output_limit
+
+
+class TurnStages:
+    """Runs the stages of one turn in the calling thread. A stage that the store has is not called
+    again."""
+
+    def __init__(self, engine: Engine, turn: Turn, store: Store) -> None:
+        self._engine, self._options = engine, engine.options
+        self._turn, self._store = turn, store
+        self._tasks = TaskGroup(engine.executor)
+        self._triage: dict[str, Task[Done | Stopped]] = {}
+        self._running: dict[str, Call] = {}
+        self._speculative: dict[str, Call] = {}
+
+    def run(self, stage_id: str, context: Context) -> Done | Stopped:
+        """Return the output and the state merge of a stage, or what stopped it.
+
+        Raises :class:`ieim.pipeline.ports.ModelUnavailable` where no answer can be had.
         """
-        done = store.done(stage_id)
-        if done is not None:
-            return done
-        stopped = store.stopped(stage_id)
-        if stopped is not None:
-            return stopped
-        asked = yield from self._ask(contracts.load(stage_id), turn, context, store, calls)
-        return asked
+        return self._tasks.run(self._stage(stage_id, context))
 
-    def _ask(
-        self, contract: Contract, turn: Turn, context: Context, store: Store, calls: Calls
-    ) -> Steps[Done | Stopped]:
-        store.begin(contract.id)
-        earlier = store.attempts(contract.id)
-        until = self.clock() + self.options.stage_deadline
+    def start_triage(self, context: Context) -> None:
+        """Start the three contracts of triage beside the flow, once."""
+        if not self._triage:
+            for stage in TRIAGE:
+                self._triage[stage.id] = self._tasks.start(self._stage(stage.id, context))
+
+    def finish(self) -> None:
+        """Return when triage has ended; store the discarded calls, and wait for none of them."""
+        self._tasks.finish()
+        for call in self._speculative.values():
+            answered = call.future.done() and call.future.exception() is None
+            answer = call.future.result() if answered else None
+            seconds = self._engine.clock() - call.started
+            self._store.discarded(call.request, answer, call.count, seconds)
+        self._speculative.clear()
+
+    def triaged(self) -> dict[str, Output]:
+        """Return the outputs of triage that passed, by contract, once it has ended.
+
+        Raises :class:`ieim.pipeline.ports.ModelUnavailable` where no answer could be had.
+        """
+        ended = {name: task.result() for name, task in self._triage.items()}
+        return {name: done[0] for name, done in ended.items() if not isinstance(done, Stopped)}
+
+    def entities(self) -> dict[str, str]:
+        """Return the entities that triage has found in the message so far, by type."""
+        done = self._store.done(entities.CONTRACT)
+        return entities.by_type(done[0] if done else None)
+
+    def inputs(self, context: Context) -> Inputs:
+        """Return what a stage builds its input from."""
+        turn = self._turn
+        return Inputs(
+            text=context.seen,
+            history=turn.history,
+            context=context,
+            shortlist=self._engine.shortlist,
+            limits=self._options.limits,
+            runtime_directive=turn.runtime_directive,
+            languages=(turn.language or self._options.written_in, self._options.written_in),
+            again=turn.again,
+        )
+
+    def _stage(self, stage_id: str, context: Context) -> Steps[Done | Stopped]:
+        stored = self._store.done(stage_id) or self._store.stopped(stage_id)
+        if stored is not None:
+            return stored
+        contract = contracts.load(stage_id)
+        self._store.begin(stage_id)
+        earlier = self._store.attempts(stage_id)
+        until = self._engine.clock() + self._options.stage_deadline
         while True:
-            number = len(earlier) + 1
-            context = replace(context, attempt=number, used_response_ids=store.used_response_ids())
-            asked = self._request(contract, turn, context, earlier[-1] if earlier else ())
-            count = self._count(contract, asked, store)
+            used = self._store.used_response_ids()
+            context = replace(context, attempt=len(earlier) + 1, used_response_ids=used)
+            asked = self._request(contract, context, earlier[-1] if earlier else ())
+            count = self._count(contract, asked)
             overruns = budget.before(count)
             if overruns:
-                store.over_budget(contract.id, overruns, count)
+                self._store.over_budget(stage_id, overruns, count)
                 return Stopped(tuple(overruns))
-            call = calls.take(asked)
-            if call is None and calls.now and budget.before(_with(count, calls.reserved)):
+            call = self._take_speculative(asked)
+            if call is None and self._running and budget.before(self._reserving(count)):
                 # It fits only if the calls under way cost less than they may.
-                yield calls.pending
+                yield tuple(each.future for each in self._running.values())
                 continue
-            call = call or self._call(asked, count, until)
-            calls.now[contract.id] = call
+            self._running[stage_id] = call or self._call(asked, count, until)
             try:
-                if number == 1:
-                    self._look_ahead(contract, turn, context, store, calls)
-                call, answer = yield from self._answer(call, store, calls, until)
+                if context.attempt == 1:
+                    self._speculate(contract.stage, context)
+                answer = yield from self._answer(stage_id, until)
             finally:
-                del calls.now[contract.id]
-            if contract.id == "service_select_v1" and entities.may_name(answer.raw):
-                # Only a reply that repeats them waits for them.
-                yield from calls.triage[entities.CONTRACT].wait()
-                context = replace(context, entities=extracted(store))
-            record = self._judged(contract, turn, context, call, answer)
-            judgement = record.stands
+                call = self._running.pop(stage_id)
+            if contract.stage.uses_entities(answer.raw):
+                yield from self._triage[entities.CONTRACT].join()
+                context = replace(context, entities=self.entities())
+            record = self._judge(contract, context, call, answer)
+            judgement = record.effective
             abstained = abstains(contract.stage, judgement.output, judgement.findings)
             final = not judgement.passed and (
-                number >= MAX_ATTEMPTS
-                or abstained
-                or any(is_refusal(f) for f in judgement.findings)
+                context.attempt >= MAX_ATTEMPTS or abstained or _is_refused(judgement.findings)
             )
-            store.record(contract.id, record, final=final, abstained=abstained)
+            self._store.record(stage_id, record, final=final, abstained=abstained)
             if judgement.output is not None and judgement.state_merge is not None:
                 return judgement.output, judgement.state_merge
             if final:
                 return Stopped(judgement.findings, judgement.output if abstained else None)
             earlier = [*earlier, judgement.findings]
 
-    def _call(self, asked: ModelRequest, count: Count, until: float) -> Call:
-        now = self.clock()
-        deadline = min(self.options.deadline, until - now)
-        work = partial(self.model.complete, asked, deadline=deadline)
-        return Call(asked, count, now, self.beside.start(work))
+    def _answer(self, stage_id: str, until: float) -> Steps[ModelAnswer]:
+        """Wait for the answer of a running call; call again where that may help, until the stage's
+        deadline."""
+        engine, number = self._engine, 0
+        while True:
+            number += 1
+            call = self._running[stage_id]
+            yield (call.future,)
+            try:
+                answer: ModelAnswer = call.future.result()
+                return answer
+            except ModelUnavailable as error:
+                self._store.unanswered(stage_id, number, error)
+                wait = max(engine.backoff(number), error.retry_after or 0.0)
+                late = wait > LONGEST_PAUSE or engine.clock() + wait >= until
+                if number == MAX_TRIES or not error.passing or late:
+                    raise
+            paused = engine.executor.submit(partial(engine.pause, wait))
+            self._running[stage_id] = replace(call, future=paused)
+            yield (paused,)
+            again = self._call(call.request, call.count, until)
+            self._running[stage_id] = replace(again, started=call.started)
 
-    def _look_ahead(
-        self, contract: Contract, turn: Turn, context: Context, store: Store, calls: Calls
-    ) -> None:
-        """Ask what most likely follows, as far as nothing is known of it and the budgets allow."""
-        if not self.options.ahead:
-            return
-        for stage_id, then in predicted(contract.id, self._inputs(turn, context)):
-            known = store.done(stage_id) or store.stopped(stage_id) or store.attempts(stage_id)
-            if known or stage_id in calls.ahead:
+    def _speculate(self, stage: Stage, context: Context) -> None:
+        """Call the stages that follow the likeliest answers, as far as nothing is known of them and
+        the budgets allow."""
+        while self._options.speculative and (guess := stage.guess(self.inputs(context))):
+            # The answer will have an id of its own; only how many there are counts.
+            used = context.used_response_ids.union([stage.id] if stage.has_session else [])
+            state = {**context.cached_state, **stage.state_slice(guess)}
+            context = replace(context, cached_state=state, used_response_ids=used)
+            stage = STAGES[stage.legal_next(guess, context) or ""]
+            store = self._store
+            stored = store.done(stage.id) or store.stopped(stage.id) or store.attempts(stage.id)
+            if stored or stage.id in self._speculative:
                 continue
-            following = contracts.load(stage_id)
-            asked = self._request(following, turn, then, ())
-            count = self._count(following, asked, store)
-            own = count.input + count.output_limit
-            if not budget.before(_with(count, calls.reserved + ROOM * own)):
-                until = self.clock() + self.options.stage_deadline
-                calls.ahead[stage_id] = self._call(asked, count, until)
+            contract = contracts.load(stage.id)
+            asked = self._request(contract, context, ())
+            count = self._count(contract, asked)
+            reserve = SPECULATION_RESERVE * (count.input + count.output_limit)
+            if not budget.before(self._reserving(count, reserve)):
+                until = self._engine.clock() + self._options.stage_deadline
+                self._speculative[stage.id] = self._call(asked, count, until)
 
-    def settle(self, store: Store, calls: Calls) -> None:
-        """Note what was asked ahead and in vain. Nothing waits for an answer that no one needs."""
-        for call in calls.ahead.values():
-            ended = call.pending.done() and call.pending.exception() is None
-            answer = call.pending.result() if ended else None
-            store.unused(call.request, answer, call.count, self.clock() - call.started)
-        calls.ahead.clear()
+    def _take_speculative(self, asked: ModelRequest) -> Call | None:
+        """Return the speculative call of exactly this request."""
+        call = self._speculative.get(asked.contract)
+        if call is None or call.request != asked:
+            return None
+        return self._speculative.pop(asked.contract)
 
-    def _judged(
-        self,
-        contract: Contract,
-        turn: Turn,
-        context: Context,
-        call: Call,
-        answer: ModelAnswer,
-    ) -> AttemptRecord:
-        asked, count = call.request, call.count
-        context = replace(context, request=json.loads(asked.messages[-1].content))
-        judgement = gate.judge(contract, answer, context)
-        overruns = budget.after(count, answer)
-        if overruns:
-            judgement = judgement.stopped_by(overruns)
-        return AttemptRecord(
-            number=context.attempt,
-            contract=contract,
-            request=asked,
-            answer=answer,
-            judgement=judgement,
-            seconds=self.clock() - call.started,
-            count=count,
-            result=results.build(
-                contract.id, judgement, context, turn.risks, self.options.key_patterns
-            ),
-            instead=fallback_result(contract, judgement, context),
-        )
+    def _call(self, asked: ModelRequest, count: Count, until: float) -> Call:
+        now = self._engine.clock()
+        deadline = min(self._options.deadline, until - now)
+        work = partial(self._engine.model.complete, asked, deadline=deadline)
+        return Call(asked, count, now, self._engine.executor.submit(work))
 
     def _request(
-        self, contract: Contract, turn: Turn, context: Context, previous: Sequence[Finding]
+        self, contract: Contract, context: Context, previous: Sequence[Finding]
     ) -> ModelRequest:
         return request.build(
             contract,
-            self._inputs(turn, context),
-            request_id=f"{turn.id[:8]}-{len(context.used_response_ids)}",
-            temperature=self.options.of(contract.id, "temperature"),
-            max_output_tokens=self.options.of(contract.id, "max_output_tokens"),
-            max_input_tokens=self.options.budget_of(contract.id).input,
+            self.inputs(context),
+            request_id=f"{self._turn.id[:8]}-{len(context.used_response_ids)}",
+            temperature=self._options.of(contract.id, "temperature"),
+            max_output_tokens=self._options.of(contract.id, "max_output_tokens"),
+            max_input_tokens=self._options.budget_of(contract.id).input,
             previous=previous,
         )
 
-    def _inputs(self, turn: Turn, context: Context) -> Inputs:
-        return Inputs(
-            text=context.seen,
-            history=turn.history,
-            context=context,
-            shortlist=self.shortlist,
-            limits=self.options.limits,
-            runtime_directive=turn.runtime_directive,
-            languages=(turn.language or self.options.written_in, self.options.written_in),
-            again=turn.again,
-        )
-
-    def _count(self, contract: Contract, asked: ModelRequest, store: Store) -> Count:
+    def _count(self, contract: Contract, asked: ModelRequest) -> Count:
         return Count(
             input=budget.bound(asked),
             output_limit=asked.max_output_tokens,
-            budget=self.options.budget_of(contract.id),
-            spent=store.spent(),
+            budget=self._options.budget_of(contract.id),
+            spent=self._store.spent(),
         )
 
-    def _answer(
-        self, call: Call, store: Store, calls: Calls, until: float
-    ) -> Steps[tuple[Call, ModelAnswer]]:
-        """Wait for the model, call it again where that may help, and not beyond ``until``."""
-        contract, number = call.request.contract, 0
-        while True:
-            number += 1
-            yield (call.pending,)
-            try:
-                return call, call.pending.result()
-            except ModelUnavailable as error:
-                store.unanswered(contract, number, error)
-                wait = max(self.backoff(number), error.retry_after or 0.0)
-                late = wait > LONGEST_PAUSE or self.clock() + wait >= until
-                if number == MAX_TRIES or not error.passing or late:
-                    raise
-            paused = self.beside.start(partial(self.pause, wait))
-            calls.now[contract] = replace(call, pending=paused)
-            yield (paused,)
-            again = self._call(call.request, call.count, until)
-            calls.now[contract] = call = replace(again, started=call.started)
+    def _reserving(self, count: Count, tokens: int = 0) -> Count:
+        """Return ``count`` as if the calls under way had cost all that they may, and ``tokens``."""
+        under_way = (*self._running.values(), *self._speculative.values())
+        tokens += sum(call.tokens for call in under_way)
+        spent = Spent(count.spent.session + tokens, count.spent.day + tokens)
+        return replace(count, spent=spent)
+
+    def _judge(
+        self, contract: Contract, context: Context, call: Call, answer: ModelAnswer
+    ) -> AttemptRecord:
+        context = replace(context, request=json.loads(call.request.messages[-1].content))
+        judgement = gate.judge(contract, answer, context)
+        overruns = budget.after(call.count, answer)
+        if overruns:
+            judgement = judgement.stopped_by(overruns)
+        patterns = self._options.key_patterns
+        return AttemptRecord(
+            number=context.attempt,
+            contract=contract,
+            request=call.request,
+            answer=answer,
+            judgement=judgement,
+            seconds=self._engine.clock() - call.started,
+            count=call.count,
+            result=results.build(contract.id, judgement, context, self._turn.risks, patterns),
+            fallback=fallback_result(contract, judgement, context),
+        )
 
 
-def extracted(store: Store) -> dict[str, str]:
-    """Return the entities that triage has found in a turn's message, by type."""
-    done = store.done(entities.CONTRACT)
-    return entities.by_type(done[0] if done else None)
-
-
-def _with(count: Count, reserved: int) -> Count:
-    """Return ``count`` as if calls under way had cost all that they may."""
-    spent = count.spent
-    spent = Spent(spent.session + reserved, spent.day + reserved)
-    return replace(count, spent=spent)
-
-
-def is_refusal(finding: Finding) -> bool:
-    """Whether asking again at temperature 0.0 would only be the same question."""
-    return finding.code is Code.MODEL_REFUSAL
+def _is_refused(findings: Sequence[Finding]) -> bool:
+    """Whether the model refused: asking again at temperature 0.0 would be the same question."""
+    return any(finding.code is Code.MODEL_REFUSAL for finding in findings)

@@ -149,24 +149,6 @@ def _judged(stage: Stage, output: dict[str, Any], context: Context) -> Judgement
     return judgement
 
 
-def agency_output(agency: Agency) -> dict[str, Any]:
-    """Return what agency_detect_v1 says of an inquiry that concerns this agency alone."""
-    info = {name: getattr(agency, name) for name in ("name", "path", "description")}
-    return {
-        "judgements": {
-            "agencyDetected": [agency.id],
-            "agencyInfo": [{"agencyId": agency.id, **info}],
-            "agencyCount": 1,
-            "complexity": "low",
-        },
-        "nextStep": category_select.STAGE.id,
-    }
-
-
-def _agency(_service: Service, agency: Agency, _release: Release) -> dict[str, Any]:
-    return agency_output(agency)
-
-
 def _category(service: Service, _agency: Agency, release: Release) -> dict[str, Any]:
     entries = [entry for (owner, _), entry in release.categories.items() if owner == service.agency]
     known = {
@@ -205,7 +187,7 @@ def _shown(service: Service) -> Iterator[str]:
 
 
 _BUILD = (
-    (agency_detect.STAGE, _agency),
+    (agency_detect.STAGE, lambda _service, agency, _release: agency_detect.output_for(agency)),
     (category_select.STAGE, _category),
     (service_select.STAGE, _service),
 )

@@ -1,8 +1,8 @@
-"""Work that waits side by side: several stages of a turn in one thread.
+"""Tasks that wait side by side: several stages of a turn in one thread.
 
-A strand is a generator that yields what it waits for and goes on when that has ended. Only the
-calls of a model are made elsewhere: all the rest of a turn, its writes too, happens in one thread,
-in an order that depends on nothing but the order in which the answers come.
+A task is a generator that yields the futures that it waits for, and is resumed when one has ended.
+Model calls alone run in an executor: everything else of a turn, its writes too, happens in one
+thread, in an order that depends only on the order in which the answers come.
 """
 
 from __future__ import annotations
@@ -15,97 +15,111 @@ from ieim.pipeline.ports import ModelUnavailable
 
 T = TypeVar("T")
 
-Waits = tuple[Future[Any], ...]
-"""What a strand yields: it goes on when one of them has ended."""
-
-Steps = Generator[Waits, None, T]
+Steps = Generator[tuple[Future[Any], ...], None, T]
+"""A task's generator: it yields futures, and goes on when one of them has ended."""
 
 
-class Beside(Protocol):
-    """Where calls are made while the thread of a turn waits."""
+class Executor(Protocol):
+    """Where model calls run while the thread of a turn waits."""
 
-    def start(self, work: Callable[[], T]) -> Future[T]:
-        """Do ``work`` elsewhere; what it returns or raises is the future's."""
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Start ``work`` and return the future of what it returns or raises."""
         ...
 
-    def wait(self, pending: Collection[Future[Any]]) -> None:
-        """Return when one of ``pending`` has ended, and hold nothing meanwhile."""
+    def wait(self, futures: Collection[Future[Any]]) -> None:
+        """Return when one of ``futures`` has ended; hold no resource meanwhile."""
         ...
 
 
-class AtOnce:
-    """The simplest :class:`Beside`: work is done where it is started, so nothing ever waits."""
+class InlineExecutor:
+    """The simplest :class:`Executor`: work is done where it is submitted, so nothing ever waits."""
 
-    def start(self, work: Callable[[], T]) -> Future[T]:
-        """Do ``work`` and return how it ended."""
-        done: Future[T] = Future()
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Do ``work`` and return its ended future."""
+        future: Future[T] = Future()
         try:
-            done.set_result(work())
+            future.set_result(work())
         except Exception as error:  # noqa: BLE001  # raised again where it is read
-            done.set_exception(error)
-        return done
+            future.set_exception(error)
+        return future
 
-    def wait(self, pending: Collection[Future[Any]]) -> None:
-        """Nothing is pending."""
+    def wait(self, futures: Collection[Future[Any]]) -> None:
+        """Return at once: nothing is pending."""
 
 
-class Strand(Generic[T]):
-    """One of the things that go on at once, and how it ended."""
+class Task(Generic[T]):
+    """One generator of a group, and its result."""
 
     def __init__(self, steps: Steps[T]) -> None:
         self._steps = steps
-        self.waits: Waits = ()
-        self.ended = False
-        self._returned: T | None = None
-        self.unavailable: ModelUnavailable | None = None
+        self.futures: tuple[Future[Any], ...] = ()
+        self._result: Future[T] = Future()
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has returned, or ended by an outage of the model."""
+        return self._result.done()
 
     @property
     def ready(self) -> bool:
         """Whether it can go on."""
-        return not self.waits or any(future.done() for future in self.waits)
+        return not self.futures or any(future.done() for future in self.futures)
 
     def step(self) -> None:
-        """Go on until it waits or ends. Raises whatever it raises, but for an outage of the
-        model: that is how the strand ended."""
+        """Go on until it waits or ends. Raises what it raises, except for an outage of the model,
+        which is its result."""
         try:
-            self.waits = next(self._steps)
+            self.futures = next(self._steps)
         except StopIteration as stop:
-            self._returned, self.ended = stop.value, True
+            self._result.set_result(stop.value)
         except ModelUnavailable as error:
-            self.unavailable, self.ended = error, True
+            self._result.set_exception(error)
 
-    def wait(self) -> Steps[T]:
-        """Wait for it in another strand of the same run, and return its result."""
+    def join(self) -> Steps[T]:
+        """Wait for it in another task of the same group, and return its result."""
         while not self.ended:
-            yield self.waits
+            yield self.futures
         return self.result()
 
     def result(self) -> T:
-        """Return what it returned, once it has ended; raises
-        :class:`~ieim.pipeline.ports.ModelUnavailable` where it ended so."""
-        if self.unavailable is not None:
-            raise self.unavailable
-        return self._returned  # type: ignore[return-value]  # it has ended: its own value
+        """Return its result once it has ended.
+
+        Raises :class:`~ieim.pipeline.ports.ModelUnavailable` where that was an outage.
+        """
+        return self._result.result(0)
 
 
-class Together:
-    """The strands of one run."""
+class TaskGroup:
+    """The tasks of one run."""
 
-    def __init__(self, beside: Beside) -> None:
-        self._beside = beside
-        self._strands: list[Strand[Any]] = []
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._tasks: list[Task[Any]] = []
 
-    def add(self, steps: Steps[T]) -> Strand[T]:
-        """Let something else go on as well; it begins when the present strand waits."""
-        strand = Strand(steps)
-        self._strands.append(strand)
-        return strand
+    def start(self, steps: Steps[T]) -> Task[T]:
+        """Add a task; it begins with the next round."""
+        task = Task(steps)
+        self._tasks.append(task)
+        return task
 
-    def run(self) -> None:
-        """Return when every strand has ended; an error of ours in one of them ends all."""
-        while live := [strand for strand in self._strands if not strand.ended]:
-            ready = [strand for strand in live if strand.ready]
-            if not ready:
-                self._beside.wait({future for strand in live for future in strand.waits})
-            for strand in ready:
-                strand.step()
+    def run(self, steps: Steps[T]) -> T:
+        """Run ``steps`` to their end and return the result; the other tasks go on meanwhile."""
+        task = Task(steps)
+        self._tasks.insert(0, task)
+        while not task.ended:
+            self._round()
+        return task.result()
+
+    def finish(self) -> None:
+        """Return when every task has ended."""
+        while self._tasks:
+            self._round()
+
+    def _round(self) -> None:
+        """Step each task that is ready, or wait for one; an error of ours in one ends all."""
+        ready = [task for task in self._tasks if task.ready]
+        if not ready:
+            self._executor.wait({future for task in self._tasks for future in task.futures})
+        for task in ready:
+            task.step()
+        self._tasks = [task for task in self._tasks if not task.ended]

@@ -68,8 +68,8 @@ class Options:
     languages: frozenset[str] = frozenset({"en"})
     written_in: str = "en"
     key_patterns: Patterns = field(default_factory=dict)
-    ahead: bool = False
-    """Whether the likeliest next stages are asked beside the present one."""
+    speculative: bool = False
+    """Whether the likeliest next stages are called beside the present one."""
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Per contract: ``temperature``, ``max_output_tokens``, ``max_input_tokens``."""
 
@@ -92,8 +92,8 @@ class AttemptRecord:
     """One attempt as it is stored: what was asked, what was said, what the gate found.
 
     ``findings`` are the gate's and the budget's; ``result`` is what a triage answer that passed
-    was made into, None for the stages of the flow. ``instead`` is the judgement of what stands in
-    the answer's place, None where the answer stands or falls by itself.
+    was made into, None for the stages of the flow. ``fallback`` is the judgement of what takes the
+    place of the answer's free text, None where nothing does.
     """
 
     number: int
@@ -104,26 +104,26 @@ class AttemptRecord:
     seconds: float
     count: Count
     result: Result | None = None
-    instead: Judgement | None = None
+    fallback: Judgement | None = None
 
     @property
-    def stands(self) -> Judgement:
+    def effective(self) -> Judgement:
         """The judgement that decides what becomes of the stage."""
-        return self.instead or self.judgement
+        return self.fallback or self.judgement
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """A stage failed closed. ``said`` is the answer of one that abstained: it honestly does not
-    know (DESIGN decision 19); None for any other."""
+    """A stage failed closed. ``output`` is the answer of one that abstained, which honestly does
+    not know; None for any other."""
 
     findings: tuple[Finding, ...]
-    said: Output | None = None
+    output: Output | None = None
 
     @property
     def abstained(self) -> bool:
         """Whether the citizen may be asked instead of a person."""
-        return self.said is not None
+        return self.output is not None
 
 
 class Store(Protocol):
@@ -161,13 +161,11 @@ class Store(Protocol):
         """Note a call (the ``number``-th try of an attempt) to which no answer could be had."""
         ...
 
-    def unused(
+    def discarded(
         self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
-        """Note a call that was made ahead of its stage, and in vain: its tokens count.
-
-        ``answer`` is None where none had come yet.
-        """
+        """Store a speculative call that was not used, whose tokens count; ``answer`` is None where
+        none had come yet."""
         ...
 
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from conversations import selectors
 from conversations.models import Turn
-from conversations.turns.services import REPLY
+from ieim.pipeline.topology import REPLY
 from review.deciding import flow
 from review.deciding.signing.second import PROPOSALS
 from review.models import Action, Decision, ReviewItem

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from conversations.turns.services import REPLY
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import ANSWERING, REPLY
 from review.models import ReviewItem
 from review.states import ReviewState
 

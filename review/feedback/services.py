@@ -8,10 +8,10 @@ from django.db import transaction
 
 from conversations.models import Feedback, Session
 from conversations.turns.locking import locked
-from conversations.turns.services import REPLY
 from ieim.audit import services as audit
 from ieim.people.models import User
 from ieim.pipeline.findings import Code
+from ieim.pipeline.topology import REPLY
 from review import services
 from review.feedback.selectors import visible
 from review.models import ReviewItem

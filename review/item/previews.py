@@ -16,10 +16,10 @@ from conversations.chat.presenters import TurnView
 from conversations.chat.replies import ReplyView
 from conversations.models import Reply, ReplyOrigin
 from conversations.turns import languages, resuming
-from conversations.turns.services import REPLY
 from ieim.knowledge.notices import selectors as notices
 from ieim.people.models import User
 from ieim.pipeline.reply import reply as replies
+from ieim.pipeline.topology import REPLY
 from review import deciding
 from review.deciding import Preview, Refused
 from review.deciding.signing import second

@@ -13,7 +13,7 @@ import pytest
 from celery import current_app
 from django.conf import settings
 
-from conversations.turns import services
+from conversations.turns import moves
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CODE = ("ieim", "conversations", "review")
@@ -100,13 +100,13 @@ def test_it_sends_every_task_to_the_one_queue() -> None:
         for name, task in current_app.tasks.items()
         if name.partition(".")[0] in ("conversations", "review", "ieim")
     }
-    assert set(tasks) >= {services.RUN_TURN, "conversations.tasks.sweep", "ieim.studio.tasks.sweep"}
+    assert set(tasks) >= {moves.RUN_TURN, "conversations.tasks.sweep", "ieim.studio.tasks.sweep"}
     for name, task in tasks.items():
         routed = current_app.amqp.router.route({}, name)["queue"].name
         assert {routed, getattr(task, "queue", None) or routed} == {
             settings.CELERY_TASK_DEFAULT_QUEUE
         }, name
-    assert services.QUEUE == settings.CELERY_TASK_DEFAULT_QUEUE
+    assert moves.QUEUE == settings.CELERY_TASK_DEFAULT_QUEUE
 
 
 def test_it_sweeps_with_a_task_that_exists() -> None:

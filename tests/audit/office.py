@@ -23,7 +23,7 @@ from conversations.turns import erasing, executor
 from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish
 from ieim.people.models import User
-from ieim.pipeline.tasks import AtOnce
+from ieim.pipeline.tasks import InlineExecutor
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from ieim.studio.recall import sending
@@ -42,7 +42,7 @@ ANSWERED = 6
 def build() -> None:
     """Make all of it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(executor, "Threads", lambda _hold: AtOnce())
+        patch.setattr(executor, "ThreadExecutor", lambda _lease: InlineExecutor())
         knowledge.import_bundle(bundle=demo_bundle(), by=None)
         publishing.publish(note="first", by=None)
         eva, zoe = desk.person("eva", *desk.ALL), desk.person("zoe", *desk.ALL)

@@ -13,7 +13,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.runner import Runner
-from ieim.pipeline.tasks import AtOnce, Beside
+from ieim.pipeline.tasks import Executor, InlineExecutor
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Stopped, Turn
 from ieim.search import index_for
@@ -88,11 +88,11 @@ class MemoryStore:
         self.stops: dict[str, Stopped] = {}
         self.used = Spent()
         self.tries: list[tuple[str, int]] = []
-        self.in_vain: list[tuple[str, ModelAnswer | None]] = []
+        self.unused: list[tuple[str, ModelAnswer | None]] = []
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         for name, record in self.records:
-            output, merge = record.stands.output, record.stands.state_merge
+            output, merge = record.effective.output, record.effective.state_merge
             if name == stage and output is not None and merge is not None:
                 return output, merge
         return None
@@ -119,10 +119,10 @@ class MemoryStore:
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         self.tries.append((stage, number))
 
-    def unused(
+    def discarded(
         self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
-        self.in_vain.append((asked.contract, answer))
+        self.unused.append((asked.contract, answer))
 
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         self.records.append((stage, attempt))
@@ -138,7 +138,7 @@ def run(
     *,
     options: Options | None = None,
     shortlist: Shortlist | None = None,
-    beside: Beside | None = None,
+    executor: Executor | None = None,
     release: Release = RELEASE,
     **turn: Any,
 ) -> tuple[Outcome, MemoryStore]:
@@ -154,7 +154,7 @@ def run(
         pause=pauses.append,
         backoff=float,
         options=options or Options(),
-        beside=beside or AtOnce(),
+        executor=executor or InlineExecutor(),
     )
     message = Turn(**{"id": "t-1", "session_id": SESSION, "text": TEXT, **turn})
     return runner.run(message, store), store

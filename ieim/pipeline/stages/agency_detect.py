@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.knowledge import Agency
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, mismatch, unknown
 from ieim.pipeline.stages.slots import retrieved
 
@@ -118,6 +119,25 @@ def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]
     }
 
 
+def output_for(agency: Agency) -> dict[str, Any]:
+    """Return the answer for an inquiry that concerns this agency alone."""
+    info = {name: getattr(agency, name) for name in ("name", "path", "description")}
+    return {
+        "judgements": {
+            "agencyDetected": [agency.id],
+            "agencyInfo": [{"agencyId": agency.id, **info}],
+            "agencyCount": 1,
+            "complexity": "low",
+        },
+        "nextStep": "category_select_v1",
+    }
+
+
+def _guess(inputs: Inputs) -> Output | None:
+    best = inputs.shortlist.agencies(inputs.query, limit=inputs.limits["agencies"])[:1]
+    return output_for(best[0].item) if best else None
+
+
 STAGE = Stage(
     id="agency_detect_v1",
     build_input=_build_input,
@@ -127,5 +147,6 @@ STAGE = Stage(
     branch=_branch,
     knowledge=_knowledge,
     semantics=_semantics,
+    guess=_guess,
     enums=_enums,
 )

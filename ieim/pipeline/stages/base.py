@@ -15,6 +15,7 @@ from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import Redacted
 from ieim.pipeline.ports import Shortlist
+from ieim.pipeline.reply.reply import Reply
 
 Output = Mapping[str, Any]
 HISTORY_ITEMS = 20
@@ -180,6 +181,12 @@ class Stage:
     scores: Callable[[Output], Iterable[Score]] = lambda _output: ()
     claims: Callable[[Output], Iterable[Claim]] = lambda _output: ()
     semantics: Callable[[Output, Context], Iterable[Finding]] = lambda _output, _context: ()
+    reply: Callable[[Mapping[str, Output], Context], Reply] | None = None
+    """The reply of a turn whose flow ends with this stage, from the outputs of all its stages."""
+    guess: Callable[[Inputs], Output | None] = lambda _inputs: None
+    """The likeliest answer, for which the next stage is called speculatively; None for no guess."""
+    uses_entities: Callable[[str], bool] = lambda _raw: False
+    """Whether an answer, as it came, is judged only after extract has ended."""
     enums: Callable[[Mapping[str, Any]], Mapping[tuple[str, ...], Sequence[str]]] = lambda _p: {}
     """Where in the schema sent to the server the runtime's own codes go; at an open map they are
     its keys."""

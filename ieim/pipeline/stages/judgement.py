@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.reply import guidance
+from ieim.pipeline.reply.reply import Reply, render_guidance
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage
+
+LIKELY = 0.0
+"""A message is more like an inquiry than not above it."""
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
@@ -36,6 +40,22 @@ def _state_slice(output: Output) -> dict[str, Any]:
     return {"judgement_v1": {"inquiry": output["judgements"]["inquiry"]}}
 
 
+def _reply(outputs: Mapping[str, Output], _context: Context) -> Reply:
+    return render_guidance(outputs["judgement_v1"]["assistantReply"])
+
+
+def _guess(inputs: Inputs) -> Output | None:
+    """Guess an inquiry by what the message is like, or, where words alone rank, by whether any
+    service shares one with it."""
+    asked = inputs.shortlist.asked(inputs.text, in_a_talk=bool(inputs.history))
+    if asked is not None:
+        likely = asked.like > LIKELY
+    else:
+        found = inputs.shortlist.services(inputs.query, agencies=None, limit=1)
+        likely = any(each.score > 0 for each in found)
+    return {"judgements": {"inquiry": True}} if likely else None
+
+
 STAGE = Stage(
     id="judgement_v1",
     build_input=_build_input,
@@ -43,4 +63,6 @@ STAGE = Stage(
     legal_next=_legal_next,
     has_session=False,
     semantics=_semantics,
+    reply=_reply,
+    guess=_guess,
 )

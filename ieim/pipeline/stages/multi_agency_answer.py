@@ -10,6 +10,7 @@ from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.gate import grounding, subject
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Ranked
+from ieim.pipeline.reply.reply import Reply, render_several
 from ieim.pipeline.stages.base import (
     Context,
     Inputs,
@@ -94,6 +95,13 @@ def _legal_next(_output: Output, _context: Context) -> str:
     return "session_end"
 
 
+def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
+    output = outputs["multi_agency_service_answer_v1"]
+    cited = cited_services(output, context)
+    rules = outputs.get("service_select_v1", {}).get("template", {}).get("rules", "")
+    return render_several(output["assistantReply"], cited, context.release, rules=rules)
+
+
 def _state_slice(output: Output) -> dict[str, Any]:
     return {"multi_agency_service_answer_v1": dict(output), "nextStep": "session_end"}
 
@@ -115,5 +123,6 @@ STAGE = Stage(
     branch=_branch,
     knowledge=_knowledge,
     semantics=_semantics,
+    reply=_reply,
     enums=_enums,
 )

@@ -9,6 +9,7 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate import subject
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.reply import entities, template
+from ieim.pipeline.reply.reply import Reply, render_service
 from ieim.pipeline.stages.base import (
     Context,
     Inputs,
@@ -91,6 +92,19 @@ def _legal_next(_output: Output, context: Context) -> str:
     return "multi_agency_service_answer_v1" if context.complexity == "high" else "session_end"
 
 
+def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
+    output = outputs["service_select_v1"]
+    agency_id = context.answering_agency or ""
+    return render_service(
+        output["template"]["placeholders"],
+        service=context.release.services[agency_id, output["serviceSelection"]["serviceKey"]],
+        agency=context.release.agencies[agency_id],
+        category_value=selected_category(context),
+        entities=context.entities,
+        rules=output["template"]["rules"],
+    )
+
+
 def _state_slice(output: Output) -> dict[str, Any]:
     kept = {name: output[name] for name in ("serviceSelection", "template")}
     return {"service_select_v1": kept, "nextStep": output["nextStep"]}
@@ -117,5 +131,7 @@ STAGE = Stage(
     knowledge=_knowledge,
     scores=_scores,
     semantics=_semantics,
+    reply=_reply,
+    uses_entities=entities.may_name,
     enums=_enums,
 )

@@ -13,7 +13,6 @@ from uuid import UUID
 
 from conversations.selectors import HISTORY_CHARS
 from conversations.turns import languages, running
-from conversations.turns.services import REPLY
 from ieim.knowledge import crisis
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.findings import Finding, all_waivable
@@ -22,6 +21,7 @@ from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
+from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import (
     Abstained,
     Answered,
@@ -80,7 +80,7 @@ class MemoryStore:
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         """Do nothing: a call without an answer is tried again, or the case is not run."""
 
-    def unused(
+    def discarded(
         self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
         """Do nothing: no speculative calls are made."""
@@ -94,7 +94,7 @@ class MemoryStore:
         That is the answer that passed; or else the first that a person could approve as it stands
         (all its findings are waivable): a choice with too low a score is still a choice.
         """
-        judgements = [record.stands for record in self.records.get(stage, ())]
+        judgements = [record.effective for record in self.records.get(stage, ())]
         for judgement in sorted(judgements, key=lambda each: not each.passed):
             if judgement.output is not None and all_waivable(judgement.findings):
                 return judgement.output
@@ -203,7 +203,7 @@ class Asker:
             pause=time.sleep,
             backoff=running.backoff,
             # Nobody waits for a case: no speculative calls.
-            options=replace(self.options, ahead=False),
+            options=replace(self.options, speculative=False),
         )
         # The ids say nothing of the case: a model could learn from its id what is expected.
         turn = Turn(

@@ -18,7 +18,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Citation, Correction, CorrectionNotice, Session
 from conversations.record.vouched import CORRECTION, NOTICE
-from conversations.turns import services
+from conversations.turns import moves
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
 from ieim.knowledge.notices.texts import BadText, plain_text
@@ -106,7 +106,7 @@ def queue(*, notice_id: UUID) -> None:
 
     def send() -> None:
         # By name: the tasks import this module.
-        current_app.send_task(SEND, (str(notice_id),), queue=services.QUEUE, retry=False)
+        current_app.send_task(SEND, (str(notice_id),), queue=moves.QUEUE, retry=False)
 
     transaction.on_commit(send, robust=True)
 
@@ -153,7 +153,7 @@ def _deliver_batch(notice_id: UUID, after: int) -> int | None:
             actor=notice.created_by.actor,
             rows=[CORRECTION.row(correction)],
         )
-        services.changed(turn)
+        moves.changed(turn)
     return batch[-1]
 
 

@@ -114,7 +114,7 @@ def side_view(side: Side, text: str) -> SideView:
             StageView(
                 contract=name,
                 words=stage_label(name),
-                passed=bool(records) and records[-1].stands.passed,
+                passed=bool(records) and records[-1].effective.passed,
                 findings=tuple(store.unasked.get(name, ())),
                 calls=tuple(map(_call_view, records)),
                 shortlists=side.shortlists(name),

@@ -13,8 +13,7 @@ from django.utils.translation import gettext
 from conversations.turns import languages
 from conversations.turns.choosing import choice_of
 from conversations.turns.models import ChoiceOutcome
-from conversations.turns.services import REPLY
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import ANSWERING, REPLY
 from review import crisis
 from review.deciding import answers, flow
 from review.deciding.errors import Refused, Unchosen, Unconfirmed

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from conversations.turns.services import REPLY
 from ieim.audit import services as audit
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.stages import multi_agency_answer
-from ieim.pipeline.topology import ANSWERING
+from ieim.pipeline.topology import ANSWERING, REPLY
 from review.corrections import records
 from review.deciding.signing import second
 from review.models import Action, Decision, ReviewItem, SignOff

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conversations.turns import resuming, services
+from conversations.turns import moves, resuming
 from conversations.turns.resuming import NotWaiting
 from ieim.people.models import User
 from review.corrections import records
@@ -72,7 +72,7 @@ def _take_back(item: ReviewItem, decision: Decision, actor: User) -> None:
 
 def _reopen(item: ReviewItem, actor: User) -> None:
     if not was_closed(item):
-        services.open_review(turn=item.turn, stage=item.stage, codes=item.reasons)
+        moves.open_review(turn=item.turn, stage=item.stage, codes=item.reasons)
         return
     by = records.actor_of(actor)
     try:

@@ -14,7 +14,7 @@ from conversations.chat.announcing import announcement, heard
 from conversations.chat.presenters import ChatView
 from conversations.models import Turn
 from conversations.rating.services import rate
-from conversations.turns import executor, running, services
+from conversations.turns import executor, moves, running, services
 from conversations.turns.choosing import choose, expire
 from conversations.turns.models import Choice
 from ieim.people.models import User
@@ -113,7 +113,7 @@ def none_in_time(turn: Turn) -> Turn:
 def waited(turn: Turn) -> Turn:
     """The model was away until somebody else had to have it."""
     assert turn.state == "awaiting_model"
-    long_ago = timezone.now() - services.GIVE_UP_ON_MODEL
+    long_ago = timezone.now() - moves.GIVE_UP_ON_MODEL
     Turn.objects.filter(pk=turn.pk).update(retry_at=long_ago, unavailable_since=long_ago)
     return ran(turn, {"judgement_v1": [503] * 3})
 

@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from conversations.chat import socket as consumers
 from conversations.models import Turn
-from conversations.turns import flags, messages, refusing, services
+from conversations.turns import flags, messages, moves, refusing, services
 from tests.conversations.chat.tabs import run_newest, tab, texts, view
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
@@ -87,7 +87,7 @@ async def test_it_shows_help_at_the_moment_that_a_model_flags_a_danger(secret: s
 def flagged(turn: Turn, classified: dict[str, Any]) -> None:
     """Be the store of a stage that has passed."""
     flags.add(turn=turn, classified=classified)
-    services.changed(turn)
+    moves.changed(turn)
 
 
 async def test_it_builds_the_reply_up_only_after_its_gate(secret: str) -> None:

@@ -14,6 +14,7 @@ from conversations.models import Attempt, Line, PersonRequest, Takeover, Turn
 from conversations.person import services, talking
 from conversations.turns import choosing, erasing, running
 from conversations.turns import services as turns
+from conversations.turns.leases import LeaseLost, renew_lease, take_lease
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -182,11 +183,11 @@ def test_renewing_a_claim_leaves_the_conversation_alone(request_: PersonRequest,
 
 def test_what_the_assistant_was_at_is_the_persons(request_: PersonRequest, eva: User) -> None:
     pending = turns.receive_turn(secret=SECRET, text=VISA, enqueue=False)
-    claimed = turns.take_lease(turn_id=pending.pk)
+    claimed = take_lease(turn_id=pending.pk)
     assert claimed is not None
     taken_over(request_, eva)
-    with pytest.raises(turns.LeaseLost):
-        turns.renew_lease(turn_id=pending.pk, lease=claimed.lease)
+    with pytest.raises(LeaseLost):
+        renew_lease(turn_id=pending.pk, lease=claimed.lease)
     running.run_turn(turn_id=pending.pk)
     assert Turn.objects.get(pk=pending.pk).state == "with_person"
 

@@ -10,7 +10,7 @@ from pytest_django.fixtures import Settings
 
 from conversations import selectors
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn
-from conversations.turns import running, services
+from conversations.turns import moves, running
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.personal.keys import compile_patterns
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
@@ -137,7 +137,7 @@ def test_it_asks_no_model_when_redaction_fails(ask: Ask, monkeypatch: pytest.Mon
     monkeypatch.setattr("ieim.pipeline.runner.prepare", broken)
     model = Listening()
     turn = ask(TEXT, model=model)
-    for _ in range(services.MAX_RUNS):
+    for _ in range(moves.MAX_RUNS):
         running.run_turn(turn_id=turn.pk, model=model)
     turn.refresh_from_db()
     assert model.sent == []

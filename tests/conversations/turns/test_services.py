@@ -12,7 +12,8 @@ from django.utils import timezone
 from conversations import sweeper
 from conversations.models import Session, Turn
 from conversations.states import TurnState
-from conversations.turns import services
+from conversations.turns import moves, services
+from conversations.turns.leases import LEASE, LeaseLost, renew_lease, take_lease
 from conversations.turns.refusing import Refused
 from ieim.audit.models import AuditEvent
 from tests.fixtures import VISA, Ask
@@ -103,22 +104,22 @@ def test_it_takes_the_next_question_after_the_answer(ask: Ask) -> None:
 
 def test_it_lets_one_worker_claim_a_turn(published: None) -> None:
     turn = receive()
-    claimed = services.take_lease(turn_id=turn.pk)
+    claimed = take_lease(turn_id=turn.pk)
     assert claimed is not None
     assert claimed.state == "running"
-    assert services.take_lease(turn_id=turn.pk) is None
+    assert take_lease(turn_id=turn.pk) is None
 
 
 def test_it_refuses_writes_of_a_run_whose_lease_was_lost(published: None) -> None:
     turn = receive()
-    claimed = services.take_lease(turn_id=turn.pk)
+    claimed = take_lease(turn_id=turn.pk)
     assert claimed is not None
     sweeper.sweep(at_start=True)
-    assert services.take_lease(turn_id=turn.pk) is not None
-    with pytest.raises(services.LeaseLost):
-        services.renew_lease(turn_id=turn.pk, lease=claimed.lease)
-    with pytest.raises(services.LeaseLost), transaction.atomic():
-        services.move_turn(claimed, TurnState.ANSWERED)
+    assert take_lease(turn_id=turn.pk) is not None
+    with pytest.raises(LeaseLost):
+        renew_lease(turn_id=turn.pk, lease=claimed.lease)
+    with pytest.raises(LeaseLost), transaction.atomic():
+        moves.move_turn(claimed, TurnState.ANSWERED)
 
 
 def test_it_sweeps_a_turn_that_the_broker_forgot(published: None) -> None:
@@ -133,9 +134,9 @@ def test_it_sweeps_a_turn_that_the_broker_forgot(published: None) -> None:
 
 def test_it_sweeps_a_turn_whose_worker_is_gone(published: None) -> None:
     turn = receive()
-    services.take_lease(turn_id=turn.pk)
+    take_lease(turn_id=turn.pk)
     assert sweeper.sweep().abandoned == 0
-    later = timezone.now() + services.LEASE + timedelta(seconds=1)
+    later = timezone.now() + LEASE + timedelta(seconds=1)
     assert sweeper.sweep(now=later).abandoned == 1
     turn.refresh_from_db()
     assert (turn.state, turn.lease) == ("queued", None)
@@ -143,17 +144,17 @@ def test_it_sweeps_a_turn_whose_worker_is_gone(published: None) -> None:
 
 def test_it_parks_a_turn_while_the_model_is_away_and_then_asks_a_person(published: None) -> None:
     turn = receive()
-    claimed = services.take_lease(turn_id=turn.pk)
+    claimed = take_lease(turn_id=turn.pk)
     assert claimed is not None
-    services.await_model(turn=claimed, reason="reset", retry_after=None)
+    moves.await_model(turn=claimed, reason="reset", retry_after=None)
     turn.refresh_from_db()
     assert turn.state == "awaiting_model"
-    assert services.take_lease(turn_id=turn.pk) is None
-    long_ago = timezone.now() - services.GIVE_UP_ON_MODEL
+    assert take_lease(turn_id=turn.pk) is None
+    long_ago = timezone.now() - moves.GIVE_UP_ON_MODEL
     Turn.objects.filter(pk=turn.pk).update(retry_at=long_ago, unavailable_since=long_ago)
-    again = services.take_lease(turn_id=turn.pk)
+    again = take_lease(turn_id=turn.pk)
     assert again is not None
-    services.await_model(turn=again, reason="reset", retry_after=None)
+    moves.await_model(turn=again, reason="reset", retry_after=None)
     turn.refresh_from_db()
     assert turn.state == "needs_review"
     assert [item.reasons for item in turn.review_items.all()] == [["model.unavailable"]]

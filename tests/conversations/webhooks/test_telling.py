@@ -11,7 +11,8 @@ from django.db import transaction
 
 from conversations.models import Delivery, Session, Subscription, Turn
 from conversations.tasks import deliver
-from conversations.turns import erasing, resuming, running, services
+from conversations.turns import erasing, moves, resuming, running
+from conversations.turns.leases import take_lease
 from ieim.pipeline.reply import reply as replies
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import SESSIONS, Integrator
@@ -130,10 +131,10 @@ def test_a_session_says_what_is_wrong_with_a_name(office: Receiver, body: Any, s
 def test_the_event_and_the_state_stand_or_fall_together(office: Receiver) -> None:
     channel = Channel()
     channel.ask(VISA)
-    turn = services.take_lease(turn_id=Turn.objects.get().pk)
+    turn = take_lease(turn_id=Turn.objects.get().pk)
     assert turn is not None
     with transaction.atomic():
-        services.give_to_person(turn=turn, stage="reply", codes=["policy.risk"])
+        moves.give_to_person(turn=turn, stage="reply", codes=["policy.risk"])
         assert Delivery.objects.count() == 1
         transaction.set_rollback(True)
     assert not Delivery.objects.exists()

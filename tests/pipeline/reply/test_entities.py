@@ -22,7 +22,7 @@ class ExtractLast:
     def __init__(self) -> None:
         self._waiting: list[tuple[Callable[[], Any], Future[Any]]] = []
 
-    def start(self, work: Callable[[], Any]) -> Future[Any]:
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
         done: Future[Any] = Future()
         self._waiting.append((work, done))
         return done
@@ -52,21 +52,21 @@ def order(store: MemoryStore) -> list[str]:
 
 def test_a_reply_that_repeats_it_waits_for_it() -> None:
     model = ScriptedModel({"service_select_v1": [naming("date")]})
-    outcome, store = run(model, beside=ExtractLast())
+    outcome, store = run(model, executor=ExtractLast())
     assert isinstance(outcome, Answered)
     assert outcome.reply.sections[0] == Section("entity_date", ("3 May",))
     assert order(store)[-2:] == ["extract", "service_select_v1"]
 
 
 def test_no_other_reply_does() -> None:
-    _, store = run(ScriptedModel(), beside=ExtractLast())
+    _, store = run(ScriptedModel(), executor=ExtractLast())
     assert order(store)[-1] == "extract"
 
 
 def test_what_is_not_in_the_message_stands_behind_nothing() -> None:
     wrong = [naming("person_name"), naming("person_name") | {"response_id": "r-9"}]
     wrong[1]["telemetry"] = {"notes": "tried again"}
-    outcome, _ = run(ScriptedModel({"service_select_v1": wrong}), beside=ExtractLast())
+    outcome, _ = run(ScriptedModel({"service_select_v1": wrong}), executor=ExtractLast())
     assert isinstance(outcome, NeedsReview)
     assert {finding.code for finding in outcome.findings} == {Code.TEMPLATE_UNRESOLVED}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Reply, Turn
-from conversations.turns import services
+from conversations.turns import moves
 from ieim.pipeline.findings import Code
 from review import deciding
 from review.deciding import Action, Refused
@@ -67,7 +67,7 @@ def test_it_offers_nothing_while_the_turn_runs() -> None:
 def test_it_only_dismisses_what_nothing_waits_for_any_more() -> None:
     """A turn can have an item for its stage and one for an outage; one decision ends both."""
     turn = desk.ask(VISA, {"category_select_v1": BAD})
-    services.open_review(turn=turn, stage="reply", codes=[Code.MODEL_UNAVAILABLE.value])
+    moves.open_review(turn=turn, stage="reply", codes=[Code.MODEL_UNAVAILABLE.value])
     eva = desk.person("eva")
     text = "Please write to us."
     taken_and_decided(

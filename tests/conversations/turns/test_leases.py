@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from conversations.models import Turn
 from conversations.turns import services
-from conversations.turns.leases import Leases
-from conversations.turns.services import LeaseLost
+from conversations.turns.leases import LeaseLost, Leases, take_lease
 from ieim.knowledge.heartbeat import Heartbeat
 from tests.fixtures import VISA
 
@@ -24,7 +23,7 @@ def claimed(number: int) -> list[Turn]:
     turns = []
     for each in range(number):
         turn = services.receive_turn(secret=f"s{each}", text=VISA, enqueue=False)
-        taken = services.take_lease(turn_id=turn.pk)
+        taken = take_lease(turn_id=turn.pk)
         assert taken is not None
         turns.append(taken)
     Turn.objects.update(leased_until=timezone.now())

@@ -13,8 +13,8 @@ from ieim.pipeline.stages.slots import LONGEST_SUMMARY, cut, service_slot
 from ieim.pipeline.stages.triage import LONGEST_MEANING, meaning
 from tests.llm.offline.turns import ROOT
 from tests.pipeline.build import CONTRACTS, REPLACE
-from tests.pipeline.calls.test_portable import asked
 from tests.pipeline.drive import payload
+from tests.pipeline.test_portable import asked
 
 LONG = Service("a", "a.b", "Name", "https://a.example", overview="A long story. " * 100)
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from conversations.models import Seat
-from conversations.turns.semaphore import Seats
+from conversations.turns.semaphore import SharedSemaphore
 from ieim.pipeline.ports import ModelUnavailable
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,9 +22,9 @@ def test_processes_share_the_seats_and_every_call_gets_one() -> None:
     """Two processes with twelve calls: each call ends only when as many are there as may be."""
     lock, here, most, done = threading.Lock(), 0, 0, 0
     together = threading.Barrier(MOST)
-    processes = [Seats(MOST, keep=60) for _ in range(2)]
+    processes = [SharedSemaphore(MOST, keep=60) for _ in range(2)]
 
-    def call(seats: Seats) -> None:
+    def call(seats: SharedSemaphore) -> None:
         nonlocal here, most, done
         with seats.held():
             with lock:
@@ -49,20 +49,19 @@ def held_by_another(until: timedelta) -> None:
 
 def test_a_seat_of_a_killed_process_is_free_once_its_call_would_be_over() -> None:
     held_by_another(timedelta(seconds=-1))
-    with Seats(1, keep=60).held(patience=60):
+    with SharedSemaphore(1, keep=60).held(patience=60):
         connection.close()
 
 
 def test_a_call_does_not_wait_for_ever() -> None:
     held_by_another(timedelta(minutes=5))
-    with pytest.raises(ModelUnavailable) as told, Seats(1, keep=60).held(patience=0.01):
+    with pytest.raises(ModelUnavailable) as told, SharedSemaphore(1, keep=60).held(patience=0.01):
         pytest.fail("there was no seat")
     assert not told.value.passing
 
 
 def test_a_seat_that_was_lost_is_not_given_back_for_its_new_holder() -> None:
-    seats, other = Seats(1, keep=60), uuid.uuid4()
+    seats, other = SharedSemaphore(1, keep=60), uuid.uuid4()
     with seats.held():
         Seat.objects.update(holder=other)
-    seats.serve()
     assert Seat.objects.get().holder == other

@@ -14,7 +14,6 @@ from pytest_django import Settings
 from conversations import selectors
 from conversations.models import Turn
 from conversations.turns import executor, running, services
-from conversations.turns.executor import Places
 from conversations.turns.leases import leases
 from ieim.llm.offline import OfflineModel
 from tests.fixtures import VISA
@@ -59,7 +58,7 @@ class Meeting:
 def test_more_turns_wait_than_work_and_none_has_a_connection(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(executor, "working", Places(2))
+    monkeypatch.setattr(executor, "working", threading.Semaphore(2))
     turns = [
         services.receive_turn(secret=f"s{each}", text=VISA, enqueue=False) for each in range(TURNS)
     ]
@@ -105,28 +104,6 @@ def test_a_run_that_lost_its_turn_meanwhile_asks_no_more(published: None) -> Non
     assert not turn.stages.get().attempts.exists()
 
 
-def test_places_go_to_who_came_first() -> None:
-    places, order = Places(1), []
-    places.take()
-    here = [threading.Event() for _ in range(3)]
-
-    def come(number: int) -> None:
-        here[number].set()
-        with places.held():
-            order.append(number)
-
-    threads = [threading.Thread(target=come, args=(number,)) for number in range(3)]
-    for number, thread in enumerate(threads):
-        thread.start()
-        here[number].wait(10)
-        while len(places._queue) <= number:
-            here[number].wait(0)  # until it stands in the queue
-    places.leave()
-    for thread in threads:
-        thread.join(10)
-    assert order == [0, 1, 2]
-
-
 @pytest.mark.django_db(transaction=True)
 def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
     published: None, monkeypatch: pytest.MonkeyPatch
@@ -157,5 +134,5 @@ def test_the_statements_that_django_notes_are_not_kept(settings: Settings) -> No
     settings.DEBUG = True
     Turn.objects.count()
     assert connection.queries
-    executor.let_go()
+    executor.release_connection()
     assert not connection.queries

@@ -15,7 +15,7 @@ from ieim.pipeline.work import Answered, NeedsReview, Options
 from tests.pipeline.build import valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, run
 
-AHEAD = Options(ahead=True)
+AHEAD = Options(speculative=True)
 LOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
 TRIAGE = ["classify", "extract", "identity_assist"]
 
@@ -27,7 +27,7 @@ class Rounds:
         self.rounds: list[list[str]] = []
         self._waiting: list[tuple[Callable[[], Any], Future[Any]]] = []
 
-    def start(self, work: Callable[[], Any]) -> Future[Any]:
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
         done: Future[Any] = Future()
         self._waiting.append((work, done))
         return done
@@ -44,25 +44,25 @@ class Rounds:
 
 def test_the_usual_path_is_two_calls_after_one_another() -> None:
     rounds = Rounds()
-    outcome, store = run(ScriptedModel(), options=AHEAD, beside=rounds)
+    outcome, store = run(ScriptedModel(), options=AHEAD, executor=rounds)
     assert isinstance(outcome, Answered)
     assert [sorted(each) for each in rounds.rounds] == [
         sorted(LOW[:3]),
         sorted([*TRIAGE, LOW[3]]),
     ]
-    assert store.in_vain == []
+    assert store.unused == []
 
 
 def test_without_it_there_are_four() -> None:
     rounds = Rounds()
-    run(ScriptedModel(), beside=rounds)
+    run(ScriptedModel(), executor=rounds)
     assert [len(each) for each in rounds.rounds] == [1, 4, 1, 1]
 
 
 def test_the_requests_and_the_records_are_the_same_to_the_byte() -> None:
     def told(options: Options) -> object:
         model = ScriptedModel()
-        outcome, store = run(model, options=options, beside=Rounds())
+        outcome, store = run(model, options=options, executor=Rounds())
         requests = sorted(model.requests, key=lambda request: request.contract)
         records = {name: (r.request, r.judgement, r.number) for name, r in store.records}
         return outcome, requests, records
@@ -73,37 +73,39 @@ def test_the_requests_and_the_records_are_the_same_to_the_byte() -> None:
 def test_an_answer_for_another_result_is_not_used() -> None:
     """The model finds two agencies; asked ahead was the category of one."""
     model = ScriptedModel(high_script())
-    outcome, store = run(model, options=AHEAD, beside=Rounds())
+    outcome, store = run(model, options=AHEAD, executor=Rounds())
     assert isinstance(outcome, Answered)
-    assert [name for name, _ in store.in_vain] == ["category_select_v1"]
-    assert isinstance(store.in_vain[0][1], ModelAnswer)
+    assert [name for name, _ in store.unused] == ["category_select_v1"]
+    assert isinstance(store.unused[0][1], ModelAnswer)
     assert "category_select_v1" not in [name for name, _ in store.records]
 
 
 def test_an_answer_that_has_not_come_is_not_waited_for() -> None:
     class Never(Rounds):
-        def start(self, work: Callable[[], Any]) -> Future[Any]:
+        def submit(self, work: Callable[[], Any]) -> Future[Any]:
             if work.args[0].contract == "category_select_v1":  # type: ignore[attr-defined]  # a partial
                 return Future()
-            return super().start(work)
+            return super().submit(work)
 
-    outcome, store = run(ScriptedModel(high_script()), options=AHEAD, beside=Never())
+    outcome, store = run(ScriptedModel(high_script()), options=AHEAD, executor=Never())
     assert isinstance(outcome, Answered)
-    assert store.in_vain == [("category_select_v1", None)]
+    assert store.unused == [("category_select_v1", None)]
 
 
-def test_it_is_in_vain_where_the_message_is_no_inquiry_after_all() -> None:
+def test_it_is_unused_where_the_message_is_no_inquiry_after_all() -> None:
     answer = valid("judgement_v1")
     said = {"assistantReply": "What would you like to know?", "nextStep": "session_end"}
     answer.update(judgements={"inquiry": False}, **said)
-    outcome, store = run(ScriptedModel({"judgement_v1": [answer]}), options=AHEAD, beside=Rounds())
+    outcome, store = run(
+        ScriptedModel({"judgement_v1": [answer]}), options=AHEAD, executor=Rounds()
+    )
     assert isinstance(outcome, Answered)
-    assert sorted(name for name, _ in store.in_vain) == ["agency_detect_v1", "category_select_v1"]
+    assert sorted(name for name, _ in store.unused) == ["agency_detect_v1", "category_select_v1"]
 
 
 def test_nothing_is_asked_ahead_of_what_no_service_matches() -> None:
     rounds = Rounds()
-    run(ScriptedModel(), options=AHEAD, beside=rounds, text="hello")
+    run(ScriptedModel(), options=AHEAD, executor=rounds, text="hello")
     assert rounds.rounds[0] == ["judgement_v1"]
 
 
@@ -136,7 +138,7 @@ def test_a_second_attempt_is_what_it_would_have_been() -> None:
 def test_nothing_is_asked_ahead_when_a_budget_is_nearly_used() -> None:
     rounds = Rounds()
     options = replace(AHEAD, budget=Budget(session=60_000))
-    outcome, _ = run(ScriptedModel(), options=options, beside=rounds)
+    outcome, _ = run(ScriptedModel(), options=options, executor=rounds)
     assert isinstance(outcome, Answered)
     assert rounds.rounds[0] == ["judgement_v1"]
 
@@ -147,7 +149,7 @@ def test_calls_under_way_count_until_they_have_cost_what_they_cost() -> None:
     run(model)
     largest = max(bound(each) + each.max_output_tokens for each in model.requests)
     options = Options(budget=Budget(session=largest))
-    outcome, store = run(ScriptedModel(), options=options, beside=rounds)
+    outcome, store = run(ScriptedModel(), options=options, executor=rounds)
     assert isinstance(outcome, Answered)
     assert store.failed == []
     assert {len(each) for each in rounds.rounds} == {1}

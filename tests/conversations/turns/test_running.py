@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from conversations import selectors
 from conversations.models import Attempt, Reply, Stage, Turn
 from conversations.record.replay import replay
-from conversations.turns import running, services
+from conversations.turns import moves, running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.knowledge import vectors
@@ -141,7 +141,7 @@ def test_it_queues_a_turn_again_after_an_error_of_ours_and_then_asks_a_person(
 
     monkeypatch.setattr("ieim.pipeline.gate.gate.judge", broken)
     turn = ask()
-    for runs in range(1, services.MAX_RUNS):
+    for runs in range(1, moves.MAX_RUNS):
         assert (turn.state, turn.runs) == ("queued", runs)
         running.run_turn(turn_id=turn.pk)
         turn.refresh_from_db()

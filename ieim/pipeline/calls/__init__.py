@@ -1,1 +1,0 @@
-"""The calls to a model: what is sent, what runs beside what, and what asking back makes of it."""
