@@ -16,10 +16,10 @@ class ConversationsConfig(AppConfig):
         """Let the audit record vouch for the rows of this app, and other sites ask its API."""
         from corsheaders.signals import check_request_enabled
 
-        from conversations.framing import cors
-        from conversations.record import asked, vouched
+        from conversations import framing
+        from conversations.record import audited, calls
         from ieim.audit import vouching
 
-        vouching.register(*vouched.KINDS)
-        vouching.register_check(asked.faults)
-        check_request_enabled.connect(cors.is_of_an_allowed_site)
+        vouching.register(*audited.KINDS)
+        vouching.register_check(calls.artifact_faults)
+        check_request_enabled.connect(framing.is_allowed_origin)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import uuid
 import zlib
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
-from conversations.corrections.models import Citation, Correction, CorrectionNotice
 from conversations.mail.models import MailRequest
 from conversations.person.models import Line, PersonRequest, Takeover
-from conversations.rating.models import Feedback, Rating
-from conversations.record.models import Artifact, Delay, Seat, Unused
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from conversations.turns.models import Choice, Replacement
 from conversations.webhooks.models import Delivery, Subscription, Webhook
-from ieim.audit.models import Standing
+from ieim.audit.models import AppendOnlyModel, Standing
+from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 
 __all__ = [
@@ -280,3 +280,210 @@ class ClientTurn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.client_id} of {self.session_id}"
+
+
+class Citation(models.Model):
+    """A service that a reply was made from; written with the reply, gone with it.
+
+    ``service_sha256`` names the version: the digest of the service's content as in
+    :func:`conversations.corrections.version`, whatever the release.
+    """
+
+    reply = models.ForeignKey(
+        "conversations.Reply", on_delete=models.CASCADE, related_name="citations"
+    )
+    agency = models.CharField(max_length=ID_LIMIT)
+    service = models.CharField(max_length=ID_LIMIT)
+    service_sha256 = models.CharField(max_length=64)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["agency", "service", "service_sha256"], name="citation_of_service")
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["reply", "agency", "service"], name="citation_once_a_reply"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agency}/{self.service} in {self.reply_id}"
+
+
+class CorrectionNotice(models.Model):
+    """A correction as it was written and confirmed: once, for many answers.
+
+    It goes to the answers made from ``agency``'s ``service`` until it was written: of the version
+    ``service_sha256`` (blank: of any), never of ``other_than_sha256`` (blank: of none), and of
+    ``turns`` only (UUIDs as text; None: of all), which were ``total`` at that moment. ``sent_at``
+    is None until all that are still there have it; ``sent``, ``repeated`` (had these words already)
+    and ``gone`` (erased meanwhile) then add up to ``total``.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    agency = models.CharField(max_length=ID_LIMIT)
+    service = models.CharField(max_length=ID_LIMIT)
+    service_sha256 = models.CharField(max_length=64, blank=True)
+    other_than_sha256 = models.CharField(max_length=64, blank=True, default="")
+    turns = models.JSONField(null=True)
+    text = models.TextField()
+    text_sha256 = models.CharField(max_length=64)
+    total = models.PositiveIntegerField()
+    sent = models.PositiveIntegerField(default=0)
+    repeated = models.PositiveIntegerField(default=0)
+    gone = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    sent_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["agency", "service", "-created_at"], name="correction_of_service")
+        ]
+
+    def __str__(self) -> str:
+        return f"correction of {self.agency}/{self.service}"
+
+
+class Correction(AppendOnlyModel):
+    """A correction under the answer that it corrects, in the words of its ``notice``.
+
+    Never changed; gone when its session is erased. The same words come once to a turn.
+    """
+
+    session = models.ForeignKey(
+        "conversations.Session", on_delete=models.CASCADE, related_name="corrections"
+    )
+    turn = models.ForeignKey(
+        "conversations.Turn", on_delete=models.CASCADE, related_name="corrections"
+    )
+    notice = models.ForeignKey(
+        CorrectionNotice, on_delete=models.PROTECT, related_name="corrections"
+    )
+    text_sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["turn", "text_sha256"], name="correction_once_a_turn")
+        ]
+
+    def __str__(self) -> str:
+        return f"correction of {self.turn_id}"
+
+
+class Rating(models.Model):
+    """A citizen's verdict on a reply: one a reply, may be changed, gone with the reply.
+
+    Why it was not useful is :class:`Feedback`, where they say it.
+    """
+
+    reply = models.OneToOneField(
+        "conversations.Reply", on_delete=models.CASCADE, related_name="rating"
+    )
+    useful = models.BooleanField()
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["at"], name="rating_day")]
+
+    def __str__(self) -> str:
+        return f"{'useful' if self.useful else 'not useful'}: {self.reply_id}"
+
+
+class Reason(models.TextChoices):
+    """Why an answer was not useful, as citizens may choose it."""
+
+    OTHER_QUESTION = "other_question", _("It is not what I asked")
+    WRONG = "wrong", _("It is not right")
+    UNCLEAR = "unclear", _("I did not understand it")
+
+
+class Feedback(models.Model):
+    """What a citizen says of a reply beside their verdict: one a reply, gone with the reply.
+
+    ``reason`` is empty where they chose none. ``text`` is in their own words without personal data,
+    which are taken out before anything is stored; empty where they wrote none. Both are empty where
+    they took it back.
+    """
+
+    reply = models.OneToOneField(
+        "conversations.Reply", on_delete=models.CASCADE, related_name="feedback"
+    )
+    reason = models.CharField(max_length=16, choices=Reason.choices, blank=True)
+    text = models.TextField(blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["at"], name="feedback_day")]
+
+    def __str__(self) -> str:
+        return f"{self.reason or 'words'}: {self.reply_id}"
+
+
+class Artifact(AppendOnlyModel):
+    """A prompt or a schema, stored when it was first used.
+
+    ``sha256`` is the lower-case hex digest of ``content``: of a prompt persona and directive with
+    one NUL between them (UTF-8), of a schema its RFC 8785 bytes.
+    """
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    content = models.BinaryField()
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
+class Unused(models.Model):
+    """A call that was made ahead of its stage, and whose answer nobody needed.
+
+    Of the answer nothing is kept but what it cost: ``tokens`` as of an attempt. The server's own
+    counts are null where it gave none, or where the turn did not wait for the answer.
+    """
+
+    turn = models.ForeignKey("conversations.Turn", on_delete=models.CASCADE, related_name="unused")
+    contract = models.CharField(max_length=64)
+    request_sha256 = models.CharField(max_length=64)
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    completion_tokens = models.PositiveIntegerField(null=True)
+    tokens = models.PositiveIntegerField()
+    duration_ms = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [models.Index(fields=["created_at"], name="unused_day")]
+
+    def __str__(self) -> str:
+        return f"{self.contract}, in vain"
+
+
+class Delay(models.Model):
+    """That a turn takes longer than usual, and since when: the citizen has been told."""
+
+    turn = models.OneToOneField(
+        "conversations.Turn", on_delete=models.CASCADE, primary_key=True, related_name="delay"
+    )
+    since = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.turn_id} since {self.since}"
+
+
+class Seat(models.Model):
+    """One of the calls that the model server may have at once, of all processes together.
+
+    ``holder`` is the process that has it, ``until`` when it is free again whatever becomes of that.
+    """
+
+    number = models.PositiveIntegerField(primary_key=True)
+    holder = models.UUIDField(null=True)
+    until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"seat {self.number}"

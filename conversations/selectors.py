@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
@@ -11,17 +14,12 @@ from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
 
+import ieim.knowledge
 from conversations import ports
+from conversations import waiting as waiting_room
 from conversations.chat import wording
-from conversations.chat.presenters import (
-    ChatView,
-    CorrectionView,
-    FeedbackView,
-    StepView,
-    TurnView,
-)
-from conversations.chat.showing import Shown, cards_of, reply_view, without_repeating
-from conversations.chat.suggesting import suggestions
+from conversations.chat.presenters import ChatView, CorrectionView, FeedbackView, StepView, TurnView
+from conversations.chat.reply_views import Shown, cards_of, reply_view, without_repeating
 from conversations.chat.wording import Words
 from conversations.mail import selectors as mail
 from conversations.models import Reply, Session, Stage, Turn
@@ -29,11 +27,43 @@ from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import choosing, flags, help_lines, languages
 from conversations.turns.services import secret_digest
-from conversations.waiting import selectors as waiting_room
+from ieim.administration import languages as site_languages
+from ieim.administration import selectors as administration
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.following import follower
 from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.stages.base import HISTORY_ITEMS
+
+
+def suggestions() -> tuple[str, ...]:
+    """Return example questions in the page's language.
+
+    Those of the administration; where it has none in any language those of the demo whose answer is
+    in the release that new turns get.
+    """
+    own = administration.current()
+    if own.has_examples:
+        return tuple(own.examples(site_languages.of_page()))
+    number = follower.number()
+    if number is None:
+        return ()
+    release = knowledge.release(number)
+    services = {key for _, key in release.services}
+    return tuple(text for text, wanted in _demo_suggestions() if wanted and wanted <= services)
+
+
+@cache
+def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
+    path = Path(ieim.knowledge.__file__).parent / "demo" / "questions.jsonl"
+    with path.open(encoding="utf-8") as lines:
+        return tuple(
+            (case["text"], frozenset(case["expected"]["acceptable_services"]))
+            for case in map(json.loads, lines)
+            if "suggestion" in case["tags"]
+        )
+
 
 HISTORY_CHARS = 600
 """How much of an earlier message or answer the model is reminded of."""

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from conversations.models import Turn
-from conversations.person import talking
+from conversations.person import takeovers
 from conversations.states import TurnState
 from conversations.turns import choosing, moves
 from conversations.webhooks import delivering
@@ -49,7 +49,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
     for turn_id in due:
         moves.queue(turn_id)
     choosing.expire(now=now)
-    talking.expire(now=now)
+    takeovers.expire(now=now)
     delivering.sweep(now=now)
     return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
 

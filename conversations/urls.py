@@ -7,11 +7,11 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from conversations.chat import views
+from conversations.chat import views as offline
+from conversations.chat import views as rating_views
+from conversations.chat import views as returning_views
 from conversations.mail import views as mail_views
-from conversations.offline import views as offline
 from conversations.person import views as person_views
-from conversations.rating import views as rating_views
-from conversations.returning import views as returning_views
 
 app_name = "conversations"
 
@@ -36,7 +36,7 @@ urlpatterns = [
     path("private-link/", returning_views.private_link, name="private_link"),
     path("c/<str:secret>/", returning_views.resume, name="resume"),
     path("language/", require_POST(set_language), name="language"),
-    path("offline/", offline.page, name="offline"),
+    path("offline/", offline.offline, name="offline"),
     path("worker.js", offline.worker, name="worker"),
     path("help/", views.help_page, name="help"),
     path("accessibility/", views.accessibility, name="accessibility"),

@@ -1,6 +1,6 @@
 """The rows of reviews that audit events vouch for, and what the database refuses of them.
 
-As in :mod:`conversations.record.vouched` and :mod:`conversations.record.guards`; a later migration
+As in :mod:`conversations.record.audited` and :mod:`conversations.record.guards`; a later migration
 that alters one of the guarded tables ends with :func:`guard` again.
 """
 

@@ -12,9 +12,9 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from conversations import rating
 from conversations.person import services as person
 from conversations.personal import choices
-from conversations.rating import services as rating
 from conversations.replacing import services as replacing
 from conversations.turns import choosing, messages, refusing
 from ieim.pipeline.findings import pointer

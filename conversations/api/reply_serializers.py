@@ -6,8 +6,7 @@ from typing import Any, get_args
 
 from rest_framework import serializers
 
-from conversations.models import ReplyOrigin
-from conversations.rating.models import Reason
+from conversations.models import Reason, ReplyOrigin
 from ieim.pipeline.message.identifiers import Kind
 
 REASONS = Reason.values

@@ -16,10 +16,10 @@ from conversations.api.reply_serializers import (
     StepSerializer,
 )
 from conversations.mail.serializers import MailStateField
+from conversations.models import Reason
 from conversations.person.serializers import LineSerializer, RequestSerializer
 from conversations.personal.choices import CHOICES
-from conversations.rating.models import Reason
-from conversations.rating.services import MAX_CHARS as FEEDBACK_CHARS
+from conversations.rating import MAX_CHARS as FEEDBACK_CHARS
 from conversations.states import TurnState
 from conversations.turns.messages import CLIENT_ID, is_client_id
 from ieim.pipeline.message.screen import MAX_CHARS

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from conversations import selectors
+from conversations import rating, selectors
 from conversations.api import schema
 from conversations.api.authentication import BearerAuthentication, HasSession, bearer_token
 from conversations.api.errors import (
@@ -36,7 +36,6 @@ from conversations.api.serializers import (
 )
 from conversations.api.throttling import NewSessions
 from conversations.models import Session, Turn
-from conversations.rating import services as rating
 from conversations.replacing import services as replacing
 from conversations.turns import choosing, erasing, messages, refusing
 from conversations.webhooks.outbox import NoWebhook

@@ -1,19 +1,13 @@
-"""The chat page's websocket: frames in, HTML fragments out.
-
-A client sends ``{"text": "...", "client_id": "..."}`` to ask, and the same again where it has not
-heard of it, with ``personal_data`` where the citizen has chosen what becomes of the numbers in it
-(:mod:`conversations.personal.choices`); ``{"something_else": "..."}`` with the id of a turn whose
-answer goes on with what was not meant; and ``{"sync": true}`` to be brought up to date. What it
-gets are fragments that replace parts of the page by id, so that receiving one twice does no harm.
-Messages of the channel layer are hints only: each one leads to a fresh look into the database.
-"""
+"""Frames of the chat page's websocket that come from a page."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import parse_qs
@@ -27,19 +21,70 @@ from django.urls import set_script_prefix
 from django.utils import translation
 from django.utils.translation import gettext_noop
 
-from conversations import notify, selectors
+from conversations import framing, notify, page_languages, returning, selectors
 from conversations.chat.announcing import announcement, heard
-from conversations.chat.presenters import ChatView, TurnView
-from conversations.chat.questions import FrameError, parse_frame
-from conversations.chat.replies import ReplyView
-from conversations.framing import sockets
-from conversations.languages import pages
+from conversations.chat.presenters import ChatView, ReplyView, TurnView
 from conversations.models import Session
 from conversations.personal import choices
+from conversations.personal.choices import Choice
 from conversations.replacing import services as replacing
-from conversations.returning import seen
 from conversations.turns import messages, refusing
 from ieim.people import addresses
+
+MAX_FRAME = 16 * 1024
+"""Bytes of a frame that we read; the server cuts longer ones off where it can."""
+
+NOT_READABLE = gettext_noop(
+    "Your question could not be read. Please load this page again and send it once more."
+)
+TOO_LONG = gettext_noop("Your question is far too long. Please shorten it and send it again.")
+
+
+class FrameError(ValueError):
+    """A frame that cannot be used; ``args[0]`` says so to the citizen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a frame asks; ``client_id`` is the page's name for it, None where it has none, and
+    ``choice`` what the citizen has chosen of the numbers in it."""
+
+    text: str
+    client_id: str | None = None
+    choice: Choice | None = None
+
+
+def parse_frame(text_data: str | None, bytes_data: bytes | None) -> Question | UUID | None:
+    """Return the question in a frame, None for a wish to be brought up to date.
+
+    An id is that of the turn whose answer is about something else. Raises :class:`FrameError` for
+    what is none of these.
+    """
+    if text_data is None:
+        raise FrameError(NOT_READABLE)
+    if len(text_data.encode("utf-8", "surrogatepass")) > MAX_FRAME:
+        raise FrameError(TOO_LONG)
+    try:
+        frame = json.loads(text_data)
+    except (ValueError, RecursionError) as error:
+        raise FrameError(NOT_READABLE) from error
+    match frame:
+        case {"sync": True}:
+            return None
+        case {"text": str(text), "client_id": str(name), **rest} if messages.is_client_id(name):
+            return Question(text.replace("\r\n", "\n"), name, _chosen(rest))
+        case {"text": str(text), **rest} if "client_id" not in rest:
+            return Question(text.replace("\r\n", "\n"), choice=_chosen(rest))
+        case {"something_else": str(turn)}:
+            with suppress(ValueError):
+                return UUID(turn)
+    raise FrameError(NOT_READABLE)
+
+
+def _chosen(frame: Mapping[Any, Any]) -> Choice | None:
+    said = frame.get(choices.FIELD)
+    return choices.chosen(said) if isinstance(said, str) else None
+
 
 logger = logging.getLogger(__name__)
 
@@ -91,18 +136,18 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Handle a message, in the language of the page that has opened the socket."""
-        with translation.override(pages.of_socket(parse_qs(self.scope["query_string"]))):
+        with translation.override(page_languages.of_socket(parse_qs(self.scope["query_string"]))):
             await super().dispatch(message)
 
     async def connect(self) -> None:
         """Accept, and show what is true now."""
         notify.register_loop()
-        self.home, self.secret = sockets.of_scope(self.scope)
+        self.home, self.secret = framing.of_socket(self.scope)
         self.base_url = settings.IEIM_PUBLIC_URL or _origin(self.scope)
         self.group = ""
         self.unreadable = 0
         # What is new stays so while the page is open, however often its parts are sent.
-        self.visit = seen.of_query(_query(self.scope))
+        self.visit = returning.visit_of(_query_of(self.scope))
         self.chat: ChatView | None = None
         await self.accept()
         await self.show_all()
@@ -238,7 +283,7 @@ def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
     replacing.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
 
 
-def _query(scope: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+def _query_of(scope: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
     return parse_qs(scope["query_string"].decode("latin-1"))
 
 

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from dataclasses import replace
+from html import unescape
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import reswap, trigger_client_event
 
-from conversations import selectors
-from conversations.chat import cookies
+from conversations import page_languages, rating, returning, selectors
+from conversations.chat import cookies, wording
 from conversations.chat.announcing import heard
 from conversations.chat.presenters import ChatView
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.personal import choices
 from conversations.replacing import services as replacing
-from conversations.returning import links, seen
-from conversations.returning.seen import Visit
-from conversations.turns import choosing, erasing, messages, refusing, services
+from conversations.returning import Visit
+from conversations.turns import choosing, erasing, messages, refusing
+from conversations.turns.services import new_secret
 from ieim.people import addresses
 
 
@@ -37,12 +43,12 @@ def chat(request: HttpRequest) -> HttpResponse:
     secret = cookies.secret_of_request(request)
     chat = selectors.chat_view(secret=secret)
     is_htmx = request.headers.get("HX-Request") == "true"
-    visit = seen.of_query(dict(request.GET.lists())) if is_htmx else _visit(request, chat)
+    visit = returning.visit_of(dict(request.GET.lists())) if is_htmx else _visit(request, chat)
     response = _page(request, replace(chat, visit=visit))
     if chat.reference and not is_htmx:
-        seen.put(response, chat.reference, chat.latest)
+        returning.mark_seen(response, chat.reference, chat.latest)
     if secret is None:
-        cookies.put(response, services.new_secret())
+        cookies.put(response, new_secret())
     return response
 
 
@@ -55,7 +61,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     303 to the page at the new question, or the page with the reason and the draft: 422, and 429
     for too many. With a ``client_id`` the same question may be sent until its answer arrives.
     """
-    secret = cookies.secret_of_request(request) or services.new_secret()
+    secret = cookies.secret_of_request(request) or new_secret()
     # Browsers send a textarea's line ends as CRLF, which would count as two characters.
     text = request.POST.get("text", "").replace("\r\n", "\n")
     name = request.POST.get("client_id")
@@ -149,7 +155,7 @@ def start_again(request: HttpRequest) -> HttpResponse:
     response = redirect("conversations:chat")
     response.status_code = 303
     cookies.drop(response)
-    seen.drop(response)
+    returning.forget_seen(response)
     return response
 
 
@@ -169,7 +175,7 @@ def delete(request: HttpRequest) -> HttpResponse:
     erasing.erase_session(session_id=session.pk)
     response = render(request, "conversations/pages/deleted.html", {"reference": session.reference})
     cookies.drop(response)
-    seen.drop(response)
+    returning.forget_seen(response)
     return response
 
 
@@ -219,7 +225,7 @@ def _page(
         "refused": None if asked else refused,
         "asked": asked,
         "draft": draft,
-        "base_url": links.base_url(request),
+        "base_url": returning.base_url(request),
         "heard": heard(None, chat.turns),
         # Not beside an error: the draft would be gone before it is read.
         "look_again": _look_again(request, chat) if chat.pending and not refused else "",
@@ -228,7 +234,7 @@ def _page(
 
 
 def _visit(request: HttpRequest, chat: ChatView) -> Visit | None:
-    since = seen.of_request(request, chat.reference)
+    since = returning.seen_until(request, chat.reference)
     # Who has waited here for the answer, on a page without scripts, was not away.
     waited = "look" in request.GET
     return None if since is None or waited else Visit(since, chat.latest)
@@ -238,3 +244,158 @@ def _look_again(request: HttpRequest, chat: ChatView) -> str:
     # Going to the same address with a #fragment only scrolls, so the address has to alternate.
     look = "2" if request.GET.get("look") == "1" else "1"
     return f"{reverse('conversations:chat')}?look={look}#{chat.turns[-1].dom_id}"
+
+
+@never_cache
+@sensitive_post_parameters()
+@require_POST
+def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Take the verdict on an answer of this browser's conversation.
+
+    With "no" may come why: a reason and words. 303 to the page at that answer, for htmx the line
+    beneath it; 400 for what is no verdict, 422 for a reason or words that cannot be taken, 429 for
+    too many, 404 where there is nothing to rate.
+    """
+    is_htmx = request.headers.get("HX-Request") == "true"
+    verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
+    if verdict is None:
+        return render(request, "conversations/rating/rating_problem.html", status=400)
+    # One form serves all answers of the page, so each names its fields by its turn.
+    reason, text = (request.POST.get(f"{name}-{turn_id}", "") for name in ("reason", "text"))
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    try:
+        if session is None:
+            raise rating.NothingToRate
+        rating.rate(
+            session_id=session.pk,
+            turn_id=turn_id,
+            useful=verdict,
+            reason="" if verdict else reason,
+            text="" if verdict else text.replace("\r\n", "\n"),
+            address=addresses.of_request(request),
+        )
+    except refusing.TooMany as refused:
+        return _too_many(request, refused)
+    except rating.FeedbackRefused as refused:
+        told = {"message": refused.message}
+        return render(request, "conversations/rating/rating_problem.html", told, status=422)
+    except (Session.DoesNotExist, rating.NothingToRate):
+        response = render(request, "404.html", status=404)
+        # The page is of a conversation that is gone: with htmx it looks again.
+        response.headers["HX-Refresh"] = "true"
+        return response
+    turn = selectors.turn_view(turn_id)
+    # Help stands above the answer, words about it beneath: whoever wrote them is led there.
+    in_danger = bool(text and turn.feedback and turn.contacts)
+    place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
+    if is_htmx:
+        # The focus has the help lines read out: as an alert too they would be read twice.
+        shown = {"turn": turn, "heard": {turn.id}}
+        response = render(request, "conversations/rating/_rated.html", shown)
+        if in_danger:
+            trigger_client_event(response, "help", {"id": place}, after="settle")
+        return response
+    response = redirect(f"{reverse('conversations:chat')}#{place}")
+    response.status_code = 303
+    return response
+
+
+def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
+    """Say so where the page stands: what was typed stays there, and htmx shows no other status."""
+    if request.headers.get("HX-Request") == "true":
+        told = render(request, "conversations/rating/_too_many.html", {"refused": refused})
+        return reswap(told, "none")
+    told = render(
+        request,
+        "conversations/rating/rating_problem.html",
+        {"message": refused.message, "refused": refused},
+        status=429,
+    )
+    told.headers["Retry-After"] = str(refused.retry_after)
+    return told
+
+
+@never_cache
+@require_safe
+def private_link(request: HttpRequest) -> HttpResponse:
+    """The private link of this browser's conversation as a QR code.
+
+    The address of the page has no secret in it, and nothing keeps what it shows. Without a
+    conversation there is nothing to show: back to the empty page.
+    """
+    secret = cookies.secret_of_request(request)
+    session = selectors.session_for_secret(secret) if secret else None
+    if session is None:
+        return redirect("conversations:chat")
+    path, base_url = f"/c/{secret}/", returning.base_url(request)
+    context = {
+        "reference": session.reference,
+        "resume_path": path,
+        "base_url": base_url,
+        "words": wording.words(page_languages.current()),
+        "code": returning.qr_code(f"{base_url}{path}"),
+    }
+    return render(request, "conversations/returning/private_link.html", context)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def resume(request: HttpRequest, secret: str) -> HttpResponse:
+    """Open a conversation by its private link: take it into the cookie and out of the address.
+
+    Only after a press of a button: a link that another site makes a browser follow must not put
+    that citizen's next question into somebody else's conversation.
+    """
+    session = selectors.session_for_secret(secret)
+    if session is None:
+        # Not Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
+        return render(request, "404.html", status=404)
+    if request.method != "POST":
+        told = {"reference": session.reference}
+        response = render(request, "conversations/chat/resume.html", told)
+        # The address is the secret: of this page not even our own log gets it as a Referer. With
+        # "no-referrer" the form below would have no Origin, and would be taken for a forgery.
+        response.headers["Referrer-Policy"] = "strict-origin"
+        return response
+    response = redirect("conversations:chat")
+    response.status_code = 303
+    cookies.put(response, secret)
+    return response
+
+
+OFFLINE_FOR = ("chat", "person", "help", "accessibility", "privacy")
+"""The pages in whose place it is shown. Staff have the browser's own message."""
+
+_SHEET = re.compile(r'<link rel="stylesheet" href="([^"]+)"')
+_SCRIPT = re.compile(r'<script src="([^"]+)"')
+
+
+@never_cache
+@require_safe
+def offline(request: HttpRequest) -> HttpResponse:
+    """Say that there is no connection, what was kept, and how to go on."""
+    return HttpResponse(_offline_page(request))
+
+
+@never_cache
+@require_safe
+def worker(request: HttpRequest) -> HttpResponse:
+    """Return the worker's script (Service Workers, W3C), with the page of this browser's language.
+
+    Browsers install a worker anew when a byte of it has changed. So it has the page's digest in it:
+    in another language, or after a change of the settings, the page is kept anew.
+    """
+    html = _offline_page(request)
+    content = {
+        "version": hashlib.sha256(html.encode()).hexdigest()[:16],
+        "page": reverse("conversations:offline"),
+        "parts": [unescape(each) for each in (*_SHEET.findall(html), *_SCRIPT.findall(html))],
+        "places": [reverse(f"conversations:{name}") for name in OFFLINE_FOR],
+    }
+    script = render_to_string("conversations/offline/worker.js", {"kept": json.dumps(content)})
+    return HttpResponse(script, content_type="text/javascript; charset=utf-8")
+
+
+def _offline_page(request: HttpRequest) -> str:
+    return render_to_string("conversations/offline/offline.html", {}, request)

@@ -15,7 +15,7 @@ from babel.dates import format_date, format_time, get_datetime_format
 from django.utils import timezone, translation
 from django.utils.translation import gettext, ngettext
 
-from conversations.languages import pages
+from conversations import page_languages
 from ieim.knowledge.headings import headings
 
 PAGE = "en"
@@ -76,7 +76,7 @@ class Words:
     @property
     def direction(self) -> str:
         """``ltr`` or ``rtl``, as in HTML."""
-        return pages.locale(self.language).text_direction
+        return page_languages.locale(self.language).text_direction
 
     @property
     def around_names(self) -> tuple[str, str]:
@@ -107,11 +107,11 @@ class Words:
     def day(self, at: datetime) -> str:
         """Return the day of a moment, as the language writes it in a sentence."""
         local = timezone.localtime(at)
-        return format_date(local.date(), format="long", locale=pages.locale(self.language))
+        return format_date(local.date(), format="long", locale=page_languages.locale(self.language))
 
     def moment(self, at: datetime) -> str:
         """Return the day and the time of a moment."""
-        locale = pages.locale(self.language)
+        locale = page_languages.locale(self.language)
         time = format_time(timezone.localtime(at).time(), format="short", locale=locale)
         both = str(get_datetime_format("medium", locale=locale))
         return both.replace("'", "").format(time, self.day(at))
@@ -140,19 +140,19 @@ class Words:
         )
 
     def _name(self, language: str) -> str:
-        return pages.name(language, told_in=self.language)
+        return page_languages.name(language, told_in=self.language)
 
 
 def words(language: str) -> Words:
     """Return the words in ``language`` (ISO 639-1); in the page's where that has none."""
-    return _words(_code(language) or _code(pages.current()) or _code(PAGE))
+    return _words(_code(language) or _code(page_languages.current()) or _code(PAGE))
 
 
 @cache
 def _words(code: str) -> Words:
     with translation.override(code):
         return Words(
-            language=pages.told(code),
+            language=page_languages.iso_code(code),
             headings=_translated(headings()),
             **_translated(_texts()),
         )
@@ -173,5 +173,5 @@ def _translated(texts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _code(language: str) -> str:
-    found = pages.find(language)
+    found = page_languages.find(language)
     return found.code if found else ""

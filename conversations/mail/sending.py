@@ -1,9 +1,4 @@
-"""Sending: who sends claims first, talks to the mail server without a transaction, and writes down.
-
-The row of a request is its outbox. What a broker, a worker or a process forgets, :func:`sweep`
-finds. A message is sent again only where a process ends between the server's taking it and that
-being written down; it has the same ``Message-ID`` then.
-"""
+"""The two messages. Neither says what was asked or answered, of whom, or about what."""
 
 from __future__ import annotations
 
@@ -12,6 +7,7 @@ import smtplib
 import uuid
 from contextlib import suppress
 from datetime import datetime, timedelta
+from email.utils import formataddr, parseaddr
 from uuid import UUID
 
 from django.conf import settings
@@ -19,13 +15,93 @@ from django.core.mail import EmailMessage
 from django.core.mail.backends.smtp import EmailBackend
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 
-from conversations.mail import messages, selectors, services
+from conversations.mail import selectors, services
 from conversations.mail.models import OPEN, MailRequest, MailState
 from conversations.states import TurnState
 from conversations.turns.executor import release_connection
 from conversations.turns.services import new_secret, secret_digest
+from ieim.administration import selectors as administration
+
+CONFIRMATION, ANSWER = "confirmation", "answer"
+
+
+def kind(request: MailRequest) -> str:
+    """Return which message a request is due."""
+    return CONFIRMATION if request.state == MailState.ASKED else ANSWER
+
+
+def compose(request: MailRequest, secret: str) -> EmailMessage:
+    """Return the message that a request is due, in its language; ``secret`` is that of its link.
+
+    Its ``Message-ID`` is the same at every try, so that a mailbox can tell that it came twice.
+    """
+    which = kind(request)
+    name = " ".join(administration.current().name.split())
+    base = settings.IEIM_PUBLIC_URL
+    link = base + reverse("conversations:mail_link", args=[secret])
+    stop = base + reverse("conversations:mail_link_stop", args=[secret])
+    with translation.override(request.language):
+        write = _write_confirmation if which == CONFIRMATION else _write_answer
+        subject, body = write(name, link, stop)
+    sender = settings.IEIM_MAIL["FROM"]
+    domain = parseaddr(sender)[1].rpartition("@")[2]
+    return EmailMessage(
+        subject=subject,
+        body=body,
+        from_email=formataddr((name, sender)),
+        to=[request.address],
+        headers={
+            "Message-ID": f"<{request.pk.hex}.{which}@{domain}>",
+            "Auto-Submitted": "auto-generated",
+            "List-Unsubscribe": f"<{stop}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+            "Content-Language": request.language,
+        },
+    )
+
+
+def _write_confirmation(name: str, link: str, stop: str) -> tuple[str, str]:
+    subject = _("{name}: confirm your e-mail address").format(name=name)
+    parts = (
+        _(
+            "Somebody, probably you, asked {name} to send a message to this address when there is "
+            "an answer to their question."
+        ),
+        _("If it was you, open this link and press the button. The link is valid for 24 hours:"),
+        link,
+        _("If it was not you, do nothing. You get no other message, and your address is erased."),
+        _("To have your address erased at once, open this link:"),
+        stop,
+        _("A program sent this message. Nobody reads replies to it."),
+    )
+    return subject, _joined(parts, name)
+
+
+def _write_answer(name: str, link: str, stop: str) -> tuple[str, str]:
+    subject = _("{name}: there is an answer for you").format(name=name)
+    parts = (
+        _("There is an answer for you from {name}."),
+        link,
+        _(
+            "Open the link in the browser in which you asked. On another device, open the private "
+            "link that you kept. To protect you, this message does not say what it is about."
+        ),
+        _("You get no other message about this, and your address is erased now."),
+        _("If you want no e-mail about this conversation any more, open this link:"),
+        stop,
+        _("A program sent this message. Nobody reads replies to it."),
+    )
+    return subject, _joined(parts, name)
+
+
+def _joined(parts: tuple[str, ...], name: str) -> str:
+    # Not one format over all: a name may have braces in it.
+    return "\n\n".join(part.replace("{name}", name) for part in parts) + "\n"
+
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +168,7 @@ def _send(request: MailRequest, secret: str) -> None:
     our password) is for the operator to mend, and the citizen shall not lose by it.
     """
     try:
-        _hand_over(messages.compose(request, secret))
+        _hand_over(compose(request, secret))
     except smtplib.SMTPRecipientsRefused as error:
         code = next(iter(error.recipients.values()))[0]
         raise (Permanent if code >= 500 else Temporary)(code) from None
@@ -129,11 +205,11 @@ def _sent(request: MailRequest) -> None:
     mine = _still_mine(request)
     if mine is None:
         return
-    which = messages.kind(mine)
+    which = kind(mine)
     mine.due_at = mine.lease = mine.leased_until = None
     mine.save()
     services.record(mine, "mail.sent", message=which)
-    if which == messages.ANSWER:
+    if which == ANSWER:
         services.end(mine, MailState.TOLD)
 
 

@@ -23,7 +23,7 @@ from conversations.mail import selectors
 from conversations.mail.models import OPEN, MailRequest, MailState
 from conversations.models import Session, Turn
 from conversations.person import contacts
-from conversations.record.vouched import MAIL
+from conversations.record.audited import MAIL
 from conversations.turns import limits
 from conversations.turns.moves import QUEUE
 from conversations.turns.refusing import Refused

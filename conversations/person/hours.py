@@ -17,7 +17,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from holidays import HolidayBase
 
-from conversations.languages import pages
+from conversations import page_languages
 from ieim.administration import selectors as administration
 from ieim.administration.hours import Hours, Span, holidays_of
 
@@ -67,7 +67,7 @@ class Opening:
     @property
     def hours(self) -> Iterator[tuple[str, time, time]]:
         """The week as people say it: days, from when, until when."""
-        names = pages.locale(pages.current()).days["stand-alone"]["wide"]
+        names = page_languages.locale(page_languages.current()).days["stand-alone"]["wide"]
         for spans, found in groupby(range(7), key=lambda day: self.week[day]):
             days = list(found)
             told = _("{first} to {last}") if len(days) > 2 else "{first}, {last}"

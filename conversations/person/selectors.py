@@ -9,9 +9,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from conversations.chat.presenters import LineView, RequestView
 from conversations.models import Line, PersonRequest, Takeover, Turn
 from conversations.person.models import LineKind, RequestState
-from conversations.person.presenters import LineView, RequestView
 from conversations.turns import help_lines
 
 

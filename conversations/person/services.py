@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from conversations import ports, states
 from conversations.mail import services as mail
 from conversations.models import PersonRequest, Session, Turn
-from conversations.person import contacts, hours, talking
+from conversations.person import contacts, hours, takeovers
 from conversations.person.hours import Slot
 from conversations.person.models import Ended, RequestState, Way
 from conversations.personal import choices
 from conversations.personal.choices import Message
-from conversations.record.vouched import PERSON
+from conversations.record.audited import PERSON
 from conversations.states import TurnState
 from conversations.turns import erasing, moves, receiving, refusing, services
 from conversations.turns.locking import locked
@@ -108,7 +108,7 @@ def _ask(
     if release_number is None:
         raise Refused(NO_RELEASE)
     session = services.session_of(digest)
-    if talking.current(session.pk) is not None:
+    if takeovers.current(session.pk) is not None:
         raise AskedAlready(_("A person is in this conversation already. Write to them there."))
     if session.person_requests.filter(state=RequestState.OPEN).exists():
         raise AskedAlready(_("You have asked for a person already. They will answer you."))
@@ -156,9 +156,9 @@ def withdraw(*, session_id: UUID) -> bool:
     states.require_turn(TurnState.NEEDS_REVIEW, TurnState.CLOSED)
     Turn.objects.filter(pk=turn.pk).update(state=TurnState.CLOSED.value, updated_at=timezone.now())
     finish(turn_id=turn.pk, state=RequestState.WITHDRAWN, actor="citizen")
-    talking.end(how=Ended.WITHDRAWN, actor="citizen", session=session)
+    takeovers.end(how=Ended.WITHDRAWN, actor="citizen", session=session)
     ports.withdraw_reviews(turn_id=turn.pk)
-    talking.changed(session.pk)
+    takeovers.changed(session.pk)
     return True
 
 

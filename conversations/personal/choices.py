@@ -15,8 +15,8 @@ from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
+from conversations import page_languages
 from conversations.chat.wording import PAGE
-from conversations.languages import pages
 from conversations.models import Turn
 from conversations.turns import flags, help_lines, languages, refusing
 from conversations.turns.refusing import Refused
@@ -155,6 +155,6 @@ def chosen(value: str | None) -> Choice | None:
 
 def _mark(text: str, turns: QuerySet[Turn]) -> str:
     """Return what stands for a number, in the language of the message."""
-    found = pages.find(languages.spoken(beginning(text), turns=turns))
+    found = page_languages.find(languages.spoken(beginning(text), turns=turns))
     with translation.override(found.code if found else PAGE):
         return gettext("[number removed]")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django import template
 
-from conversations.languages import pages
+from conversations import page_languages
 
 register = template.Library()
 
 
 @register.simple_tag
-def page_language() -> pages.PageLanguage:
+def page_language() -> page_languages.PageLanguage:
     """Return the language that the page is in."""
-    return pages.of_this_page()
+    return page_languages.of_this_page()

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django import template
 
+from conversations import returning
 from conversations.chat.wording import Words
-from conversations.returning import links, seen
 
 register = template.Library()
 
@@ -15,10 +15,10 @@ register = template.Library()
 @register.simple_tag
 def mailto(words: Words, reference: str, link: str) -> str:
     """Return the address that opens an e-mail with the private link in it."""
-    return links.mailto(words, reference, link)
+    return returning.mailto(words, reference, link)
 
 
 @register.filter
 def moment(at: datetime) -> int:
     """Return a moment in microseconds since 1970."""
-    return seen.moment(at)
+    return returning.moment(at)

@@ -16,8 +16,8 @@ from django.utils.translation import gettext, gettext_noop
 from conversations import states
 from conversations.chat import wording
 from conversations.models import Attempt, Session, Stage, Takeover, Turn
+from conversations.record.audited import CHOICE, STAGE
 from conversations.record.replay import context_of
-from conversations.record.vouched import CHOICE, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import erasing, flags, languages, moves, resuming
 from conversations.turns.locking import locked

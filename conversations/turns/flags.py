@@ -10,7 +10,7 @@ from django.db import transaction
 
 from conversations import ports
 from conversations.models import Turn
-from conversations.record.vouched import TURN
+from conversations.record.audited import TURN
 from conversations.states import TurnState
 from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge

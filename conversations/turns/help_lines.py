@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from conversations import ports
-from conversations.languages import pages
+from conversations import page_languages, ports
 from conversations.models import Turn
 from conversations.turns import flags, languages
 from conversations.turns.flags import waiting
@@ -111,5 +110,5 @@ def contacts(
     read = likely(text, known)
     found = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
     told = [replace(each, language=each.language or languages.written_in()) for each in found]
-    page = pages.of_this_page()
-    return tuple(sorted(told, key=lambda each: pages.find(each.language) != page))
+    page = page_languages.of_this_page()
+    return tuple(sorted(told, key=lambda each: page_languages.find(each.language) != page))

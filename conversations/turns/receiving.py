@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conversations.models import Replacement, Session, Turn
 from conversations.personal.choices import Message
-from conversations.record.vouched import REPLACEMENT, TURN
+from conversations.record.audited import REPLACEMENT, TURN
 from conversations.states import TurnState
 from conversations.turns import languages
 from ieim.audit import services as audit

@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
+from conversations import page_languages
 from conversations.chat.wording import words
-from conversations.languages import pages
 from conversations.models import Turn
 from conversations.turns import help_lines, languages
 from ieim.knowledge import selectors as knowledge
@@ -47,7 +47,7 @@ class Refused(Exception):
         if figures:
             told = {key: number_format(n, force_grouping=True) for key, n in figures.items()}
             self.message = self.message.format(**told)
-        self.language = language or pages.current()
+        self.language = language or page_languages.current()
         self.contacts: tuple[Contact, ...] = ()
         self.words = words(self.language)
 

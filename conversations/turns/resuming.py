@@ -17,9 +17,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from conversations import states
-from conversations.corrections.citing import cite
+from conversations.corrections import cite
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
-from conversations.record.vouched import REPLY, SPAN, STAGE
+from conversations.record.audited import REPLY, SPAN, STAGE
 from conversations.states import StageStatus, TurnState
 from conversations.turns import flags, languages, moves
 from conversations.webhooks import outbox

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from conversations.models import Session, Turn
-from conversations.person import talking
+from conversations.person import takeovers
 from conversations.personal import choices
 from conversations.personal.choices import Choice, Message
 from conversations.states import PENDING_TURN_STATES, TurnState
@@ -131,7 +131,7 @@ def _take(
     try:
         with transaction.atomic():
             session = locked_session()
-            taken_over = talking.current(session.pk) is not None
+            taken_over = takeovers.current(session.pk) is not None
             if not taken_over and session.turns.filter(state__in=_PENDING, resumed=False).exists():
                 raise Refused(STILL_WORKING)
             state = TurnState.WITH_PERSON if taken_over else TurnState.QUEUED

@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from conversations import states
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn, Unused
-from conversations.record import asked, calls
-from conversations.record.vouched import ATTEMPT, SPAN, STAGE
+from conversations.record import calls
+from conversations.record import calls as asked
+from conversations.record.audited import ATTEMPT, SPAN, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, moves
 from conversations.turns.leases import renew_lease

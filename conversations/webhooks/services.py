@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from conversations.models import Session
 from conversations.turns.locking import locked
-from conversations.webhooks import addresses, outbox, signing
+from conversations.webhooks import outbox, sending, signing
 from conversations.webhooks.models import Delivery, Webhook
 from ieim.audit import services as audit
 
@@ -30,8 +32,8 @@ def make(*, name: str, url: str, private: bool) -> str:
     if not re.fullmatch(NAME, name):
         raise Refused("Call it by 1 to 40 small letters, digits and -, such as telegram.")
     try:
-        host = addresses.read(url).host
-    except addresses.Unusable as error:
+        host = sending.read(url).host
+    except sending.Unusable as error:
         raise Refused(str(error)) from error
     webhook = Webhook(name=name, url=url, private=private, created_at=timezone.now())
     try:
@@ -154,3 +156,27 @@ def _record_delivery(kind: str, delivery: Delivery) -> None:
             "trouble": delivery.trouble,
         },
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookCounts:
+    """A webhook, with how many events have not arrived yet and how many were given up."""
+
+    webhook: Webhook
+    waiting: int
+    given_up: int
+
+
+def overview() -> list[WebhookCounts]:
+    """Return every webhook by name, and how it stands."""
+    waits, all_of_them = Count("pk", filter=Q(given_up_at=None)), Count("pk")
+    counted = Delivery.objects.order_by().values("webhook").annotate(w=waits, n=all_of_them)
+    found = {each["webhook"]: (each["w"], each["n"] - each["w"]) for each in counted}
+    return [
+        WebhookCounts(webhook, *found.get(webhook.pk, (0, 0))) for webhook in Webhook.objects.all()
+    ]
+
+
+def given_up() -> QuerySet[Delivery]:
+    """Return what was given up and not sent again, the oldest first."""
+    return Delivery.objects.filter(given_up_at__isnull=False).select_related("webhook")

@@ -10,7 +10,7 @@ from ieim.config.views import staff_home
 
 urlpatterns = [
     path("", include("conversations.urls")),
-    path("", include("conversations.framing.urls")),
+    path("", include("conversations.framing")),
     path("api/v1/review/", include("review.api.urls")),
     path("api/v1/knowledge/", include("ieim.studio.api.urls")),
     path("api/v1/administration/", include("ieim.administration.api")),

@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Turn
-from conversations.person import talking
+from conversations.person import takeovers
 from conversations.person.models import Ended
 from ieim.audit import services as audit
 from ieim.people.models import User
@@ -192,7 +192,7 @@ def _change(item_id: UUID, actor: User, step: Step) -> ReviewItem:
         if unchanged.update(version=item.version + 1, **values):
             for name, value in {**values, "version": item.version + 1}.items():
                 setattr(item, name, value)
-            talking.left(item=item.pk, holder=item.claimed_by_id, how=Ended.CLAIM_LOST)
+            takeovers.left(item=item.pk, holder=item.claimed_by_id, how=Ended.CLAIM_LOST)
             return item
 
 

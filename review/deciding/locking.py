@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Turn
-from conversations.person import talking
+from conversations.person import takeovers
 from conversations.person.models import Ended
 from ieim.people.models import User
 from ieim.pipeline.message.screen import refusal
@@ -78,7 +78,7 @@ def advance(item: ReviewItem, **values: Any) -> None:
         setattr(item, field, value)
     decided = item.state == ReviewState.DECIDED.value
     how = Ended.DECIDED if decided else Ended.CLAIM_LOST
-    talking.left(item=item.pk, holder=item.claimed_by_id, how=how)
+    takeovers.left(item=item.pk, holder=item.claimed_by_id, how=how)
 
 
 def _changed(item: ReviewItem) -> str:

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from conversations.models import Feedback, Turn
-from conversations.rating.models import Reason
+from conversations.models import Feedback, Reason, Turn
 from ieim.people.scope import agencies_of
 from ieim.pipeline.personal.redaction import prepare
 from review.models import ReviewItem

@@ -11,9 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations import selectors as conversations
-from conversations.chat import showing
-from conversations.chat.presenters import TurnView
-from conversations.chat.replies import ReplyView
+from conversations.chat import reply_views
+from conversations.chat.presenters import ReplyView, TurnView
 from conversations.models import Reply, ReplyOrigin
 from conversations.turns import languages, resuming
 from ieim.knowledge.notices import selectors as notices
@@ -80,7 +79,7 @@ def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> Waiting | 
     """
     turn = loaded.item.turn
     if hasattr(turn, "reply"):
-        got = showing.reply_view(turn.reply, turn)
+        got = reply_views.reply_view(turn.reply, turn)
         return Waiting(gettext("What the citizen got"), got, conversations.turn_view(turn.pk))
     if proposal is not None:
         title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
@@ -108,7 +107,7 @@ def shown(loaded: Loaded, said: replies.Reply, action: str) -> ReplyView:
         body=said.as_dict(),
         marked=resuming.marked(turn.text, said, release),
     )
-    return showing.reply_view(stored, turn)
+    return reply_views.reply_view(stored, turn)
 
 
 def _says(loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any]) -> tuple[Said, ...]:

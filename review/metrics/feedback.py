@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.rating.models import Reason
+from conversations.models import Reason
 from review.metrics import sections
 from review.metrics.figures import Figures, sums
 from review.metrics.sections import Section

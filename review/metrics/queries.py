@@ -32,8 +32,17 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from conversations.models import Attempt, Choice, Rating, Reply, ReplyOrigin, Stage, Turn, Unused
-from conversations.rating.models import Feedback
+from conversations.models import (
+    Attempt,
+    Choice,
+    Feedback,
+    Rating,
+    Reply,
+    ReplyOrigin,
+    Stage,
+    Turn,
+    Unused,
+)
 from ieim.pipeline.topology import AWAITED
 from review.models import Action, Decision, ReviewItem
 from review.scope.known import AGENCY_STAGE

@@ -13,9 +13,8 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations import selectors as conversations
 from conversations.chat import wording
-from conversations.chat.presenters import TurnView
-from conversations.chat.replies import ReplyView
-from conversations.chat.showing import reply_view
+from conversations.chat.presenters import ReplyView, TurnView
+from conversations.chat.reply_views import reply_view
 from conversations.models import PersonRequest, Turn
 from conversations.person import selectors as people
 from conversations.person.contacts import readable

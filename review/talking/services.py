@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Line, Session, Takeover
-from conversations.person import talking
+from conversations.person import takeovers
 from conversations.person.models import Ended
 from conversations.turns import erasing
 from conversations.turns.locking import locked
@@ -51,8 +51,8 @@ def begin(*, item_id: UUID, actor: User) -> Takeover:
     if item.stage not in AWAITED:
         raise CannotTalk(gettext(NOBODY_WAITS))
     try:
-        return talking.begin(session=session, item=item.pk, by=actor, until=_until(item))
-    except talking.AlreadyTaken as error:
+        return takeovers.begin(session=session, item=item.pk, by=actor, until=_until(item))
+    except takeovers.AlreadyTaken as error:
         raise CannotTalk(gettext(TAKEN)) from error
 
 
@@ -62,12 +62,12 @@ def say(*, item_id: UUID, actor: User, text: str) -> Line:
     session, item = _held(item_id, actor)
     try:
         said = texts.checked(item.turn, text)
-        return talking.say(
+        return takeovers.say(
             session_id=session.pk, item=item.pk, by=actor, text=said, until=_until(item)
         )
     except Refused as refused:
         raise CannotTalk(refused.message) from refused
-    except talking.NotTalking as error:
+    except takeovers.NotTalking as error:
         raise CannotTalk(gettext(ENDED)) from error
 
 
@@ -78,7 +78,7 @@ def hand_back(*, item_id: UUID, actor: User) -> None:
         raise PermissionDenied
     item = reach.visible(actor).get(pk=item_id)
     how, by = Ended.HANDED_BACK, actor_of(actor)
-    talking.end(how=how, actor=by, item=item.pk, by_id=actor.pk)
+    takeovers.end(how=how, actor=by, item=item.pk, by_id=actor.pk)
 
 
 def _held(item_id: UUID, actor: User) -> tuple[Session, ReviewItem]:

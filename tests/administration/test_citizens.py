@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import translation
 
-from conversations.chat.suggesting import suggestions
+from conversations.selectors import suggestions
 from conversations.templatetags.telephones import emergency_telephones
 from ieim.administration import demo
 from tests.administration.setting import put

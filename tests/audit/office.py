@@ -17,7 +17,7 @@ from django.conf import settings
 
 from conversations.mail import services as mail
 from conversations.models import MailRequest, Turn
-from conversations.rating.services import rate
+from conversations.rating import rate
 from conversations.replacing import services as replacing
 from conversations.turns import erasing, executor
 from conversations.turns.services import secret_digest

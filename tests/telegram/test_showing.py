@@ -9,7 +9,7 @@ import pytest
 from conversations import selectors
 from conversations.api.serializers import TurnSerializer
 from conversations.models import Turn
-from conversations.person import talking
+from conversations.person import takeovers
 from conversations.person.models import Ended
 from ieim.telegram.showing import facts
 from review.talking import services as desk_talk
@@ -38,5 +38,5 @@ def last_told(turn: Turn) -> str:
 def test_it_says_who_answers_when_a_person_has_left(published: None, text: str, told: str) -> None:
     turn = wants(SECRET, text, way="page").turn
     desk_talk.begin(item_id=desk.the_item(turn).pk, actor=desk.person("eva"))
-    talking.end(how=Ended.HANDED_BACK, session=turn.session_id)
+    takeovers.end(how=Ended.HANDED_BACK, session=turn.session_id)
     assert last_told(turn) == told

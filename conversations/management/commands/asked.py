@@ -11,7 +11,8 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations.models import Artifact, Attempt, Turn
-from conversations.record.asked import Asked, asked
+from conversations.record.calls import StoredRequest as Asked
+from conversations.record.calls import request_of as asked
 
 
 class Command(BaseCommand):

@@ -9,7 +9,8 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations.models import Webhook
-from conversations.webhooks import selectors, services
+from conversations.webhooks import services
+from conversations.webhooks import services as selectors
 
 _SHOWN = (
     "The secret of {name}. It is shown this once and can be replaced, not read: keep it where the "

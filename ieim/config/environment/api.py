@@ -37,4 +37,4 @@ CORS = (
     ["location", "retry-after", "content-language"],
 )
 """What scripts of other sites may ask for, by which methods and headers, and which of an answer's
-they may read: with a token and never with a cookie. :mod:`conversations.framing.cors` says who."""
+they may read: with a token and never with a cookie. :mod:`conversations.framing` says who."""

@@ -11,8 +11,8 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.corrections import citing
-from conversations.corrections.versions import content_in
+from conversations import corrections
+from conversations.corrections import content_in
 from conversations.models import Citation, Correction
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import Release
@@ -195,7 +195,7 @@ def version_in(agency: str, service: str, number: int) -> str | None:
     """
     release = knowledge.release(number)
     known = (agency, service) in release.services
-    return citing.version(release, agency, service) if known else None
+    return corrections.version(release, agency, service) if known else None
 
 
 def was_ever(agency: str, service: str) -> bool:
@@ -212,7 +212,7 @@ def _in_force(agency: str, service: str) -> tuple[str, int] | None:
     release = knowledge.current_release()
     if release is None or (agency, service) not in release.services:
         return None
-    return citing.version(release, agency, service), release.number
+    return corrections.version(release, agency, service), release.number
 
 
 def _content(agency: str, service: str, number: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Citation, Correction, CorrectionNotice, Session
-from conversations.record.vouched import CORRECTION, NOTICE
+from conversations.record.audited import CORRECTION, NOTICE
 from conversations.turns import moves
 from conversations.turns.locking import locked
 from ieim.audit import services as audit

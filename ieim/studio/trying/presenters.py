@@ -12,9 +12,8 @@ from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from conversations.chat import showing, wording
-from conversations.chat.presenters import StepView, TurnView
-from conversations.chat.replies import ReplyView
+from conversations.chat import reply_views, wording
+from conversations.chat.presenters import ReplyView, StepView, TurnView
 from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.turns import help_lines, languages, resuming
 from ieim.knowledge import crisis
@@ -136,7 +135,7 @@ def _reply_view(made: replies.Reply, side: Side, text: str) -> ReplyView:
         marked=resuming.marked(text, made, side.release),
         model=side.model,
     )
-    return showing.reply_view(stored, turn, side.release)
+    return reply_views.reply_view(stored, turn, side.release)
 
 
 def _turn_view(side: Side, text: str, reply: ReplyView | None) -> TurnView:

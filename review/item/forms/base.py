@@ -11,7 +11,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext
 
-from conversations.chat.showing import HEADINGS
+from conversations.chat.reply_views import HEADINGS
 from conversations.models import Attempt, Stage, Turn
 from conversations.turns import languages
 from ieim.knowledge.vectors import shortlist_for

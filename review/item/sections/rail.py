@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext
 
 from conversations.models import Attempt, Stage
-from conversations.record import asked
+from conversations.record import calls
 from conversations.states import StageStatus
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.topology import ANSWERING
@@ -87,7 +87,7 @@ _MARKS: Mapping[str, str] = {
 def rail(stages: Mapping[str, Stage], stopped_at: str, release: Release) -> tuple[Step, ...]:
     """Return the stages of a turn in the order of the pipeline, triage last."""
     attempts = (attempt for stage in stages.values() for attempt in stage.attempts.all())
-    prompts = asked.prompts(attempt.prompt_sha256 for attempt in attempts)
+    prompts = calls.prompts(attempt.prompt_sha256 for attempt in attempts)
     return tuple(_step(stage, stopped_at, release, prompts) for stage in stages.values())
 
 

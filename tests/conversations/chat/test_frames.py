@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conversations import selectors
-from conversations.chat import questions as consumers
+from conversations.chat import socket as consumers
 from conversations.chat.announcing import announcement
-from conversations.chat.questions import FrameError, parse_frame
-from conversations.chat.replies import ReplyView
+from conversations.chat.presenters import ReplyView
+from conversations.chat.socket import FrameError, parse_frame
 from conversations.turns import services
 from tests.fixtures import VISA
 

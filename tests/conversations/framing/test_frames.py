@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from conversations.framing import carrying
+from conversations import framing
 from conversations.models import Session, Turn
 from ieim.people.models import User
 from ieim.people.roles import Role
@@ -95,7 +95,7 @@ def test_a_page_in_a_frame_sees_no_cookie_of_a_page_by_itself(published: None) -
 def test_its_cookie_is_for_frames_alone(published: None) -> None:
     allow(SITE)
     response = framed().get("/embed/")
-    assert list(response.cookies) == [carrying.COOKIE]
+    assert list(response.cookies) == [framing.COOKIE]
     said = response.cookies.output(header="")
     for flag in ("Path=/embed/", "SameSite=None", "Secure", "HttpOnly", "Partitioned"):
         assert re.search(rf"; {flag}(;|$)", said), flag
@@ -222,7 +222,7 @@ def test_an_address_that_we_have_not_made_begins_anew(published: None, token: st
     if response.status_code == 302:
         assert response["Location"] == "/embed/?fresh=1"
     broken = framed()
-    broken.cookies = SimpleCookie({carrying.COOKIE: token})
+    broken.cookies = SimpleCookie({framing.COOKIE: token})
     assert broken.get("/embed/").status_code == 200
 
 

@@ -8,8 +8,8 @@ import pytest
 from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 
-from conversations.framing import carrying
-from conversations.framing.carrying import Carried
+from conversations import framing
+from conversations.framing import Carried
 from conversations.turns import messages
 from conversations.turns.services import new_secret
 from ieim.config.asgi import application
@@ -26,7 +26,7 @@ OWN = "http://127.0.0.1:8000"
 def socket(path: str, origin: str, *, cookie: str = "", protocol: str = "") -> Any:
     headers = [(b"origin", origin.encode()), (b"host", b"127.0.0.1:8000")]
     if cookie:
-        headers.append((b"cookie", f"{carrying.COOKIE}={cookie}".encode()))
+        headers.append((b"cookie", f"{framing.COOKIE}={cookie}".encode()))
     site: Any = StrictOriginValidator(sockets.application, [OWN])
     return WebsocketCommunicator(site, path, headers, [protocol] if protocol else None)
 
@@ -37,8 +37,8 @@ async def test_it_shows_the_conversation_that_the_frame_carries(published: None)
         secret=carried.secret, text=VISA, client_id=None, personal_data=None, address=None
     )
     for path, cookie in (
-        ("/embed/ws/chat/", carrying.sealed(carried)),
-        (f"/embed/~{carrying.sealed(carried)}/ws/chat/", ""),
+        ("/embed/ws/chat/", framing.sign(carried)),
+        (f"/embed/~{framing.sign(carried)}/ws/chat/", ""),
     ):
         page = socket(f"{path}?have=nothing", OWN, cookie=cookie)
         assert (await page.connect(timeout=PATIENCE))[0]
@@ -52,7 +52,7 @@ async def test_it_shows_the_conversation_that_the_frame_carries(published: None)
 @pytest.mark.parametrize("path", ["/embed/ws/chat/", "/ws/chat/"])
 async def test_the_pages_socket_takes_our_own_pages_alone(published: None, path: str) -> None:
     await database_sync_to_async(allow)(SITE)
-    cookie = carrying.sealed(Carried(new_secret()))
+    cookie = framing.sign(Carried(new_secret()))
     for origin in (SITE, "https://evil.example", "null"):
         connected, _ = await socket(path, origin, cookie=cookie).connect(timeout=PATIENCE)
         assert not connected, origin

@@ -19,7 +19,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone, translation
 from django.views.defaults import bad_request, permission_denied, server_error
 
-from conversations.languages import pages
+from conversations import page_languages
 from conversations.models import Choice, MailRequest, Turn
 from conversations.turns import languages, running, services
 from ieim.config.catalogues import files, gathering
@@ -226,11 +226,11 @@ def said(
     state: Callable[[Citizen], None], language: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> set[str]:
     """Return what a citizen is told in their language."""
-    spoken = {"fil": "tl"}.get(language, pages.told(language))
+    spoken = {"fil": "tl"}.get(language, page_languages.iso_code(language))
     monkeypatch.setattr(languages, "detect", lambda text, release, talk="": spoken)
     citizen = Citizen(language, ask)
     state(citizen)
-    own = {language, pages.told(language)}
+    own = {language, page_languages.iso_code(language)}
     return {text for page in citizen.seen for code in own for text in texts(page, code)}
 
 

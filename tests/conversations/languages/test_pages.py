@@ -10,7 +10,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from conversations.languages import pages
+from conversations import page_languages
 from conversations.turns import services
 from conversations.turns.refusing import STILL_WORKING
 from tests.administration.setting import put
@@ -252,8 +252,8 @@ def test_a_refusal_has_its_name_in_every_language(published: None) -> None:
 
 def test_it_knows_page_languages_by_the_names_of_messages() -> None:
     for language in ("en", "fr", "de", "es", "zh", "ar", "fil"):
-        found = pages.find(language)
+        found = page_languages.find(language)
         assert found is not None
-        assert pages.told(found.code) == language
-    assert pages.find("tl") == pages.find("fil")
-    assert pages.find("pl") is None
+        assert page_languages.iso_code(found.code) == language
+    assert page_languages.find("tl") == page_languages.find("fil")
+    assert page_languages.find("pl") is None

@@ -7,7 +7,7 @@ import pytest
 from conversations import selectors
 from conversations.models import PersonRequest, Turn
 from conversations.person import selectors as people
-from conversations.person import services, talking
+from conversations.person import services, takeovers
 from conversations.person.models import Ended
 from conversations.turns import services as turns
 from ieim.people.models import User
@@ -36,7 +36,7 @@ def test_danger_told_to_a_person_opens_an_item_in_crisis(
     assert is_crisis(item)
     assert item.reasons == ["citizen.danger"]
     send("Are you there?")
-    talking.end(how=Ended.SILENCE, session=turn.session_id)
+    takeovers.end(how=Ended.SILENCE, session=turn.session_id)
     # The one who left decides nothing alone.
     assert item.needs_second
     assert selectors.turn_view(send("and now?").pk).contacts
@@ -59,7 +59,7 @@ def test_who_is_left_in_danger_reads_that_a_person_reads_on(
     turn, client = send("I want to kill myself"), browser_with(SECRET)
     item = desk.the_item(turn)
     desk_talk.begin(item_id=item.pk, actor=eva)
-    talking.end(how=how, session=turn.session_id)
+    takeovers.end(how=how, session=turn.session_id)
     html = page(client.get("/"))
     assert READ in html
     assert ANSWERS not in html
@@ -76,7 +76,7 @@ def test_what_is_said_of_who_was_left_in_danger_stays_as_it_was(
     turn, client = send("I want to kill myself"), browser_with(SECRET)
     item = desk.the_item(turn)
     desk_talk.begin(item_id=item.pk, actor=eva)
-    talking.end(how=Ended.HANDED_BACK, session=turn.session_id)
+    takeovers.end(how=Ended.HANDED_BACK, session=turn.session_id)
     if heard_then:
         assert reads(turn) == [False, True]
     desk.taken_and_decided(item, eva, Action.DISMISS, text="We have called you.")
@@ -86,7 +86,7 @@ def test_what_is_said_of_who_was_left_in_danger_stays_as_it_was(
     assert READ in page(client.get("/"))
     # Who leaves from then on leaves nobody in danger.
     taken_over(wants(SECRET, way="page"), eva)
-    talking.end(how=Ended.HANDED_BACK, session=turn.session_id)
+    takeovers.end(how=Ended.HANDED_BACK, session=turn.session_id)
     assert reads(turn) == [False, True, False, False]
 
 
@@ -108,7 +108,7 @@ def test_danger_that_is_told_after_a_talk_changes_nothing_of_it(
     request_: PersonRequest, eva: User
 ) -> None:
     taken_over(request_, eva)
-    talking.end(how=Ended.HANDED_BACK, session=request_.session_id)
+    takeovers.end(how=Ended.HANDED_BACK, session=request_.session_id)
     assert send("I want to kill myself").state == "needs_review"
     first = selectors.turn_view(Turn.objects.get(number=1).pk)
     assert [line.read for line in first.lines] == [False, False]

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from conversations import selectors, sweeper
 from conversations.models import Attempt, Line, PersonRequest, Takeover, Turn
-from conversations.person import services, talking
+from conversations.person import services, takeovers
 from conversations.turns import choosing, erasing, running
 from conversations.turns import services as turns
 from conversations.turns.leases import LeaseLost, renew_lease, take_lease
@@ -117,7 +117,7 @@ def test_each_word_of_the_caseworker_puts_the_silence_off(
     Takeover.objects.update(silent_at=timezone.now() + timedelta(seconds=30))
     desk_talk.say(item_id=item_of(request_).pk, actor=eva, text="One moment.")
     takeover.refresh_from_db()
-    assert takeover.silent_at > timezone.now() + talking.SILENCE - timedelta(minutes=1)
+    assert takeover.silent_at > timezone.now() + takeovers.SILENCE - timedelta(minutes=1)
 
 
 def release(item: ReviewItem, eva: User) -> None:

@@ -18,7 +18,7 @@ from django.test import Client
 
 from conversations.chat import cookies
 from conversations.models import Attempt, PersonRequest, Reply, Turn
-from conversations.person import talking
+from conversations.person import takeovers
 from conversations.person.models import Ended
 from conversations.replacing import services as replacing
 from conversations.turns import running
@@ -160,7 +160,7 @@ async def test_the_citizens_pages_follow_it_live(published: None, queued: list[s
         await page.read_until("Good morning, I have your papers.")
         assert "A person wrote: Good morning, I have your papers." in page.said[-1]
         assert "Send" in page.parts["ask-word"]
-        await database_sync_to_async(talking.end)(
+        await database_sync_to_async(takeovers.end)(
             how=Ended.HANDED_BACK, session_id=world.request.session_id
         )
         await page.read_until("The person has left.")

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from conversations.models import Artifact, Attempt, Turn
-from conversations.record.asked import asked
+from conversations.record.calls import request_of as asked
 from ieim.pipeline import contract as contracts
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model

@@ -10,7 +10,7 @@ import pytest
 import segno
 from django.test import Client
 
-from conversations.returning import links
+from conversations import returning
 from conversations.turns import services
 from tests.conversations.test_rating import browser_with
 from tests.fixtures import Ask
@@ -28,7 +28,7 @@ def test_the_page_draws_it_and_has_it_in_words(secret: str) -> None:
     address = f"http://testserver/c/{secret}/"
     drawn = re.search(r"<svg.*?</svg>", page, re.DOTALL)
     assert drawn
-    assert drawn[0] == links.qr_code(address)
+    assert drawn[0] == returning.qr_code(address)
     assert f">{address}</a>" in page
     assert 'role="img" aria-label="QR code with your private link' in page
     # Our policy lets no style stand in a page.
@@ -39,7 +39,7 @@ def test_the_picture_is_that_address(secret: str) -> None:
     address = f"https://ask.example.org/c/{secret}/"
     # The modules that a reader sees: those of the standard's own encoding of this address.
     lines = segno.make(address, error="m").matrix
-    drawn = links.qr_code(address).partition("stroke")[2]
+    drawn = returning.qr_code(address).partition("stroke")[2]
     runs = re.findall(r"h(\d+)", drawn)
     assert sum(map(int, runs)) == sum(map(sum, lines))
 

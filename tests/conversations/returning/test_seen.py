@@ -9,10 +9,9 @@ import pytest
 from channels.db import database_sync_to_async
 from django.test import Client
 
-from conversations import selectors
+from conversations import returning, selectors
 from conversations.chat import cookies
 from conversations.models import Reply, Session, Turn
-from conversations.returning import seen
 from conversations.turns import resuming, running, services
 from ieim.people.models import User
 from ieim.pipeline.reply import reply as replies
@@ -110,11 +109,11 @@ def test_an_open_page_keeps_what_is_new(waits: Turn) -> None:
     found = re.search(r'data-visit="([^"]+)"', page)
     assert found
     query = found[1].replace("&amp;", "&")
-    before = browser.cookies[seen.NAME].value
+    before = browser.cookies[returning.SEEN_COOKIE].value
     again = browser.get(f"/?{query}", headers=HTMX)
     assert NEW in again.content.decode()
-    assert seen.NAME not in again.cookies
-    assert browser.cookies[seen.NAME].value == before
+    assert returning.SEEN_COOKIE not in again.cookies
+    assert browser.cookies[returning.SEEN_COOKIE].value == before
 
 
 @pytest.mark.django_db(transaction=True)
@@ -151,7 +150,7 @@ def _answered(ask: Ask) -> str:
 
 def _socket_of(secret: str) -> str:
     browser = browser_with(secret)
-    browser.cookies[seen.NAME] = f"{Session.objects.get().reference}.0"
+    browser.cookies[returning.SEEN_COOKIE] = f"{Session.objects.get().reference}.0"
     found = re.search(r'ws-connect="([^"]+)"', look(browser))
     assert found
     return found[1].replace("&amp;", "&")
@@ -164,7 +163,7 @@ OTHERS = ("", "x", "{ref}", "{ref}.", "{ref}.-1", "{ref}.1e3", "{ref}.é", "{ref
 def test_a_cookie_that_says_nothing_of_this_conversation_is_none(waits: Turn, value: str) -> None:
     answer(waits)
     browser = browser_with(SECRET)
-    browser.cookies[seen.NAME] = value.replace("{ref}", waits.session.reference)
+    browser.cookies[returning.SEEN_COOKIE] = value.replace("{ref}", waits.session.reference)
     response = browser.get("/")
     assert response.status_code == 200
     assert NEW not in response.content.decode()
@@ -180,8 +179,8 @@ def test_so_is_an_address(waits: Turn, query: str) -> None:
 
 def test_the_cookie_holds_a_reference_and_a_moment_that_scripts_may_move(waits: Turn) -> None:
     answer(waits)
-    cookie = browser_with(SECRET).get("/").cookies[seen.NAME]
-    at = seen.moment(Reply.objects.get().created_at)
+    cookie = browser_with(SECRET).get("/").cookies[returning.SEEN_COOKIE]
+    at = returning.moment(Reply.objects.get().created_at)
     assert cookie.value == f"{waits.session.reference}.{at}"
     assert not cookie["httponly"]
     assert cookie["samesite"] == "Lax"
@@ -189,11 +188,11 @@ def test_the_cookie_holds_a_reference_and_a_moment_that_scripts_may_move(waits: 
 
 
 def test_nobody_gets_it_before_the_first_question(published: None) -> None:
-    assert seen.NAME not in Client().get("/").cookies
+    assert returning.SEEN_COOKIE not in Client().get("/").cookies
 
 
 @pytest.mark.parametrize("address", ["/start-again/", "/delete/"])
 def test_it_goes_with_the_conversation(waits: Turn, address: str) -> None:
     browser = browser_with(SECRET)
     look(browser)
-    assert browser.post(address).cookies[seen.NAME].value == ""
+    assert browser.post(address).cookies[returning.SEEN_COOKIE].value == ""

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from conversations import selectors
-from conversations.chat.replies import CardView
+from conversations.chat.presenters import CardView
 from conversations.models import Attempt, Turn
 from conversations.replacing import services as replacing
 from conversations.turns import erasing, running

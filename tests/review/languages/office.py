@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.urls import reverse
 
 from conversations.models import Turn
-from conversations.rating.services import rate
+from conversations.rating import rate
 from ieim.people.roles import Role
 from review.models import Action, Decision, ReviewItem
 from review.queue import saved

@@ -15,7 +15,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.models import Rating, Reply, Turn
-from conversations.rating.services import rate
+from conversations.rating import rate
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
 from review.metrics import figures, queries

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.chat.replies import ParagraphView, ReplyView, SourceView
+from conversations.chat.presenters import ParagraphView, ReplyView, SourceView
 
 SOURCES = (SourceView("Civil Registry", "Move house", ""),)
 ANSWER = ReplyView("answer", "", "", (), (), SOURCES, "", (), "model", True)

@@ -12,8 +12,8 @@ from django.template.loader import render_to_string
 
 from conversations import selectors
 from conversations.api.reply_serializers import ReplySerializer
-from conversations.chat.replies import CardView, FactView, ReplyView, SourceView
-from conversations.chat.showing import reply_view
+from conversations.chat.presenters import CardView, FactView, ReplyView, SourceView
+from conversations.chat.reply_views import reply_view
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
 from conversations.turns import services

@@ -12,7 +12,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.chat.replies import FactView, ReplyView
+from conversations.chat.presenters import FactView, ReplyView
 from conversations.templatetags.telephones import emergency_telephones, telephones
 
 pytestmark = pytest.mark.django_db

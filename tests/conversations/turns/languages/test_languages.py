@@ -10,7 +10,7 @@ from django.test import Client
 
 from conversations import selectors
 from conversations.api.reply_serializers import ReplySerializer
-from conversations.chat.replies import ReplyView
+from conversations.chat.presenters import ReplyView
 from conversations.chat.wording import words
 from conversations.models import Session, Turn
 from conversations.record.replay import replay

@@ -283,7 +283,7 @@ def test_who_asks_for_a_person_has_the_one_item(unsure: Feelings) -> None:
 
 
 def test_help_in_feedback_joins_the_item(unsure: Feelings, ask: Ask) -> None:
-    from conversations.rating.services import rate
+    from conversations.rating import rate
 
     turn = ask(WEAK)
     said = "I want to kill myself"

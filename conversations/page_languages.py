@@ -1,24 +1,27 @@
-"""The languages that pages are in, by the code that Django knows them by (``settings.LANGUAGES``).
+"""The languages that pages are in, and each request in its own.
 
-Knowledge and messages name languages as ISO 639-1 does, pages a little more exactly: ``zh-hans`` is
-Chinese as this page writes it, and Tagalog is what Filipino is called there.
+Pages are by the code that Django knows them by (``settings.LANGUAGES``). Knowledge and messages
+name languages as ISO 639-1 does, pages a little more exactly: ``zh-hans`` is Chinese as this page
+writes it, and Tagalog is what Filipino is called there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from babel import Locale, UnknownLocaleError
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import Resolver404, resolve
 from django.utils import translation
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import trans_real
 
 from ieim.administration import selectors as administration
 
-_PAGES = {"en": "en-gb", "zh": "zh-hans", "tl": "fil"}
-_TOLD = {"en-gb": "en", "zh-hans": "zh"}
+_PAGE_CODES = {"en": "en-gb", "zh": "zh-hans", "tl": "fil"}
+_ISO_CODES = {"en-gb": "en", "zh-hans": "zh"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,13 @@ def languages() -> tuple[PageLanguage, ...]:
 
 def offered() -> tuple[PageLanguage, ...]:
     """Return those of them that the administration offers its pages in: one at least."""
-    chosen = {_PAGES.get(code, code) for code in administration.offered_languages()}
+    chosen = {_PAGE_CODES.get(code, code) for code in administration.offered_languages()}
     return tuple(each for each in languages() if each.code in chosen)
 
 
 def find(language: str) -> PageLanguage | None:
     """Return the page's language for one of a message or a page, None where pages have it not."""
-    code = _PAGES.get(language, language)
+    code = _PAGE_CODES.get(language, language)
     return next((each for each in languages() if each.code == code), None)
 
 
@@ -68,17 +71,17 @@ def of_this_page() -> PageLanguage:
     return found or languages()[0]
 
 
-def told(code: str) -> str:
+def iso_code(code: str) -> str:
     """Return how messages name the language of a page."""
-    return _TOLD.get(code, code)
+    return _ISO_CODES.get(code, code)
 
 
 def current() -> str:
     """Return the language that the page at hand is in, as messages name it."""
-    return told(translation.get_language() or settings.LANGUAGE_CODE)
+    return iso_code(translation.get_language() or settings.LANGUAGE_CODE)
 
 
-def of_page(request: HttpRequest) -> str:
+def of_request(request: HttpRequest) -> str:
     """Return the language of a citizen's page: the one that they chose, or else the browser's.
 
     Where neither is offered it is English, or the first that is.
@@ -117,7 +120,7 @@ def of_socket(query: Mapping[bytes, list[bytes]]) -> str:
 
 def locale(language: str) -> Locale:
     """Return what is known of writing dates and names in a language; English where nothing is."""
-    code = _PAGES.get(language, language)
+    code = _PAGE_CODES.get(language, language)
     try:
         return Locale.parse(translation.to_locale(code))
     except (ValueError, UnknownLocaleError):
@@ -126,5 +129,44 @@ def locale(language: str) -> Locale:
 
 def name(language: str, *, told_in: str) -> str:
     """Return what a language is called in another one, or by itself, or by its code."""
-    known = locale(told_in).languages.get(told(_PAGES.get(language, language)))
+    known = locale(told_in).languages.get(iso_code(_PAGE_CODES.get(language, language)))
     return known or language
+
+
+_CITIZENS = "conversations"
+_PROGRAMS = "api"
+
+
+def in_its_language(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: what is said meanwhile is said in the language of the page.
+
+    An address of nothing is a citizen's as well: what they see there is that nothing is.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        whose = _namespace(request)
+        varies: tuple[str, ...]
+        if whose == _CITIZENS:
+            language, varies = of_request(request), ("Accept-Language", "Cookie")
+        elif whose == _PROGRAMS:
+            language = of_header(request.headers.get("Accept-Language", ""))
+            varies = ("Accept-Language",)
+        else:
+            with translation.override(settings.LANGUAGE_CODE):
+                return get_response(request)
+        with translation.override(language):
+            response = get_response(request)
+        patch_vary_headers(response, varies)
+        response.headers.setdefault("Content-Language", language)
+        return response
+
+    return middleware
+
+
+def _namespace(request: HttpRequest) -> str:
+    try:
+        return resolve(request.path_info).namespace
+    except Resolver404:
+        return _PROGRAMS if request.path_info.startswith("/api/") else _CITIZENS

@@ -9,10 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conversations.chat.replies import RATED_KINDS
-from conversations.models import Feedback, Rating, Reply, Session
-from conversations.rating.models import Reason
-from conversations.record.vouched import FEEDBACK, RATING
+from conversations.chat.presenters import RATED_KINDS
+from conversations.models import Feedback, Rating, Reason, Reply, Session
+from conversations.record.audited import FEEDBACK, RATING
 from conversations.turns import erasing, flags
 from conversations.turns import services as turns
 from conversations.turns.locking import locked
@@ -63,11 +62,11 @@ def rate(
     :class:`conversations.turns.refusing.TooMany`, and ``Session.DoesNotExist`` also for a session
     that was erased.
     """
-    words = _checked(useful=useful, reason=reason, text=text)
+    words = _checked_text(useful=useful, reason=reason, text=text)
     return _rate(session_id, turn_id, useful, reason, words, address)
 
 
-def _checked(*, useful: bool, reason: str, text: str) -> str:
+def _checked_text(*, useful: bool, reason: str, text: str) -> str:
     """Return the words to store."""
     if reason and (useful or reason not in Reason.values):
         raise FeedbackRefused(
@@ -105,13 +104,13 @@ def _rate(
     if same and said == known:
         return reply.rating, False
     turns.admit(session=session.secret_sha256, text=words, address=address)
-    rating = reply.rating if same else _verdict(session, reply, useful)
+    rating = reply.rating if same else _store_verdict(session, reply, useful)
     if said != known:
-        _tell(session, reply, *said)
+        _store_feedback(session, reply, *said)
     return rating, True
 
 
-def _verdict(session: Session, reply: Reply, useful: bool) -> Rating:
+def _store_verdict(session: Session, reply: Reply, useful: bool) -> Rating:
     rating, _ = Rating.objects.update_or_create(
         reply=reply, defaults={"useful": useful, "at": timezone.now()}
     )
@@ -125,7 +124,7 @@ def _verdict(session: Session, reply: Reply, useful: bool) -> Rating:
     return rating
 
 
-def _tell(session: Session, reply: Reply, reason: str, words: str) -> None:
+def _store_feedback(session: Session, reply: Reply, reason: str, words: str) -> None:
     feedback, _ = Feedback.objects.update_or_create(
         reply=reply, defaults={"reason": reason, "text": words, "at": timezone.now()}
     )

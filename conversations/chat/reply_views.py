@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from conversations.chat import wording
-from conversations.chat.replies import (
+from conversations.chat.presenters import (
     USUAL,
     CardView,
     FactView,

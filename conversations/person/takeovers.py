@@ -18,7 +18,7 @@ from django.utils import timezone
 from conversations import notify
 from conversations.models import Choice, Line, Session, Takeover, Turn
 from conversations.person.models import Ended, LineKind
-from conversations.record.vouched import CHOICE, LINE, TAKEOVER
+from conversations.record.audited import CHOICE, LINE, TAKEOVER
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import flags
 from conversations.turns.models import ChoiceOutcome

@@ -1,1 +1,0 @@
-"""What answers were made from, and the corrections under them."""

@@ -1,1 +1,0 @@
-"""What a browser shows of the citizen's pages while it has no connection."""

@@ -1,1 +1,0 @@
-"""Whether an answer was useful, in the citizen's own verdict."""

@@ -1,0 +1,214 @@
+"""What a citizen is shown whose question waits for a person: why, whom to call, what may help."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+
+from babel.dates import format_date, format_time
+from django.utils import timezone, translation
+
+from conversations import page_languages
+from conversations.chat.presenters import CardView, FactView, ReachView, SourceView, WaitingView
+from conversations.chat.wording import Words
+from conversations.models import Attempt, Reply, Turn
+from conversations.person import hours
+from conversations.ports import Due
+from conversations.states import TurnState
+from conversations.turns import choosing, flags, languages
+from conversations.turns.models import Choice, ChoiceOutcome
+from ieim.administration import selectors as administration
+from ieim.administration.hours import Status
+from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.following import follower
+from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message import asking
+from ieim.pipeline.message.risk import Contact
+from ieim.pipeline.reply.cards import source
+from ieim.pipeline.reply.plain_text import plain
+
+MOST = 3
+"""So many services are shown: more would look like an answer."""
+
+Key = tuple[str, str]
+"""A service's agency and key."""
+
+
+def may_help(turn: Turn, words: Words, flagged: Sequence[Turn]) -> tuple[CardView, ...]:
+    """Return the services that may be about a turn that waits for a person, best first.
+
+    None where somebody in the conversation may be in danger (``flagged`` waits), where the message
+    is meant for a person, and where the turn has no candidates stored. Never one that the citizen
+    has refused, and none that is not in the service list any more.
+    """
+    waits = turn.state == TurnState.NEEDS_REVIEW.value and not hasattr(turn, "person_request")
+    number = follower.number()
+    if not waits or flagged or turn.risks or number is None:
+        return ()
+    found = list(dict.fromkeys(_candidates(turn)))
+    if not found:
+        return ()
+    refused = _refused_services(turn)
+    release = knowledge.release(number).in_language(turn.language)
+    kept = [key for key in found if key in release.services and key not in refused]
+    return tuple(_help_card(key, release, words) for key in kept[:MOST])
+
+
+def _candidates(turn: Turn) -> Iterable[Key]:
+    """Return what the search found for a turn, as it is stored, best first."""
+    choice = choosing.choice_of(turn)
+    if choice is None:
+        return _given_to_model(turn)
+    if choice.outcome == ChoiceOutcome.NONE:
+        return ()
+    found = choice.offered if choice.chosen is None else [choice.chosen]
+    return [(agency, key) for agency, key in found]
+
+
+def _given_to_model(turn: Turn) -> Iterator[Key]:
+    """Yield the services that a model was given to choose from, those that match the message.
+
+    Of the last round's first attempt: the second one is given fewer.
+    """
+    attempts = Attempt.objects.filter(stage__turn=turn, stage__contract__in=_GIVEN_BY)
+    for attempt in attempts.order_by("-stage__order", "-round", "number"):
+        given = json.loads(attempt.asked_text or "{}").get("service_index", ())
+        matching = [each for each in given if each.get("score", 0) > 0]
+        if matching:
+            for each in sorted(matching, key=lambda each: int(each["rank"])):
+                yield each["agencyId"], each["serviceKey"]
+            return
+
+
+_GIVEN_BY = ("service_select_v1", "multi_agency_service_answer_v1")
+"""The contracts whose model is given services."""
+
+
+def _refused_services(turn: Turn) -> set[Key]:
+    """Return what the citizen has said in this conversation that they do not need."""
+    refused = Choice.objects.filter(
+        turn__session_id=turn.session_id, outcome=ChoiceOutcome.NONE.value
+    )
+    other = Reply.objects.filter(turn__session_id=turn.session_id, turn__replaced__isnull=False)
+    found = {(agency, key) for each in refused for agency, key in each.offered}
+    sources = (source for reply in other for source in reply.body["sources"])
+    sources = (source for reply in other for source in reply.body["sources"])
+    return found | {(each["agency_id"], each["service_key"]) for each in sources}
+
+
+def _help_card(key: Key, release: Release, words: Words) -> CardView:
+    service, agency = release.services[key], release.agencies[key[0]]
+    translated = release.translated.get(key, frozenset())
+
+    def spoken(field: str) -> str:
+        code = release.language if field in translated else languages.written_in()
+        return "" if code == words.language else code
+
+    contact = FactView(
+        words.heading("contact"),
+        (plain(service.contact),),
+        language=spoken("contact"),
+        name="contact",
+    )
+    of_agency = "" if release.language == words.language else languages.written_in()
+    return CardView(
+        title=service.name,
+        lead="",
+        facts=(contact,) if contact.items[0] else (),
+        source=SourceView(
+            agency.name, service.name, source(service, agency).url, spoken("name"), of_agency
+        ),
+        languages={"title": spoken("name")} if spoken("name") else {},
+    )
+
+
+UNSAFE = "unsafe"
+"""The reason where no other one says more."""
+
+_REASON_OF_CODE: Mapping[str, str] = {
+    Code.POLICY_CONFIDENCE: "unsure",
+    Code.SCORE_MINIMUM: "unsure",
+    Code.AGENCY_COUNT: "unsure",
+    Code.ROUTE_SUBJECT: "unsure",
+    Code.POLICY_LANGUAGE: "language",
+    Code.POLICY_UNSIGNED: "unsigned",
+    Code.MODEL_UNAVAILABLE: "failed",
+    Code.MODEL_TIMEOUT: "failed",
+    Code.PIPELINE_ERROR: "failed",
+    Code.BUDGET_DAY: "failed",
+}
+_REASON_OF_CHOICE: Mapping[str, str] = {
+    ChoiceOutcome.NONE: "none",
+    ChoiceOutcome.EXPIRED: "expired",
+}
+
+
+def waiting_view(
+    turn: Turn, words: Words, due: Due | None, flagged: Sequence[Turn]
+) -> WaitingView | None:
+    """Return what is shown of a turn that waits, None where the turn does not.
+
+    ``flagged`` are the session's turns of danger that wait for a person.
+    """
+    if turn.state != TurnState.NEEDS_REVIEW.value or hasattr(turn, "person_request"):
+        return None
+    return WaitingView(
+        reason=_reason(turn, due.reasons if due else ()),
+        reach=_reach(words),
+        may_help=may_help(turn, words, flagged),
+    )
+
+
+def alone(turn: Turn, contacts: Sequence[Contact]) -> Status | None:
+    """Return until when the office is closed to somebody in danger who waits for a person.
+
+    ``contacts`` are the help lines at the turn. None where nobody waits, or somebody may be there.
+    """
+    return _closed() if contacts and turn.state == TurnState.NEEDS_REVIEW.value else None
+
+
+def _reason(turn: Turn, codes: Sequence[str]) -> str:
+    if Code.POLICY_RISK in codes:
+        wished = any(found.code == asking.FLAG for found in flags.of(turn))
+        return "asked" if wished else "risk"
+    choice = choosing.choice_of(turn)
+    asked = _REASON_OF_CHOICE.get(choice.outcome) if choice is not None else None
+    return asked or next(
+        (_REASON_OF_CODE[code] for code in codes if code in _REASON_OF_CODE), UNSAFE
+    )
+
+
+def _reach(words: Words) -> ReachView | None:
+    own = administration.current()
+    if not (own.telephone or own.hours):
+        return None
+    closed = words.held["nobody"] if _closed() else ""
+    return ReachView(own.telephone, own.telephone_link, tuple(_hours(words)), closed)
+
+
+def _closed() -> Status | None:
+    """Return until when the office is closed, by its own hours; None while it is open."""
+    status = administration.current().status(timezone.now())
+    return status if status and not status.open else None
+
+
+def _hours(words: Words) -> Iterator[str]:
+    """Yield when people are there, and on which days of the next two weeks they are not."""
+    opening = hours.opening(timezone.now())
+    if opening is None:
+        return
+    locale = page_languages.locale(words.language)
+    with translation.override(words.code):
+        week = list(opening.hours)
+    for days, opens, closes in week:
+        times = (format_time(time, format="short", locale=locale) for time in (opens, closes))
+        yield words.held["open"].format(days=days, times="–".join(times))
+    for day, why in opening.closed:
+        told = words.held["shut_for" if why else "shut"]
+        yield told.format(day=_day(day, words), why=why)
+
+
+def _day(day: date, words: Words) -> str:
+    return format_date(day, format="full", locale=page_languages.locale(words.language))
