@@ -21,7 +21,7 @@ urlpatterns = [
     path("review/", include("review.urls")),
     path("", include("ieim.studio.standards.public")),
     path("", include("ieim.administration.urls")),
-    path("knowledge/standards/", include("ieim.studio.standards.urls")),
+    path("knowledge/standards/", include("ieim.studio.standards.views")),
     path("knowledge/try/", include("ieim.studio.trying.urls")),
     path("knowledge/recall/", include("ieim.studio.recall.urls")),
     path("knowledge/notices/", include("ieim.knowledge.notices.urls")),

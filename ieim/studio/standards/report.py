@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any
+from typing import Literal
 
 _SHOWN_PROBLEMS = 100
 _KINDS_KEPT = 2_000
 _INDEX = re.compile(r"/[0-9]+(?=/|$)")
 
-
-class What(StrEnum):
-    """What happened to a value."""
-
-    LEFT_OUT = "left out"
-    CHANGED = "changed"
+What = Literal["left out", "changed"]
 
 
 @dataclass(slots=True)
@@ -64,11 +58,11 @@ class Report:
 
     def left_out(self, pointer: str, why: str) -> None:
         """Note that the value at ``pointer`` does not reach the draft."""
-        self._add(What.LEFT_OUT, pointer, why)
+        self._add("left out", pointer, why)
 
     def changed(self, pointer: str, why: str) -> None:
         """Note that the value at ``pointer`` reaches the draft in another form."""
-        self._add(What.CHANGED, pointer, why)
+        self._add("changed", pointer, why)
 
     def problem(self, pointer: str, message: str) -> None:
         """Note why the file cannot be used."""
@@ -85,34 +79,14 @@ class Report:
         found = sorted(self._notes.values(), key=lambda note: (note.what != "left out", note.first))
         if self._more:
             why = "kinds of notes beyond the first are not listed"
-            found.append(Note(What.LEFT_OUT, "", why, "", self._more))
+            found.append(Note("left out", "", why, "", self._more))
         return found
-
-    def as_json(self) -> list[dict[str, Any]]:
-        """Return the notes as JSON values."""
-        return [
-            {
-                "what": n.what.value,
-                "pattern": n.pattern,
-                "why": n.why,
-                "first": n.first,
-                "n": n.times,
-            }
-            for n in self.notes
-        ]
 
     def _add(self, what: What, pointer: str, why: str) -> None:
         key = (what, _INDEX.sub("/*", pointer), why)
-        note = self._notes.get(key)
-        if note is not None:
+        if note := self._notes.get(key):
             note.times += 1
         elif len(self._notes) < _KINDS_KEPT:
             self._notes[key] = Note(what, key[1], why, pointer)
         else:
             self._more += 1
-
-
-def notes_from_json(stored: Iterable[Mapping[str, Any]]) -> Iterator[Note]:
-    """Yield the notes whose :meth:`Report.as_json` ``stored`` is."""
-    for note in stored:
-        yield Note(What(note["what"]), note["pattern"], note["why"], note["first"], note["n"])

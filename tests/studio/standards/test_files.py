@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.knowledge.bundles.columns import LIST_LIMIT, NAME_LIMIT, TEXT_LIMIT
-from ieim.studio.standards.reading import jsonfile
-from ieim.studio.standards.reading.texts import duration, fitted, plain, slug, steps
+from ieim.studio.standards import reading
 from ieim.studio.standards.report import Report, StandardError
+from ieim.studio.standards.texts import duration, fitted, plain, slug, steps
 from tests.studio.standards.samples.samples import read
 
 VALUES = st.recursive(
@@ -72,18 +72,18 @@ LIKELY = st.recursive(
 )
 def test_it_reads_json_strictly(data: bytes, why: str) -> None:
     with pytest.raises(StandardError) as caught:
-        jsonfile.read_json(data)
+        reading.read_json(data)
     assert str(caught.value).startswith(why)
 
 
 def test_it_reads_as_deep_as_it_says() -> None:
-    assert jsonfile.read_json(b"\xef\xbb\xbf" + b"[" * 31 + b"]" * 31)
+    assert reading.read_json(b"\xef\xbb\xbf" + b"[" * 31 + b"]" * 31)
 
 
 def test_it_refuses_a_file_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonfile, "MAX_FILE_BYTES", 2**20)
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 2**20)
     with pytest.raises(StandardError, match="larger than 1 MiB: split it"):
-        jsonfile.read_json(b" " * (2**20 + 1))
+        reading.read_json(b" " * (2**20 + 1))
 
 
 @given(VALUES)
@@ -91,7 +91,7 @@ def test_it_reads_what_it_should_as_python_does(value: Any) -> None:
     text = json.dumps(value)
     if "\\u0000" in text or "\\ud" in text:
         return
-    assert jsonfile.read_json(text.encode()) == value
+    assert reading.read_json(text.encode()) == value
 
 
 @given(LIKELY)
@@ -142,16 +142,16 @@ def test_it_cuts_what_is_too_long_and_tells_it() -> None:
     assert isinstance(long, list)
     assert [len(item) for item in long] == [TEXT_LIMIT]
     assert [note.why for note in report.notes] == [
-        f"cut to {NAME_LIMIT} characters",
-        f"cut to {TEXT_LIMIT:,} characters",
-        f"cut to {LIST_LIMIT} entries",
+        f"name cut to {NAME_LIMIT} characters",
+        f"requirements cut to {TEXT_LIMIT:,} characters",
+        f"how_to_apply cut to {LIST_LIMIT} entries",
     ]
 
 
 def test_it_leaves_out_a_link_that_the_column_refuses() -> None:
     report = Report()
     assert fitted("services", "url", "https://x.example/" + "x" * 3000, "/u", report) == ""
-    assert [note.what.value for note in report.notes] == ["left out"]
+    assert [note.what for note in report.notes] == ["left out"]
 
 
 @pytest.mark.parametrize(

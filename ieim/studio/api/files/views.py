@@ -46,9 +46,9 @@ from ieim.studio.drafts.history import readable
 from ieim.studio.exchange.formats import TableFormat, Unreadable, formats_of
 from ieim.studio.exchange.importing import Preview, resource_of
 from ieim.studio.models import Agency
-from ieim.studio.standards.merging import Moved, Plan, merge, plan
-from ieim.studio.standards.reading.reading import read_standard
+from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Report, StandardError
+from ieim.studio.standards.services import Moved, Plan, merge, plan
 
 MOVED = "The draft or the file is not what was previewed. Look at the preview again."
 _FILE = "the file"
@@ -205,7 +205,7 @@ def _merged(done: Plan, report: Report, written: bool) -> dict[str, Any]:
         "entries": [_planned(e.table, e.name, e.is_new, e.fields) for e in done.entries],
         "warnings": [],
         "notes": [
-            {"what": n.what.value, "pattern": n.pattern, "first": n.first, "times": n.times}
+            {"what": n.what, "pattern": n.pattern, "first": n.first, "times": n.times}
             | {"why": n.why}
             for n in report.notes
         ],

@@ -9,9 +9,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
 from ieim.studio.management.base import PlainHelpCommand
-from ieim.studio.standards.merging import Plan, merge, plan
-from ieim.studio.standards.reading.reading import read_standard
+from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Report, StandardError
+from ieim.studio.standards.services import Plan, merge, plan
 
 
 class Command(PlainHelpCommand):

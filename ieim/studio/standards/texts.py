@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from decimal import Decimal
+from collections.abc import Iterable
 
 import nh3
 
@@ -52,6 +52,21 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def joined(lines: Iterable[str]) -> str:
+    """Return the lines that are not blank, each once, as one text."""
+    return "\n".join(dict.fromkeys(line for line in lines if line.strip()))
+
+
+def labelled(label: str, text: str) -> str:
+    """Return "label: text", "" without a text."""
+    return f"{label}: {text}" if text else ""
+
+
+def pair(first: str, second: str) -> str:
+    """Return "first: second", or the one of them that is not blank."""
+    return ": ".join(filter(None, (first, second)))
+
+
 def steps(text: str) -> list[str]:
     """Return the lines of a text as steps, without the bullets and numbers in front of them."""
     lines = (_BULLET.sub("", line.strip(), count=1) for line in text.split("\n"))
@@ -63,15 +78,14 @@ def duration(text: str) -> str:
     match = _DURATION.fullmatch(text)
     if match is None or not any(match.groups()):
         return text
-    parts = [
-        (int(number), unit) for number, unit in zip(match.groups(), _UNITS, strict=True) if number
-    ]
-    return " ".join(f"{number} {unit}{'' if number == 1 else 's'}" for number, unit in parts)
+    parts = [(int(n), unit) for n, unit in zip(match.groups(), _UNITS, strict=True) if n]
+    return " ".join(f"{n} {unit}{'' if n == 1 else 's'}" for n, unit in parts)
 
 
-def amount(number: str | int | Decimal, currency: str) -> str:
-    """Return an amount of money as text: "12.50 EUR", and the number alone without a currency."""
-    return f"{number} {currency.upper()}".strip()
+def slug(text: str) -> str:
+    """Return letters and digits of ``text`` in lower case with hyphens between, "" for none."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub(r"[\W_]+", "-", folded).strip("-")
 
 
 def fitted(
@@ -79,45 +93,30 @@ def fitted(
 ) -> object:
     """Return ``value`` as the column takes it: cut where it is too long, without what it refuses.
 
-    What it refuses whole (a link of another scheme) comes back as the column's blank.
+    What it refuses whole (a link of another scheme) comes back as "".
     """
-    definition = COLUMNS[table][column]
-    if isinstance(value, list):
-        kept = [item for item in value if item.strip()]
-        if len(kept) > LIST_LIMIT:
-            report.changed(pointer, f"cut to {LIST_LIMIT} entries")
-            kept = kept[:LIST_LIMIT]
-        fitting = (_one(table, column, item, pointer, report, listed=True) for item in kept)
-        return [item for item in fitting if item]
-    if not value.strip():
-        return definition.blank
-    return _one(table, column, value, pointer, report, listed=False)
+    if isinstance(value, str):
+        return _one(table, column, value, pointer, report) if value.strip() else ""
+    kept = [item for item in value if item.strip()]
+    if len(kept) > LIST_LIMIT:
+        report.changed(pointer, f"{column} cut to {LIST_LIMIT} entries")
+        kept = kept[:LIST_LIMIT]
+    items = (_one(table, column, item, pointer, report, listed=True) for item in kept)
+    return [item for item in items if item]
 
 
 def _one(
-    table: Table, column: str, value: str, pointer: str, report: Report, *, listed: bool
+    table: Table, column: str, value: str, pointer: str, report: Report, *, listed: bool = False
 ) -> str:
-    limit = _limit(table, column)
-    if limit is not None and len(value) > limit:
-        report.changed(pointer, f"cut to {limit:,} characters")
+    limit = VALUE_LIMIT if column in ("name", "value", "keywords") else TEXT_LIMIT
+    if column == "name" and table != "translations":
+        limit = NAME_LIMIT
+    # A link that is cut leads nowhere: the column's own limit refuses it.
+    if column not in ("path", "url") and len(value) > limit:
+        report.changed(pointer, f"{column} cut to {limit:,} characters")
         value = value[: limit - 1].rstrip() + "…"
     _, complaints = COLUMNS[table][column].read([value] if listed else value)
     for complaint in complaints:
-        report.left_out(pointer, f"{column} {complaint}")
+        report.left_out(pointer, f"{column} {complaint.text}")
         return ""
     return value
-
-
-def _limit(table: Table, column: str) -> int | None:
-    if column in ("path", "url"):
-        # A link that is cut leads nowhere: the column's own limit refuses it.
-        return None
-    if column == "name" and table != "translations":
-        return NAME_LIMIT
-    return VALUE_LIMIT if column in ("name", "value", "keywords") else TEXT_LIMIT
-
-
-def slug(text: str) -> str:
-    """Return letters and digits of ``text`` in lower case with hyphens between, "" for none."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return re.sub(r"[\W_]+", "-", folded).strip("-")

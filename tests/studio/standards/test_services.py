@@ -11,9 +11,9 @@ from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.drafts.selectors import draft
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Agency, Category, Change, Service, Translation
-from ieim.studio.standards.merging import Moved, merge, plan
 from ieim.studio.standards.publishing import release_json_ld
 from ieim.studio.standards.report import StandardError
+from ieim.studio.standards.services import Moved, merge, plan
 from tests.studio.standards.samples.samples import HSDS, SCHEMA_ORG, read
 
 KEY = "renew-a-passport"

@@ -1,4 +1,7 @@
-"""Rows of a file beside the draft: what would change, and changing it. Nothing is ever removed."""
+"""Importing the rows of a file: what would change in the draft, and changing it.
+
+Nothing is ever removed.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,17 @@ from django.db import transaction
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.checks import check_row
-from ieim.knowledge.bundles.rows import TABLES, Row, Table
+from ieim.knowledge.bundles.rows import Row, Table
 from ieim.people.models import User
+from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
-from ieim.studio.drafts.editing import OutOfScope, may_edit
+from ieim.studio.drafts.editing import OutOfScope, permits
 from ieim.studio.drafts.entries import Entries
-from ieim.studio.drafts.history import change, difference, keep
+from ieim.studio.drafts.history import agency_of, change, difference, keep
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Agency, Change
-from ieim.studio.standards.found import Mapped, Values
 from ieim.studio.standards.report import Problem, StandardError
+from ieim.studio.standards.rows import Mapped, Values
 
 
 class Moved(Exception):
@@ -77,31 +81,28 @@ def plan(mapped: Mapped) -> Plan:
     the draft could not have.
     """
     problems = list(_without_agency(mapped))
-    entries: list[Planned] = []
+    planned: list[Planned] = []
     unchanged: dict[Table, int] = {}
-    for table in TABLES:
-        rows = list(mapped.rows.get(table, {}).items())
-        stored = Entries(table, [values for _, values in rows])
-        for identity, values in rows:
-            before = stored.stored.get(identity)
-            old = stored.values_of(before) if before else {}
+    for table, rows in mapped.rows.items():
+        unchanged[table] = 0
+        entries = Entries(table, list(rows.values()))
+        for identity, values in rows.items():
+            before = entries.stored.get(identity)
+            old = entries.values_of(before) if before else {}
             old.pop("position", None)
             pointer = mapped.pointers[table, identity]
             _, wrong = check_row(table, Row(pointer, None, {**old, **values}))
             problems.extend(Problem(pointer, problem.message) for problem in wrong)
-            changed = difference(old, {**old, **values})
-            if changed:
-                fields = {column: (a, b) for column, (a, b) in changed.items()}
+            if changed := difference(old, {**old, **values}):
                 name = entry_name(table, values)
-                seen = before.version if before else 0
-                entries.append(Planned(table, name, values, fields, seen))
+                fields = {column: (a, b) for column, (a, b) in changed.items()}
+                version = before.version if before else 0
+                planned.append(Planned(table, name, values, fields, version))
             else:
-                unchanged[table] = unchanged.get(table, 0) + 1
-        if rows:
-            unchanged.setdefault(table, 0)
+                unchanged[table] += 1
     if problems:
         raise StandardError(problems)
-    return Plan(entries, unchanged)
+    return Plan(planned, unchanged)
 
 
 @transaction.atomic
@@ -116,11 +117,16 @@ def merge(*, mapped: Mapped, by: User | None, seen: str | None = None) -> Plan:
     done = plan(mapped)
     if seen is not None and done.fingerprint != seen:
         raise Moved
-    if by is not None:
-        _refuse_others(done, by)
-    changes: list[Change] = []
-    for table in TABLES:
-        changes.extend(_write(table, [e for e in done.entries if e.table == table], mapped, by))
+    scope = None if by is None else agencies_of(by)
+    for entry in done.entries:
+        owner = agency_of(entry.table, entry.given)
+        if not permits(scope, entry.table, owner, new=entry.is_new):
+            raise OutOfScope("You do not work for that agency.")
+    changes = [
+        change
+        for table in mapped.rows
+        for change in _write(table, [e for e in done.entries if e.table == table], mapped, by)
+    ]
     keep(changes)
     if changes:
         record_system(
@@ -137,27 +143,19 @@ def merge(*, mapped: Mapped, by: User | None, seen: str | None = None) -> Plan:
 
 
 def _without_agency(mapped: Mapped) -> Iterator[Problem]:
-    """Yield a problem for every agency that neither the draft nor the file knows."""
+    """Yield a problem for every agency that neither the draft nor the file describes."""
     named = {
         values["agency"]: mapped.pointers[table, identity]
-        for table in TABLES
-        for identity, values in mapped.rows.get(table, {}).items()
+        for table, rows in mapped.rows.items()
+        for identity, values in rows.items()
         if "agency" in values
     }
-    known = {identity[0] for identity in mapped.rows.get("agencies", {})}
-    known.update(Agency.objects.filter(pk__in=named).values_list("pk", flat=True))
+    described = {identity[0] for identity in mapped.rows.get("agencies", {})}
+    described.update(Agency.objects.filter(pk__in=named).values_list("pk", flat=True))
     for agency, pointer in named.items():
-        if agency not in known:
+        if agency not in described:
             message = f"belongs to the agency {agency[:200]!r}, which the file does not describe: "
             yield Problem(pointer, message + "add it to the draft, or choose the one it is for")
-
-
-def _refuse_others(done: Plan, by: User) -> None:
-    for entry in done.entries:
-        new = entry.table == "agencies" and entry.is_new
-        agency = entry.given["id"] if entry.table == "agencies" else entry.given["agency"]
-        if not may_edit(by, "" if new else agency):
-            raise OutOfScope("You do not work for that agency.")
 
 
 def _write(

@@ -1,0 +1,210 @@
+"""The objects of a file as nodes, and reading their texts in one language at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from ieim.pipeline.findings import pointer
+from ieim.studio.standards.report import Report
+from ieim.studio.standards.texts import plain
+
+
+@dataclass(slots=True)
+class Text:
+    """A text as the file has it; ``language`` is a code of ISO 639, "" where none is given.
+
+    ``plain`` is the text without markup, None as long as nobody has read it.
+    """
+
+    raw: str
+    language: str = ""
+    plain: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """An object of the file at the JSON Pointer ``place``, and its properties by name.
+
+    ``address`` is its IRI, "" for none. ``nested`` nodes stand inside of others. ``reached`` says
+    that somebody has read it, ``followed`` whose nodes were read.
+    """
+
+    place: str = ""
+    address: str = ""
+    nested: bool = True
+    types: set[str] = field(default_factory=set)
+    values: dict[str, list[Value]] = field(default_factory=dict)
+    reached: bool = False
+    followed: set[str] = field(default_factory=set)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file only refers to it."""
+        return not self.values and not self.types
+
+    def place_of(self, name: str) -> str:
+        """Return the JSON Pointer of a property."""
+        return self.place + pointer(name.rstrip("/#").replace("#", "/").rpartition("/")[2])
+
+    def has(self, *names: str) -> bool:
+        """Whether one of the properties is there."""
+        return any(name in self.values for name in names)
+
+    def skip(self, *names: str) -> None:
+        """Remove properties that only hold the file together: nobody misses them."""
+        for name in names:
+            self.values.pop(name, None)
+
+
+Value: TypeAlias = Text | Node
+
+
+def json_node(value: dict[str, Any], place: str, *, nested: bool = False) -> Node:
+    """Return a JSON object as a node; null, and what is empty, is left out."""
+    node = Node(place, nested=nested)
+    for name, item in value.items():
+        if found := list(_json_values(item, place + pointer(name))):
+            node.values[name] = found
+    return node
+
+
+def _json_values(item: Any, place: str) -> Iterator[Value]:
+    if isinstance(item, list):
+        for index, each in enumerate(item):
+            yield from _json_values(each, place + pointer(index))
+    elif isinstance(item, dict) and item:
+        yield json_node(item, place, nested=True)
+    elif isinstance(item, str | int | Decimal) and item != "":
+        yield Text(str(item))
+
+
+class Reader:
+    """Reads nodes in one language.
+
+    ``language`` None is that of the originals: texts without a tag, in ``main``, or in a language
+    that is none of ``others``, into which the file translates. A text that is not in ``language``
+    is read as the original; ``translated`` becomes true when one was.
+    """
+
+    def __init__(
+        self,
+        report: Report,
+        language: str | None = None,
+        main: str = "",
+        others: frozenset[str] = frozenset(),
+    ) -> None:
+        self.report = report
+        self.language = language
+        self.main = main
+        self.translated = False
+        self._others = others
+
+    def chosen(self, languages: Sequence[str]) -> str | None:
+        """Return which of ``languages`` is to be read, None for none of them."""
+        originals = (each for each in languages if each not in self._others)
+        original = next((each for each in ("", self.main, *originals) if each in languages), None)
+        # What stands in for a missing original is no translation of it.
+        if self.language is None or self.language not in languages or self.language == original:
+            return original
+        self.translated = True
+        return self.language
+
+    def texts(self, node: Node, *names: str) -> list[str]:
+        """Return the texts of the first of these properties that has any, blank ones left out."""
+        for name in names:
+            if found := list(self._texts(node, name)):
+                return found
+        return []
+
+    def text(self, node: Node, *names: str) -> str:
+        """Return the first of those texts, "" for none."""
+        return next((text for name in names for text in self._texts(node, name)), "")
+
+    def name(self, node: Node, *names: str) -> str:
+        """Return a name; where there is no original, that of any language."""
+        found = self.text(node, *names)
+        if found or self.language is not None:
+            return found
+        values = ((name, value) for name in names for value in node.values.get(name, ()))
+        texts = (self._plain(node, name, v) for name, v in values if isinstance(v, Text))
+        return next((text for text in texts if text.strip()), "")
+
+    def nodes(self, node: Node, *names: str) -> list[Node]:
+        """Return the nodes of properties; a reference to one that is not in the file is noted."""
+        node.reached = True
+        found: list[Node] = []
+        for name in names:
+            node.followed.add(name)
+            inner = [each for each in node.values.get(name, ()) if isinstance(each, Node)]
+            found.extend(each for each in inner if not each.is_empty)
+            if self.language is None and any(each.is_empty for each in inner):
+                self.report.left_out(node.place_of(name), "refers to what is not in the file")
+        return found
+
+    def labels(self, node: Node, *names: str) -> list[str]:
+        """Return what the values of properties are called: texts, and the names of nodes."""
+        found: list[str] = []
+        for name in names:
+            found.extend(self._texts(node, name))
+            found.extend(self.text(each, *NAMES, *ABOUT) for each in self.nodes(node, name))
+        return [label for label in found if label.strip()]
+
+    def links(self, node: Node, *names: str) -> list[str]:
+        """Return the links of properties: texts, and the addresses of nodes."""
+        node.reached = True
+        found: list[str] = []
+        for name in names:
+            node.followed.add(name)
+            for value in node.values.get(name, ()):
+                if isinstance(value, Text):
+                    value.plain = value.raw.strip()
+                    found.append(value.plain)
+                else:
+                    inner = value.values.get("url", ()) if value.nested else ()
+                    found.extend(each.raw.strip() for each in inner if isinstance(each, Text))
+                    if value.address.startswith(("http://", "https://")):
+                        found.append(value.address)
+        return found
+
+    def _texts(self, node: Node, name: str) -> Iterator[str]:
+        node.reached = True
+        values = [value for value in node.values.get(name, ()) if isinstance(value, Text)]
+        language = self.chosen([value.language for value in values])
+        for value in values:
+            if value.language == language and (text := self._plain(node, name, value)).strip():
+                yield text
+
+    def _plain(self, node: Node, name: str, value: Text) -> str:
+        if value.plain is None:
+            value.plain = plain(value.raw, node.place_of(name), self.report)
+        return value.plain
+
+
+NAMES = ("name", "title", "prefLabel", "preferredLabel", "label", "text")
+ABOUT = ("description",)
+
+
+def note_unread(nodes: Iterable[Node], report: Report) -> None:
+    """Note every node that nobody reached, and every property of the others that nobody read."""
+    for node in nodes:
+        if node.reached:
+            for name, values in node.values.items():
+                _note_values(node, name, values, report)
+        elif not node.nested:
+            kind = ", ".join(sorted(node.types)) or "node without a type"
+            report.left_out(node.place, f"no service leads to it ({kind})")
+
+
+def _note_values(node: Node, name: str, values: Sequence[Value], report: Report) -> None:
+    texts = [value for value in values if isinstance(value, Text)]
+    unread = [text for text in texts if text.plain is None]
+    first_read = len(unread) < len(texts)
+    for _ in unread:
+        why = "only the first one has a place" if first_read else "the index has no place for it"
+        report.left_out(node.place_of(name), why)
+    if name not in node.followed:
+        for _ in values[len(texts) :]:
+            report.left_out(node.place_of(name), "the index has no place for it")

@@ -1,0 +1,283 @@
+"""A JSON-LD file as nodes, expanded by rdflib. No context is ever fetched.
+
+Contexts of schema.org and CPSV-AP become small bundled ones before rdflib sees the file: a name
+without a context is one of schema.org, and the known vocabularies share local names where they mean
+the same (``schema:name``, ``dct:description``, ``cv:contactPoint``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from rdflib import RDF, BNode, Graph, Literal, URIRef
+from rdflib.plugins.parsers.jsonld import TYPE_TERM, Parser
+from rdflib.plugins.shared.jsonld.context import Context
+
+from ieim.pipeline.findings import pointer
+from ieim.studio.standards.graph import Node, Text
+from ieim.studio.standards.report import Problem, Report, StandardError
+
+NAMESPACES: Mapping[str, str] = {
+    "schema": "https://schema.org/",
+    "cpsv": "http://purl.org/vocab/cpsv#",
+    "cv": "http://data.europa.eu/m8g/",
+    "dct": "http://purl.org/dc/terms/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "locn": "http://www.w3.org/ns/locn#",
+    "org": "http://www.w3.org/ns/org#",
+    "adms": "http://www.w3.org/ns/adms#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+}
+"""Known vocabularies by their usual prefixes."""
+
+_SCHEMA_ORG = {"@vocab": NAMESPACES["schema"]}
+_DEFAULT = {**_SCHEMA_ORG, **NAMESPACES}
+_KNOWN = {iri: prefix for prefix, iri in NAMESPACES.items()}
+_KNOWN["http://schema.org/"] = "schema"
+_NAMESPACE = re.compile("|".join(map(re.escape, _KNOWN)))
+_TERM_KEYS = ("@id", "@reverse", "@language", "@index", "@nest", "@prefix")
+_LANGUAGE_KEY = re.compile(r"[a-z]{2}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
+_LANGUAGE = re.compile(r"[a-z]{1,8}", re.ASCII)
+_PLACE, _ROOT = "@place", "@root"
+
+
+def read_nodes(value: Any, report: Report) -> tuple[list[Node], str]:
+    """Return the nodes of a JSON-LD file in its order, and the language of its context ("": none).
+
+    Raises :class:`StandardError` for what is no JSON-LD.
+    """
+    source = _Source(report)
+    prepared = source.prepared(value, "", nested=False)
+    report.check()
+    parser, context, sink = _Parser(report), Context(), _Nodes()
+    context.load(_DEFAULT)
+    try:
+        parser.parse(prepared, context, sink)
+    except Exception as error:  # rdflib fails in many ways where a file is not as it expects
+        raise StandardError([Problem("", "is no JSON-LD that can be read")]) from error
+    sink.resolve(parser.addresses)
+    return [node for node in sink.nodes.values() if not node.is_empty], source.language
+
+
+class _Source:
+    """Makes a file ready for rdflib: its contexts local, a place in every object."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.language = ""
+
+    def prepared(self, value: Any, place: str, *, nested: bool) -> Any:
+        if isinstance(value, list):
+            return [
+                self.prepared(item, place + pointer(index), nested=nested)
+                for index, item in enumerate(value)
+            ]
+        if not isinstance(value, dict):
+            if not nested:
+                message = "is no JSON object: a node of JSON-LD is expected here"
+                self.report.problem(place, message)
+            return value
+        if "@value" in value:
+            return value
+        for keyword in ("@list", "@set"):
+            if keyword in value:
+                return self.prepared(value[keyword], place + pointer(keyword), nested=True)
+        if _is_language_map(value):
+            return list(_tagged(value))
+        node: dict[str, Any] = {}
+        for key, item in value.items():
+            if key == "@context":
+                node[key] = self.context(item, place + pointer(key), top=not nested)
+            elif key in ("@id", "@type"):
+                node[key] = item
+            else:
+                inside = key not in ("@graph", "@included")
+                node[key] = self.prepared(item, place + pointer(key), nested=inside)
+        return {**node, _PLACE: place, **({} if nested else {_ROOT: place})}
+
+    def context(self, value: Any, place: str, *, top: bool = False) -> Any:
+        """Return a context without addresses of others, and without what only checks it."""
+        if value is None:
+            return [None, _DEFAULT]
+        if isinstance(value, list):
+            return [self.context(item, place, top=top) for item in value]
+        if isinstance(value, str):
+            return self._known(value, place)
+        if not isinstance(value, dict):
+            message = "is no context: JSON-LD has an address, an object or a list of them"
+            self.report.problem(place, message)
+            return {}
+        if "@context" in value:
+            return self.context(value["@context"], place, top=top)
+        language = value.get("@language")
+        if top and isinstance(language, str):
+            self.language = self.language or _language(language)
+        if "@import" in value:
+            self._known(str(value["@import"]), place)
+        whole: dict[str, Any] = {
+            n: v for n, v in value.items() if n in ("@base", "@vocab") and isinstance(v, str)
+        }
+        if "@language" in value:
+            whole["@language"] = _language(language) if isinstance(language, str) else None
+        terms = {n: self._term(v, place) for n, v in value.items() if not n.startswith("@")}
+        return [{**whole, **terms}]  # in a list: rdflib takes an empty object for null
+
+    def _term(self, value: Any, place: str) -> Any:
+        if not isinstance(value, dict):
+            return value
+        term = {key: value[key] for key in _TERM_KEYS if key in value}
+        if value.get("@type") in ("@id", "@vocab"):
+            term["@type"] = value["@type"]
+        containers = value.get("@container", [])
+        containers = containers if isinstance(containers, list) else [containers]
+        term["@container"] = [c for c in containers if isinstance(c, str) and c != "@list"]
+        if "@context" in value:
+            term["@context"] = self.context(value["@context"], place)
+        return term
+
+    def _known(self, address: str, place: str) -> Any:
+        lowered = address.lower()
+        if lowered.partition("://")[2].startswith("schema.org"):
+            return _SCHEMA_ORG
+        if "cpsv" not in lowered:
+            why = "an unknown context, which is never fetched: names keep their usual meaning"
+            self.report.left_out(place, why)
+        return [{}]
+
+
+class _Parser(Parser):
+    """rdflib's parser, which keeps places, and texts as they are written whatever their type.
+
+    ``addresses`` are whole addresses of texts that may stand for nodes.
+    """
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(generalized_rdf=True)
+        self.addresses: dict[str, str] = {}
+        self._report = report
+
+    def _add_to_graph(
+        self, dataset: Any, graph: Any, context: Any, node: Any, topcontext: bool = False
+    ) -> Any:
+        subject = super()._add_to_graph(dataset, graph, context, node, topcontext)
+        if subject is not None and not isinstance(subject, Literal):
+            graph.describe(subject, node)
+        return subject
+
+    def _to_object(
+        self, dataset: Any, graph: Any, context: Any, term: Any, node: Any, inlist: bool = False
+    ) -> Any:
+        if term is TYPE_TERM:
+            return super()._to_object(dataset, graph, context, term, node, inlist)
+        if isinstance(node, tuple):
+            node, tag = node
+        elif isinstance(node, dict):
+            tag, value = context.get_language(node), context.get_value(node)
+            if value is None:
+                return super()._to_object(dataset, graph, context, term, node, inlist)
+            node = value
+        else:
+            tag = term.language if term and isinstance(term.language, str) else context.language
+            if isinstance(node, str) and ":" in node and not re.search(r"\s", node):
+                self.addresses[node] = context.resolve(node)
+        if not isinstance(node, str | int | Decimal):
+            return None
+        language = _language(tag) if isinstance(tag, str) and isinstance(node, str) else ""
+        if language and not _LANGUAGE.fullmatch(language):
+            self._report.left_out("", no_language(language))
+            return None
+        return Literal(str(node), lang=language or None)
+
+
+class _Nodes(Graph):
+    """Takes what the parser finds: a graph that keeps order and repetition."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nodes: dict[Any, Node] = {}
+
+    def add(self, triple: Any) -> _Nodes:
+        """Add a value to a node."""
+        subject, predicate, value = triple
+        node = self._node(subject)
+        if predicate == RDF.type:
+            node.types.add(_short(str(value)))
+        else:
+            found = (
+                Text(str(value), value.language or "")
+                if isinstance(value, Literal)
+                else self._node(value)
+            )
+            node.values.setdefault(_name(str(predicate)), []).append(found)
+        return self
+
+    def describe(self, subject: Any, source: Mapping[str, Any]) -> None:
+        """Note where a node stands; a mere reference to it stands nowhere."""
+        node = self._node(subject)
+        node.nested = node.nested and _ROOT not in source
+        if not node.is_empty and not node.place:
+            node.place = source.get(_PLACE, "")
+
+    def resolve(self, addresses: Mapping[str, str]) -> None:
+        """Put nodes in the place of texts that are their addresses."""
+        for node in self.nodes.values():
+            for values in node.values.values():
+                for index, value in enumerate(values):
+                    address = addresses.get(value.raw) if isinstance(value, Text) else None
+                    target = self.nodes.get(URIRef(address)) if address else None
+                    if target is not None and not target.is_empty and target is not node:
+                        values[index] = target
+
+    def _node(self, subject: Any) -> Node:
+        if subject not in self.nodes:
+            address = "" if isinstance(subject, BNode) else str(subject)
+            self.nodes[subject] = Node(address=address)
+        return self.nodes[subject]
+
+
+def no_language(language: str) -> str:
+    """Return why texts in a language are left out."""
+    return f"texts in {language[:20]!r}, which is no code of ISO 639 such as fr"
+
+
+def _short(iri: str) -> str:
+    """Return a known name ("schema:name"), or the whole address."""
+    found = _NAMESPACE.match(iri)
+    return f"{_KNOWN[found[0]]}:{iri[found.end() :]}" if found else iri
+
+
+def _name(iri: str) -> str:
+    """Return the local name of a known property, whose context may put the class before a dot."""
+    found = _NAMESPACE.match(iri)
+    return iri[found.end() :].rpartition(".")[2] if found else iri
+
+
+def _language(tag: str) -> str:
+    """Return the language of a tag without its region or script."""
+    language = tag.lower().partition("-")[0]
+    return "" if language in ("@none", "und") else language
+
+
+def _is_language_map(value: Mapping[str, Any]) -> bool:
+    # Strictly, a context has to say so. Many files do not, and no property has such a name.
+    return (
+        bool(value)
+        and set(value) != {"id"}
+        and all(_LANGUAGE_KEY.fullmatch(key) for key in value)
+        and all(isinstance(item, str | list) for item in value.values())
+    )
+
+
+def _tagged(texts: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    for tag, items in texts.items():
+        for text in items if isinstance(items, list) else [items]:
+            if isinstance(text, str):
+                yield {"@value": text, "@language": tag}

@@ -1,0 +1,76 @@
+"""A file of an open standard, read whole: which standard it is, and what it describes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
+from ieim.pipeline.findings import Code
+from ieim.pipeline.gate import strict_json
+from ieim.studio.standards.hsds import read_hsds
+from ieim.studio.standards.linked_data import read_json_ld
+from ieim.studio.standards.report import Problem, Report, StandardError
+from ieim.studio.standards.rows import Mapped, to_rows
+
+MAX_DEPTH = strict_json.MAX_DEPTH - 1
+"""The deepest nesting of a file; its outermost value counts as 1."""
+
+_KEYWORDS = frozenset({"@context", "@graph", "@id", "@type"})
+
+
+def read_standard(data: bytes, *, into: str | None = None) -> tuple[Mapped, Report]:
+    """Return the rows of a file and the report of what has no place in them.
+
+    ``into`` is the agency that it is for (see :func:`ieim.studio.standards.rows.to_rows`).
+    Raises :class:`ieim.studio.standards.report.StandardError` with every reason why the file
+    cannot be used.
+    """
+    value = read_json(data)
+    report = Report()
+    found = (read_json_ld if _is_json_ld(value) else read_hsds)(value, report)
+    report.check()
+    mapped = to_rows(found, into=into)
+    if not any(mapped.rows.values()):
+        raise StandardError([Problem("", "has nothing that could be taken over")])
+    return mapped, report
+
+
+def read_json(data: bytes) -> Any:
+    """Return the value of a JSON file: UTF-8, :data:`MAX_FILE_BYTES` at most.
+
+    Numbers with a fraction or an exponent are Decimal, others int. Raises :class:`StandardError`
+    for what is no JSON text, and with one problem each for keys that stand twice, NaN and
+    Infinity, numbers that no double holds, NUL and lone surrogates.
+    """
+    if len(data) > MAX_FILE_BYTES:
+        raise _refusal(f"is larger than {MAX_FILE_BYTES // 2**20} MiB: split it")
+    try:
+        text = data.decode("utf-8").removeprefix("\ufeff")
+        # The strict reader takes one object, and a file may be a list. Only a text that is JSON by
+        # itself may be wrapped: this is what says so, and where it is not.
+        json.loads(text, parse_int=str, parse_float=str)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refusal(f"is not UTF-8 text (line {line}): save it as UTF-8") from error
+    except json.JSONDecodeError as error:
+        what = f"is not JSON: {error.msg}" if text.strip() else "is empty"
+        raise _refusal(f"{what} (line {error.lineno}, column {error.colno})") from error
+    except RecursionError as error:
+        raise _refusal(f"is nested more than {MAX_DEPTH} levels deep") from error
+    value, findings = strict_json.parse(f'{{"":{text}}}')
+    if value is None:
+        if findings[0].code == Code.JSON_TOO_DEEP:
+            raise _refusal(f"is nested more than {MAX_DEPTH} levels deep")
+        raise StandardError(Problem(f.path.removeprefix("/"), f.message) for f in findings)
+    return value[""]
+
+
+def _refusal(message: str) -> StandardError:
+    return StandardError([Problem("", message)])
+
+
+def _is_json_ld(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(_is_json_ld(item) for item in value if isinstance(item, dict))
+    return isinstance(value, dict) and not _KEYWORDS.isdisjoint(value)

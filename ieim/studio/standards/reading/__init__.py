@@ -1,1 +1,0 @@
-"""Reading files of open standards as what they describe."""

@@ -1,0 +1,198 @@
+"""What a file describes, whatever its standard, and how that becomes rows of the draft."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
+from ieim.studio.standards.report import Problem, Report, StandardError
+from ieim.studio.standards.texts import fitted, slug
+
+Values: TypeAlias = dict[str, Any]
+Identity: TypeAlias = tuple[str, ...]
+
+_TABLES: tuple[Table, ...] = ("agencies", "dictionary", "services")
+
+
+@dataclass(slots=True)
+class Entry:
+    """An agency, a category or a service of a file, at a JSON Pointer.
+
+    ``identifier`` is the file's own, ``agency`` that of the agency that it belongs to ("": it names
+    none). ``values`` are columns, ``translations`` columns by language, ``categories`` identifiers.
+    """
+
+    identifier: str
+    pointer: str
+    values: Values
+    agency: str = ""
+    translations: dict[str, Values] = field(default_factory=dict)
+    categories: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Found:
+    """All that a file describes; what stands in it more than once is put together."""
+
+    standard: str
+    report: Report
+    _entries: dict[tuple[Table, str, str], Entry] = field(default_factory=dict)
+
+    def of(self, table: Table) -> list[Entry]:
+        """Return the entries of a table, in the file's order."""
+        return [entry for (kind, _, _), entry in self._entries.items() if kind == table]
+
+    def add(self, table: Table, entry: Entry) -> None:
+        """Add an entry, or to an earlier one what that does not have."""
+        key = (table, entry.agency, entry.identifier)
+        before = self._entries.setdefault(key, entry)
+        if before is entry:
+            return
+        for column, value in entry.values.items():
+            if not before.values.get(column):
+                before.values[column] = value
+            elif column == "contact":
+                lines = [*before.values[column].split("\n"), *value.split("\n")]
+                before.values[column] = "\n".join(dict.fromkeys(filter(None, lines)))
+            elif value and before.values[column] != value:
+                why = "stands in the file before, with another text: the first one is used"
+                self.report.left_out(entry.pointer, f"{column} {why}")
+        for language, values in entry.translations.items():
+            before.translations[language] = values | before.translations.get(language, {})
+        before.categories.extend(c for c in entry.categories if c not in before.categories)
+
+
+@dataclass(slots=True)
+class Mapped:
+    """Rows for the draft by table, what is referred to first; ``pointers`` are their places.
+
+    A column that is not there stays as it is.
+    """
+
+    standard: str
+    rows: dict[Table, dict[Identity, Values]] = field(default_factory=dict)
+    pointers: dict[tuple[Table, Identity], str] = field(default_factory=dict)
+
+    def put(self, table: Table, values: Values, pointer: str) -> bool:
+        """Add a row, unless another one has its id."""
+        identity = tuple(values[column] for column in IDENTITY[table])
+        rows = self.rows.setdefault(table, {})
+        if identity in rows:
+            return False
+        rows[identity] = values
+        self.pointers[table, identity] = pointer
+        return True
+
+
+def to_rows(found: Found, *, into: str | None) -> Mapped:
+    """Return what was found as rows.
+
+    With ``into`` (an agency's id) only what is that agency's is taken; where the file names a
+    single other agency, or none, that one stands for it. Raises :class:`StandardError` with every
+    reason why that cannot be, and for services without an agency.
+    """
+    report = found.report
+    agencies = _agency_ids(found, into)
+    keys = {table: _keys(found.of(table), report) for table in _TABLES[1:]}
+    mapped = Mapped(found.standard)
+    for table in _TABLES:
+        for entry in found.of(table):
+            owner = entry.identifier if table == "agencies" else entry.agency
+            if owner not in agencies:
+                if owner:
+                    why = "belongs to an agency that was not chosen"
+                    report.left_out(entry.pointer, why)
+                else:
+                    message = "names no agency: choose the one that it is for"
+                    report.problem(entry.pointer, message)
+                continue
+            agency = agencies[owner]
+            if table == "agencies":
+                identity, of = {"id": agency}, {}
+            else:
+                key = keys[table][entry.agency, entry.identifier]
+                identity = {"agency": agency, "key": key}
+                of = {"category" if table == "dictionary" else "service": key}
+            values = {**identity, **_fitted(table, entry.values, entry.pointer, report)}
+            if entry.categories:
+                mine = (keys["dictionary"][entry.agency, each] for each in entry.categories)
+                values["categories"] = list(dict.fromkeys(mine))
+            _add(mapped, table, entry, values, report)
+            for language, texts in entry.translations.items():
+                if fitting := _fitted("translations", texts, entry.pointer, report):
+                    blank = {"language": language, "agency": agency, "category": "", "service": ""}
+                    _add(mapped, "translations", entry, blank | of | fitting, report)
+    report.check()
+    mapped.rows = {table: mapped.rows[table] for table in TABLES if table in mapped.rows}
+    return mapped
+
+
+def _add(mapped: Mapped, table: Table, entry: Entry, values: Values, report: Report) -> None:
+    if table == "services" and not values.get("name"):
+        report.problem(entry.pointer, "has no name: every service needs one")
+    if not mapped.put(table, values, entry.pointer):
+        report.left_out(entry.pointer, "has the id of another one: that one is used")
+
+
+def _fitted(table: Table, values: Values, pointer: str, report: Report) -> Values:
+    fitting = {name: fitted(table, name, value, pointer, report) for name, value in values.items()}
+    return {name: value for name, value in fitting.items() if value}
+
+
+def _agency_ids(found: Found, into: str | None) -> dict[str, str]:
+    """Return the id of every agency that is taken, by its identifier in the file."""
+    # Agencies that only a service names come after those that are described.
+    members = [*found.of("services"), *found.of("dictionary")]
+    named = {entry.agency: entry.pointer for entry in members if entry.agency}
+    named |= {entry.identifier: entry.pointer for entry in found.of("agencies")}
+    ids = _ids(named, found.report)
+    if into is None:
+        return ids
+    chosen = [identifier for identifier, key in ids.items() if key == into] or list(ids)
+    if len(chosen) > 1:
+        few = ", ".join(list(ids.values())[:5])
+        message = f"has {len(chosen):,} agencies and none of them is {into!r} ({few}, ...)"
+        raise StandardError([Problem("", message)])
+    return {"": into, **dict.fromkeys(chosen, into)}
+
+
+def _keys(entries: list[Entry], report: Report) -> dict[tuple[str, str], str]:
+    """Return the key of every entry, by its agency and its identifier in the file."""
+    wanted: dict[str, dict[str, str]] = {}
+    for entry in entries:
+        wanted.setdefault(entry.agency, {})[entry.identifier] = entry.pointer
+    return {
+        (agency, identifier): key
+        for agency, pointers in wanted.items()
+        for identifier, key in _ids(pointers, report).items()
+    }
+
+
+def _ids(pointers: Mapping[str, str], report: Report) -> dict[str, str]:
+    """Return an id for every identifier (with its pointer), which does not hang on their order."""
+    plain = {identifier: _plain_id(identifier) for identifier in pointers}
+    shared: dict[str, list[str]] = {}
+    for identifier, key in plain.items():
+        shared.setdefault(key, []).append(identifier)
+    for identifier, key in plain.items():
+        if len(shared[key]) > 1 and key != identifier:
+            plain[identifier] = f"{key}-{_digest(identifier)}"
+            why = "another identifier has the same short id: a part of its digest was added to it"
+            report.changed(pointers[identifier], why)
+    return plain
+
+
+def _plain_id(identifier: str) -> str:
+    """Return the identifier itself where it can be an id, otherwise the end of it as one."""
+    if "://" not in identifier and not any(COLUMNS["services"]["key"].read(identifier)[1]):
+        return identifier
+    parts = (slug(part) for part in reversed(identifier.replace("#", "/").split("/")))
+    return next(filter(None, parts), "")[:100] or _digest(identifier)
+
+
+def _digest(identifier: str) -> str:
+    return hashlib.sha256(identifier.encode()).hexdigest()[:8]
