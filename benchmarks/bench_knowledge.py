@@ -47,8 +47,8 @@ from ieim.knowledge.following import Follower
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
 from ieim.search import ReleaseIndex, index_for
-from ieim.studio.checks import checking
-from ieim.studio.drafts import kept as drafts
+from ieim.studio.checks import services as checks
+from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import publishing, services
 from ieim.studio.models import Service
 from ieim.studio.proposals import services as proposals
@@ -102,7 +102,7 @@ def measure(bundle: Bundle, people: tuple[User, User]) -> dict[str, float]:
     """Take a bundle through import, proposal and publication, and ask every page."""
     found = {"import": seconds(lambda: services.import_bundle(bundle=bundle, by=None))}
     made: list[Any] = []
-    found["checks: first look"] = seconds(lambda: checking.checked_draft(drafts.draft()))
+    found["checks: first look"] = seconds(lambda: checks.checked_draft(drafts.draft()))
     found["checks: all of them"] = found["checks: first look"] + seconds(_check)
     found["propose"] = seconds(
         lambda: made.append(proposals.propose(note="Benchmark", by=people[0]))
@@ -130,9 +130,9 @@ def measure(bundle: Bundle, people: tuple[User, User]) -> dict[str, float]:
 
 def _check() -> None:
     """Do every check of the draft, also those that a worker does of a large one."""
-    run = checking.checked_draft(drafts.draft()).run
+    run = checks.checked_draft(drafts.draft()).run
     if run is not None:
-        checking.run_checks(run_id=run.pk)
+        checks.run_checks(run_id=run.pk)
 
 
 def longest_wait(*, following: bool) -> tuple[float, float]:

@@ -25,6 +25,6 @@ urlpatterns = [
     path("knowledge/try/", include("ieim.studio.trying.urls")),
     path("knowledge/recall/", include("ieim.studio.recall.urls")),
     path("knowledge/notices/", include("ieim.knowledge.notices.urls")),
-    path("knowledge/", include("ieim.studio.pages.urls")),
+    path("knowledge/", include("ieim.studio.pages.views")),
     path("admin/", admin.site.urls),
 ]

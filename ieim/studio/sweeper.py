@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ieim.studio.checks import checking
+from ieim.studio.checks import services as checks
 from ieim.studio.trying import services as trying
 
 
@@ -14,4 +14,4 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
     ``at_start`` is for a process that is the only worker: every run then stands still.
     """
     golden = trying.requeue(now=now, at_start=at_start)
-    return golden + checking.requeue(now=now, at_start=at_start)
+    return golden + checks.requeue(now=now, at_start=at_start)

@@ -7,14 +7,14 @@ from uuid import UUID
 from celery import shared_task
 
 from ieim.studio import sweeper
-from ieim.studio.checks import checking
+from ieim.studio.checks import services as checks
 from ieim.studio.recall import sending as recall
 from ieim.studio.trying import services as trying
 
 
-@shared_task(name=checking.RUN_CHECKS, ignore_result=True)
+@shared_task(name=checks.RUN_CHECKS, ignore_result=True)
 def run_checks(run_id: int) -> None:
-    checking.run_checks(run_id=run_id)
+    checks.run_checks(run_id=run_id)
 
 
 @shared_task(name=trying.RUN_GOLDEN, ignore_result=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from ieim.studio.pages.filters import Choice
+from ieim.studio.pages.presenters import Choice
 from review.metrics import feedback, sections
 from review.metrics.figures import (
     Deciding,

@@ -10,15 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Release
-from ieim.studio.checks.budgets import too_costly
-from ieim.studio.checks.linked import links
-from ieim.studio.checks.markup import markup
-from ieim.studio.checks.reach import silent, unreached
-from ieim.studio.checks.references import dangling
-from ieim.studio.checks.remarks import Remark, Severity
-from ieim.studio.checks.stealing import Told, stealing
-from ieim.studio.checks.translated import behind
-from ieim.studio.checks.untold import untold
+from ieim.studio.checks import rules
+from ieim.studio.checks.overlap import Progress, overlapping
+from ieim.studio.checks.rules import Remark, Severity
 
 __all__ = ["Remark", "Severity", "at_once", "by_search", "examine", "in_order"]
 
@@ -38,22 +32,22 @@ def examine(
 def at_once(bundle: Bundle, *, budget: int | None, languages: Sequence[str] = ()) -> list[Remark]:
     """Return what can be said without the search."""
     return [
-        *dangling(bundle),
-        *unreached(bundle),
-        *silent(bundle),
-        *links(bundle),
-        *markup(bundle),
-        *behind(bundle),
-        *untold(bundle, languages),
-        *too_costly(bundle, budget),
+        *rules.dangling_references(bundle),
+        *rules.unreached(bundle),
+        *rules.empty_overviews(bundle),
+        *rules.links(bundle),
+        *rules.markup(bundle),
+        *rules.different_figures(bundle),
+        *rules.missing_texts(bundle, languages),
+        *rules.too_long(bundle, budget),
     ]
 
 
 def by_search(
-    bundle: Bundle, release: Release, *, told: Told = lambda done, total: None
+    bundle: Bundle, release: Release, *, progress: Progress = lambda done, total: None
 ) -> list[Remark]:
-    """Return what only the search can say; ``told`` hears how many searches are made, of all."""
-    return list(stealing(bundle, release, told))
+    """Return what only the search can say."""
+    return list(overlapping(bundle, release, progress))
 
 
 def in_order(remarks: Iterable[Remark]) -> list[Remark]:

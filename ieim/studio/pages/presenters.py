@@ -5,31 +5,96 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
 
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from ieim.knowledge.bundles.rows import TABLES, Table
+from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.pipeline.knowledge import Agency as AgencyValue
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.knowledge import Service as ServiceValue
 from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
-from ieim.studio.models import Agency, CaseText, Category, HelpLine, Label, Service, Translation
-from ieim.studio.pages import words
-from ieim.studio.pages.filters import (
-    Choice,
-    Listed,
-    agency_choices,
-    choices,
-    chosen,
-    listed,
-    of_agency,
-)
+from ieim.studio.drafts.selectors import DRAFT_MODELS
+from ieim.studio.pages import labels
 from ieim.studio.proposals.differences import Difference, Kind, Piece, marked
+
+Item = TypeVar("Item")
+
+PAGE = 25
+MINE = "*mine"
+"""The choice of all agencies that the person works for; no id of an agency is like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An entry of a select."""
+
+    value: str
+    words: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[Item]):
+    """One page of a filtered list. ``query`` is the address's, without the page, "&" at its end."""
+
+    page: Page[Item]
+    total: int
+    query: str
+    filtered: bool
+
+
+def choices(entries: Iterable[tuple[str, str]], chosen: str) -> list[Choice]:
+    """Return the choices of a select; ``entries`` are values with their labels."""
+    return [Choice(value, words, value == chosen) for value, words in entries]
+
+
+def chosen(query: QueryDict, name: str, known: Iterable[str]) -> str:
+    """Return the value of a filter, "" for none and for one that there is not."""
+    value = query.get(name, "")
+    return value if value in set(known) else ""
+
+
+def listed(
+    items: Sequence[Item] | QuerySet[Any, Item],
+    query: QueryDict,
+    kept: Mapping[str, str],
+    *,
+    total: int,
+) -> Listed[Item]:
+    """Return the page of ``items`` that is asked for; ``kept`` are the filters that are on."""
+    on = {name: value for name, value in kept.items() if value}
+    pages = Paginator(items, PAGE)
+    text = urlencode(on) + "&" if on else ""
+    return Listed(pages.get_page(query.get("page")), total, text, bool(on.keys() - {"from", "to"}))
+
+
+def agency_choices(
+    ids: Iterable[str], names: Mapping[str, str], scope: frozenset[str] | None
+) -> list[tuple[str, str]]:
+    """Return the entries of a select of agencies: those of ``ids``, by name, one's own first."""
+    there = sorted(((names.get(id_) or id_, id_) for id_ in set(ids) if id_), key=_by_name)
+    mine = [(MINE, gettext("My agencies"))] if scope else []
+    return [("", gettext("All agencies")), *mine, *((id_, name) for name, id_ in there)]
+
+
+def of_agency(agency: str, wanted: str, scope: frozenset[str] | None) -> bool:
+    """Whether an entry of ``agency`` is ``wanted``."""
+    if not wanted:
+        return True
+    return agency in (scope or ()) if wanted == MINE else agency == wanted
+
+
+def _by_name(entry: tuple[str, str]) -> tuple[str, str]:
+    return entry[0].casefold(), entry[1]
+
 
 _KINDS = {
     "": gettext_noop("All changes"),
@@ -41,7 +106,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class FieldView:
-    """A column before and after, in runs of words."""
+    """A column before and after, in runs of labels."""
 
     name: str
     before: Sequence[Piece]
@@ -117,7 +182,7 @@ def difference_list(
     agency = chosen(query, "agency", (value for value, _ in agencies))
     kind = chosen(query, "kind", _KINDS)
     tables: dict[str, str] = {"": gettext("All kinds of entry")}
-    tables.update((table, words.table(table)) for table in TABLES)
+    tables.update((table, labels.table(table)) for table in TABLES)
     wanted = chosen(query, "table", tables)
     shown = [
         each
@@ -158,7 +223,7 @@ def remark_list(
     mine = [each for each in found if of_agency(each.agency, agency, scope)]
     counts = Counter(each.code for each in mine)
     codes = [("", gettext("All checks"))]
-    codes += [(code, f"{text} ({counts[code]})") for code, text in words.checks().items()]
+    codes += [(code, f"{text} ({counts[code]})") for code, text in labels.checks().items()]
     codes = [(code, text) for code, text in codes if not code or counts[code]]
     code = chosen(query, "code", (value for value, _ in codes))
     shown = [each for each in mine if each.code == (code or each.code)]
@@ -171,7 +236,7 @@ def remark_list(
         rows=[
             RemarkView(
                 each,
-                words.table(each.table),
+                labels.table(each.table),
                 _called(each, release),
                 "" if each.table == "agencies" else names.get(each.agency) or each.agency,
                 where.get((each.table, each.entry), ""),
@@ -187,7 +252,7 @@ def remark_list(
 
 def remark_groups(remarks: Sequence[Remark]) -> list[tuple[str, list[Remark]]]:
     """Return the remarks by check, each with its words, in the order of the checks."""
-    groups = ((text, [e for e in remarks if e.code == c]) for c, text in words.checks().items())
+    groups = ((text, [e for e in remarks if e.code == c]) for c, text in labels.checks().items())
     return [(text, found) for text, found in groups if found]
 
 
@@ -197,34 +262,19 @@ def edit_urls(
     """Return where the entries of ``remarks`` are edited, without those outside ``scope``."""
     mine = [each for each in remarks if scope is None or each.agency in scope]
     urls: dict[tuple[Table, str], str] = {}
-    for agency in Agency.objects.filter(pk__in=[e.entry for e in mine if e.table == "agencies"]):
-        urls["agencies", agency.pk] = reverse("admin:studio_agency_change", args=[agency.pk])
-    keyed: tuple[tuple[Table, type[Service] | type[Category]], ...] = (
-        ("services", Service),
-        ("dictionary", Category),
-    )
-    for table, model in keyed:
-        wanted = [each for each in remarks if each in mine and each.table == table]
-        keys = {each.entry.removeprefix(f"{each.agency} ") for each in wanted}
-        agencies = {each.agency for each in wanted}
-        rows = model._default_manager.filter(agency__in=agencies, key__in=keys)
-        for pk, agency_id, key in rows.values_list("pk", "agency_id", "key"):
-            url = reverse(f"admin:studio_{model._meta.model_name}_change", args=[pk])
-            urls[table, f"{agency_id} {key}"] = url
-    for label in Label.objects.all() if any(e.table == "labels" for e in mine) else ():
-        url = reverse("admin:studio_label_change", args=[label.pk])
-        urls["labels", f"{label.set} {label.code}"] = url
-    translated = {each.agency for each in mine if each.table == "translations"}
-    for text in Translation.objects.filter(agency__in=translated):
-        url = reverse("admin:studio_translation_change", args=[text.pk])
-        parts = (text.language, text.agency_id, text.category, text.service)
-        urls["translations", " ".join(filter(None, parts))] = url
-    for line in HelpLine.objects.all() if any(e.table == "help_lines" for e in mine) else ():
-        url = reverse("admin:studio_helpline_change", args=[line.pk])
-        urls["help_lines", f"{line.language} {line.flag}"] = url
-    for said in CaseText.objects.all() if any(e.table == "texts" for e in mine) else ():
-        url = reverse("admin:studio_casetext_change", args=[said.pk])
-        urls["texts", f"{said.case} {said.language}"] = url
+    for table in {each.table for each in mine}:
+        model, columns = DRAFT_MODELS[table], IDENTITY[table]
+        wanted = {each.entry: each.agency for each in mine if each.table == table}
+        rows: QuerySet[Any] = model._default_manager.all()
+        if "agency" in columns:
+            rows = rows.filter(agency__in=set(wanted.values()))
+        if "key" in columns:
+            keys = {entry.removeprefix(f"{agency} ") for entry, agency in wanted.items()}
+            rows = rows.filter(key__in=keys)
+        for pk, *identity in rows.values_list("pk", *columns):
+            if (name := " ".join(filter(None, identity))) in wanted:
+                page = f"admin:studio_{model._meta.model_name}_change"
+                urls[table, name] = reverse(page, args=[pk])
     return urls
 
 
@@ -239,7 +289,7 @@ def answer(service: ServiceValue, agency: AgencyValue) -> dict[str, Any]:
         "lead": reply.lead,
         "facts": [
             {
-                "heading": words.heading(section.field),
+                "heading": labels.heading(section.field),
                 "items": section.items,
                 "ordered": section.field == "how_to_apply",
             }
@@ -275,12 +325,12 @@ def _difference(difference: Difference, names: Mapping[str, str]) -> DifferenceV
     fields = []
     for each in difference.fields:
         before, after = marked(each.before, each.after)
-        fields.append(FieldView(words.column(each.column), before, after))
+        fields.append(FieldView(labels.column(each.column), before, after))
     return DifferenceView(
         id=f"{difference.table}-{difference.entry}",
         kind=difference.kind,
         happened=gettext(_KINDS[difference.kind]),
-        what=words.table(difference.table),
+        what=labels.table(difference.table),
         name=difference.name,
         entry=difference.entry,
         agency=""

@@ -1,7 +1,7 @@
 """The way of the draft to the citizens: proposed by one person, published by another.
 
 A proposal is a snapshot; editing goes on. Every step is one transaction with its audit event, and
-one at a time: who comes second is told what happened meanwhile.
+one at a time: who comes second reads what happened meanwhile.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
@@ -21,17 +21,47 @@ from ieim.knowledge.models import Publication, Release
 from ieim.knowledge.vouched import published
 from ieim.people.models import User
 from ieim.pipeline.canonical import digest
-from ieim.studio.checks import Remark, Severity, examine
-from ieim.studio.checks.checking import budget, checked, languages, missing
+from ieim.studio.checks import Remark, Severity
+from ieim.studio.checks import services as checking
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
-from ieim.studio.proposals import words
-from ieim.studio.proposals.touching import beyond, changes, help_numbers
+from ieim.studio.proposals.selectors import beyond, changes, golden_state, help_numbers
 
 MAY_PROPOSE = "studio.add_proposal"
 MAY_PUBLISH = "studio.publish_proposal"
 NOTE_LIMIT = 2_000
 """The longest note or reason, in code points."""
+
+# By whether a proposal shall be published, or else turned down.
+_MAY_NOT = {
+    True: gettext_noop("You may not publish it: ask somebody who may."),
+    False: gettext_noop("You may not turn it down: ask somebody who may."),
+}
+_AUTHOR = {
+    True: gettext_noop("You proposed it, so somebody else must publish it; you can withdraw it."),
+    False: gettext_noop(
+        "You proposed it, so somebody else must turn it down; you can withdraw it."
+    ),
+}
+_BEYOND = {
+    True: gettext_noop(
+        "It also touches {others}: somebody who works for all of it must publish it."
+    ),
+    False: gettext_noop(
+        "It also touches {others}: somebody who works for all of it must turn it down."
+    ),
+}
+_DECIDED = {
+    Proposal.State.PUBLISHED: gettext_noop(
+        "Proposal {number} is not open any more: {name} has published it as release {release}."
+    ),
+    Proposal.State.REFUSED: gettext_noop(
+        "Proposal {number} is not open any more: {name} has turned it down."
+    ),
+    Proposal.State.WITHDRAWN: gettext_noop(
+        "Proposal {number} is not open any more: {name} has withdrawn it."
+    ),
+}
 
 
 class ProposalError(Exception):
@@ -63,12 +93,12 @@ def propose(*, note: str, by: User) -> Proposal:
     if not bundle.services:
         raise ProposalError([gettext("The draft has no services: add some first.")])
     release = bundle.release()
-    found = checked(bundle, release)
+    found = checking.checked(bundle, release)
     errors = [remark for remark in found.remarks if remark.severity is Severity.ERROR]
     if errors:
         raise ProposalError([f"{remark.entry}: {remark.sentence}" for remark in errors])
     if found.run is not None:
-        raise ProposalError([missing(found.run)])
+        raise ProposalError([checking.missing(found.run)])
     proposal = Proposal(content=bundle.content, sha256=release.sha256, note=note, proposed_by=by)
     return _open(proposal, found.remarks)
 
@@ -78,14 +108,14 @@ def propose_again(*, release: Release, note: str, by: User) -> Proposal:
 
     Raises :class:`ProposalError` as :func:`propose` does.
     """
-    otherwise = gettext("Write a note: why this release shall be current again.")
-    note = _may_propose(note, by, otherwise)
+    missing_note = gettext("Write a note: why this release shall be current again.")
+    note = _may_propose(note, by, missing_note)
     before = Proposal.objects.filter(release=release, again=None).only("checks").first()
     if before is not None:
         remarks = [Remark.from_dict(values) for values in before.checks]
     else:  # Whoever runs the system published it.
         bundle = Bundle.from_content(release.content)
-        remarks = examine(bundle, bundle.release(), budget=budget(), languages=languages())
+        remarks = checking.examined(bundle, bundle.release())
     proposal = Proposal(
         content=release.content,
         sha256=release.sha256,
@@ -110,12 +140,25 @@ def publish_proposal(*, proposal_id: int, by: User, reason: str = "") -> Release
     reason = _clean(reason)
     current = selectors.current_number()
     if current != proposal.base_id:
-        raise ProposalError([words.overtaken(current)])
+        message = gettext(
+            "Release {number} became current after this was proposed: turn it down, and propose "
+            "anew what shall still change."
+        )
+        raise ProposalError([message.format(number=current)])
     losses = _losses(proposal)
     if losses and not reason:
-        raise ProposalError([words.worse(losses)])
+        message = ngettext(
+            "{count} golden question gets worse: write why it shall be published all the same.",
+            "{count} golden questions get worse: write why it shall be published all the same.",
+            losses,
+        )
+        raise ProposalError([message.format(count=losses)])
     if not reason and (changed := help_numbers(changes(proposal))):
-        raise ProposalError([words.numbers(changed)])
+        message = gettext(
+            "It changes numbers that somebody in danger may call ({entries}): call them, and write "
+            "that they are right."
+        )
+        raise ProposalError([message.format(entries=", ".join(changed))])
     release = proposal.again or _release(proposal)
     publication = Publication.objects.create(release=release, published_by=by)
     proposal.release = release
@@ -157,17 +200,12 @@ def withdraw(*, proposal_id: int, by: User) -> None:
     """Take one's own open proposal back. Raises :class:`ProposalError` for somebody else's."""
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id != by.pk:
-        told = gettext("Only its author can withdraw a proposal: you can turn it down.")
-        raise ProposalError([told])
+        message = gettext("Only its author can withdraw a proposal: you can turn it down.")
+        raise ProposalError([message])
     _close(proposal, Proposal.State.WITHDRAWN, by, "")
     record_system(
         kind="knowledge.proposal_withdrawn", payload={"proposal": proposal.pk}, actor=by.actor
     )
-
-
-def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:
-    """Return whether there are golden questions to ask, and the newest run of ``proposal``."""
-    return GoldenQuestion.objects.exists(), proposal.golden_runs.first()
 
 
 @transaction.atomic
@@ -177,7 +215,13 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
     number = selectors.current_number()
     proposal.base = None if number is None else Release.objects.get(number=number)
     if proposal.base is not None and proposal.base.sha256 == proposal.sha256:
-        raise ProposalError([words.the_same(proposal)])
+        message = (
+            gettext("The draft is the same as the current release, {current}.")
+            if proposal.again_id is None
+            else gettext("Release {number} is the same as the current release, {current}.")
+        )
+        text = message.format(number=proposal.again_id, current=proposal.base_id)
+        raise ProposalError([text])
     proposal.checks = [remark.as_dict() for remark in remarks]
     proposal.save()
     record_system(
@@ -194,11 +238,11 @@ def _open(proposal: Proposal, remarks: Sequence[Remark]) -> Proposal:
     return proposal
 
 
-def _may_propose(note: str, by: User, otherwise: str) -> str:
+def _may_propose(note: str, by: User, missing: str) -> str:
     if not by.has_perm(MAY_PROPOSE):
-        told = gettext("You may not propose: ask an administrator to make you an editor.")
-        raise ProposalError([told])
-    note = _written(note, otherwise)
+        message = gettext("You may not propose: ask an administrator to make you an editor.")
+        raise ProposalError([message])
+    note = _written(note, missing)
     _none_open()
     return note
 
@@ -206,7 +250,12 @@ def _may_propose(note: str, by: User, otherwise: str) -> str:
 def _none_open() -> None:
     found = Proposal.objects.defer("content").filter(state=Proposal.State.OPEN).first()
     if found is not None:
-        raise ProposalError([words.still_open(found)])
+        message = gettext(
+            "Proposal {number} by {name} is still open: it must be published, turned down or "
+            "withdrawn first."
+        )
+        name = found.proposed_by.display_name
+        raise ProposalError([message.format(number=found.pk, name=name)])
 
 
 def _locked(proposal_id: int) -> Proposal:
@@ -216,39 +265,42 @@ def _locked(proposal_id: int) -> Proposal:
     if proposal is None:
         raise ProposalError([gettext("There is no proposal {number}.").format(number=proposal_id)])
     if proposal.state != Proposal.State.OPEN:
-        raise ProposalError([words.not_open(proposal)])
+        by = proposal.decided_by
+        name = gettext("somebody") if by is None else by.display_name
+        message = gettext(_DECIDED[Proposal.State(proposal.state)])
+        raise ProposalError(
+            [message.format(number=proposal.pk, name=name, release=proposal.release_id)]
+        )
     return proposal
 
 
 def _decidable(proposal_id: int, by: User, *, publish: bool) -> Proposal:
     """Return the open proposal that somebody may publish, or else turn down."""
     if not by.has_perm(MAY_PUBLISH):
-        raise ProposalError([gettext(words.MAY_NOT[publish])])
+        raise ProposalError([gettext(_MAY_NOT[publish])])
     proposal = _locked(proposal_id)
     if proposal.proposed_by_id == by.pk:
-        raise ProposalError([gettext(words.OWN[publish])])
+        raise ProposalError([gettext(_AUTHOR[publish])])
     if others := beyond(proposal, by):
-        raise BeyondScope([words.touches(others, publish=publish)])
+        raise BeyondScope([gettext(_BEYOND[publish]).format(others=others)])
     return proposal
 
 
 def _losses(proposal: Proposal) -> int:
-    asked, run = golden_state(proposal)
-    if not asked:
+    has_questions, run = golden_state(proposal)
+    if not has_questions:
         return 0
     if run is None:
-        told = gettext("Run the golden questions first: nobody has seen what changes.")
-        raise ProposalError([told])
-    if run.state == GoldenRun.State.FAILED:
-        told = gettext("The run of the golden questions has failed: start it again.")
-        raise ProposalError([told])
-    if run.state != GoldenRun.State.DONE:
-        told = gettext("The run of the golden questions is not done yet: wait for it.")
-        raise ProposalError([told])
-    if GoldenQuestion.objects.filter(created_at__gt=run.created_at).exists():
-        told = gettext("There is a newer golden question: run the golden questions again.")
-        raise ProposalError([told])
-    return run.losses
+        message = gettext("Run the golden questions first: nobody has seen what changes.")
+    elif run.state == GoldenRun.State.FAILED:
+        message = gettext("The run of the golden questions has failed: start it again.")
+    elif run.state != GoldenRun.State.DONE:
+        message = gettext("The run of the golden questions is not done yet: wait for it.")
+    elif GoldenQuestion.objects.filter(created_at__gt=run.created_at).exists():
+        message = gettext("There is a newer golden question: run the golden questions again.")
+    else:
+        return run.losses
+    raise ProposalError([message])
 
 
 def _release(proposal: Proposal) -> Release:
@@ -261,8 +313,8 @@ def _release(proposal: Proposal) -> Release:
         created_by=proposal.proposed_by,
     )
     if digest(release.content) != release.sha256:
-        told = gettext("The proposal is not what was proposed: withdraw it, propose anew.")
-        raise ProposalError([told])
+        message = gettext("The proposal is not what was proposed: withdraw it, propose anew.")
+        raise ProposalError([message])
     release.save()
     return release
 
@@ -275,9 +327,9 @@ def _close(proposal: Proposal, state: Proposal.State, by: User, reason: str) -> 
     proposal.save(update_fields=["state", "reason", "decided_by", "decided_at", "release"])
 
 
-def _written(text: str, otherwise: str) -> str:
+def _written(text: str, missing: str) -> str:
     if not text.strip():
-        raise ProposalError([otherwise])
+        raise ProposalError([missing])
     return _clean(text)
 
 
@@ -285,6 +337,6 @@ def _clean(text: str) -> str:
     if "\x00" in text:
         raise ProposalError([gettext("The text contains the character NUL: remove it.")])
     if len(text.strip()) > NOTE_LIMIT:
-        told = gettext("The text has more than {limit} characters: shorten it.")
-        raise ProposalError([told.format(limit=f"{NOTE_LIMIT:,}")])
+        message = gettext("The text has more than {limit} characters: shorten it.")
+        raise ProposalError([message.format(limit=f"{NOTE_LIMIT:,}")])
     return text.strip()

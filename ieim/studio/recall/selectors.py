@@ -18,7 +18,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import Release
 from ieim.people.scope import agencies_of
 from ieim.search import index_for
-from ieim.studio.pages.words import column
+from ieim.studio.pages.labels import column
 
 User = AbstractBaseUser | AnonymousUser
 

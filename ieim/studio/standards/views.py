@@ -30,7 +30,7 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.studio.drafts.editing import OutOfScope
 from ieim.studio.models import Agency
-from ieim.studio.pages.words import column
+from ieim.studio.pages.labels import column
 from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Note, Problem, Report, StandardError
 from ieim.studio.standards.rows import Mapped

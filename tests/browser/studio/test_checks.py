@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from ieim.studio.checks.checking import SMALL
+from ieim.studio.checks.services import SMALL
 from tests import live
 from tests.browser.office import WIDE, checked_at_both_widths
 from tests.live import ROOT

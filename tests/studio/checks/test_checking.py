@@ -14,10 +14,11 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio import runs, sweeper
-from ieim.studio.checks import checking, examine
-from ieim.studio.checks.checking import Checked
+from ieim.studio.checks import examine
+from ieim.studio.checks import services as checks
+from ieim.studio.checks.services import Checked
+from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts import editing, publishing, services
-from ieim.studio.drafts import kept as drafts
 from ieim.studio.models import Change, CheckRun, Proposal, Service
 from ieim.studio.proposals import services as proposals
 from tests.review.people import browser, person
@@ -29,8 +30,8 @@ OUTRANKED, PROPOSALS = "service.outranked", "/api/v1/knowledge/proposals/"
 @pytest.fixture(autouse=True)
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small bundle counts as large, and nothing is known of it."""
-    monkeypatch.setattr(checking, "SMALL", 1)
-    checking._kept.clear()
+    monkeypatch.setattr(checks, "SMALL", 1)
+    checks._cache.clear()
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def edith(bundle: Bundle, db: None) -> User:
 
 def checked() -> Checked:
     """What the checks say of the draft now."""
-    return checking.checked_draft(drafts.draft())
+    return checks.checked_draft(drafts.draft())
 
 
 def codes() -> set[str]:
@@ -60,7 +61,7 @@ def run() -> CheckRun:
 
 def work() -> None:
     """Do what a worker would."""
-    checking.run_checks(run_id=run().pk)
+    checks.run_checks(run_id=run().pk)
 
 
 def test_it_says_at_once_what_needs_no_search_and_the_rest_once_a_worker_is_done(
@@ -74,12 +75,12 @@ def test_it_says_at_once_what_needs_no_search_and_the_rest_once_a_worker_is_done
     assert checked().run is None
     assert {"category.unreached", OUTRANKED} <= codes()
     draft = drafts.draft()
-    whole = examine(draft.bundle, draft.release, budget=checking.budget())
+    whole = examine(draft.bundle, draft.release, budget=checks.budget())
     assert list(checked().remarks) == whole
 
 
 def test_a_small_draft_needs_no_worker(edith: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "SMALL", 1_000)
+    monkeypatch.setattr(checks, "SMALL", 1_000)
     assert OUTRANKED in codes()
     assert checked().run is None
     assert not CheckRun.objects.exists()
@@ -94,12 +95,12 @@ def test_it_is_worked_out_once_whoever_asks(
         checked()
         assert sent == []
         checked()
-    assert sent == [(checking.RUN_CHECKS, (run().pk,))]
+    assert sent == [(checks.RUN_CHECKS, (run().pk,))]
     current_app.loader.import_default_modules()
-    current_app.tasks[checking.RUN_CHECKS](run().pk)
+    current_app.tasks[checks.RUN_CHECKS](run().pk)
     assert run().state == "done"
-    checking._kept.clear()  # another process
-    monkeypatch.setattr(checking, "by_search", None)
+    checks._cache.clear()  # another process
+    monkeypatch.setattr(checks, "by_search", None)
     assert OUTRANKED in codes()
     work()
 
@@ -118,7 +119,7 @@ def test_what_nobody_waits_for_any_more_is_not_worked_out(
     checked()
     old = run().pk
     change(edith, fees="1 crown")
-    monkeypatch.setattr(checking, "by_search", None)
+    monkeypatch.setattr(checks, "by_search", None)
     work()  # the worker sees that the draft is another one
     assert not CheckRun.objects.exists()
     checked()
@@ -132,7 +133,7 @@ def test_only_the_newest_results_are_kept(edith: User) -> None:
     for fees in range(7):
         change(edith, fees=f"{fees} crowns")
         checked()
-        checking.run_checks(run_id=CheckRun.objects.latest("pk").pk)
+        checks.run_checks(run_id=CheckRun.objects.latest("pk").pk)
     assert CheckRun.objects.count() == 5
     assert CheckRun.objects.latest("pk").sha256 == drafts.draft().release.sha256
 
@@ -164,7 +165,7 @@ def test_a_killed_worker_is_noticed_and_another_begins(
 
     checked()
     with monkeypatch.context() as patch:
-        patch.setattr(checking, "by_search", killed)
+        patch.setattr(checks, "by_search", killed)
         with pytest.raises(KeyboardInterrupt):
             work()
     assert run().state == "running"
@@ -190,11 +191,11 @@ def test_it_says_when_it_failed_and_can_be_started_again(
     checked()
     page = browser(edith)
     with monkeypatch.context() as patch:
-        patch.setattr(checking, "by_search", lambda *_, **__: 1 / 0)
+        patch.setattr(checks, "by_search", lambda *_, **__: 1 / 0)
         work()
     assert run().state == "failed"
     shown = page.get("/knowledge/checks/").content.decode()
-    assert checking.OURS in shown
+    assert checks.OURS in shown
     assert "every 2s" not in shown
     assert "have failed" in reasons(proposals.propose, note="A note", by=edith)[0]
     assert page.post("/knowledge/checks/again/")["Location"] == "/knowledge/checks/"
@@ -215,7 +216,7 @@ def test_nothing_is_proposed_that_is_not_checked(edith: User) -> None:
     change(edith, fees="1 crown")  # what is done is not what would be proposed
     assert "not done yet" in reasons(proposals.propose, note="A note", by=edith)[0]
     assert not Proposal.objects.exists()
-    checking.run_checks(run_id=CheckRun.objects.latest("pk").pk)
+    checks.run_checks(run_id=CheckRun.objects.latest("pk").pk)
     proposal = proposals.propose(note="A note", by=edith)
     assert OUTRANKED in {each["code"] for each in proposal.checks}
 

@@ -13,7 +13,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Agency, Category, Service, Translation
 from ieim.search import index_for
 from ieim.studio.checks import Remark, Severity, examine
-from ieim.studio.checks.stealing import suspects
+from ieim.studio.checks.overlap import suspects
 
 AGENCIES = (Agency("a", "Office A"), Agency("b", "Office B"))
 TRAVEL = Category("a", "travel", "Travel documents", ("passport",))

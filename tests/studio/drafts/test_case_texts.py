@@ -13,7 +13,8 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.pipeline.knowledge import CASES
 from ieim.pipeline.reply import guidance
-from ieim.studio.checks import Remark, at_once, checking
+from ieim.studio.checks import Remark, at_once
+from ieim.studio.checks import services as checks
 from ieim.studio.drafts import editing
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.drafts.publishing import publish
@@ -107,7 +108,7 @@ def test_checks_warn_where_a_case_has_no_text_in_a_language(
 def test_the_draft_is_checked_in_the_languages_of_the_deployment(eve: User, settings: Any) -> None:
     settings.IEIM_MODEL = {**settings.IEIM_MODEL, "LANGUAGES": ["en", "it"]}
     bundle = drafts.draft()
-    remarks = checking.checked(bundle, bundle.release()).remarks
+    remarks = checks.checked(bundle, bundle.release()).remarks
     assert {each.entry for each in remarks if each.code == "text.missing"} == {
         f"{case} it" for case in CASES
     }

@@ -1,4 +1,4 @@
-"""Which agencies a proposal touches: whoever decides about it works for every one of them."""
+"""What a proposal changes, and which agencies it touches: who decides works for all of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from django.utils.translation import gettext
 
 from ieim.knowledge import selectors
 from ieim.people.scope import agencies_of
-from ieim.studio.drafts import kept as drafts
-from ieim.studio.models import Proposal
+from ieim.studio.drafts import cached as drafts
+from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.proposals.differences import Difference, Kind, differences
 
 _HELP: Final = frozenset({"help_lines", "labels"})
@@ -25,19 +25,19 @@ def changes(proposal: Proposal) -> list[Difference]:
     return differences(before, drafts.release_of(proposal))
 
 
-def touched(proposal: Proposal) -> frozenset[str]:
-    """Return the ids of the agencies of whose entries ``proposal`` changes any; "" stands for what
-    belongs to no single agency, such as labels."""
-    return frozenset(each.agency for each in changes(proposal))
-
-
 def beyond(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> str:
     """Return what ``proposal`` touches and ``user`` does not work for, in words; "" for nothing."""
     scope = agencies_of(user)
     if scope is None:
         return ""
-    others = sorted(touched(proposal) - scope)
+    # "" is the agency of what belongs to no single one, such as labels.
+    others = sorted({each.agency for each in changes(proposal)} - scope)
     return ", ".join(each or gettext("what all agencies share") for each in others)
+
+
+def golden_state(proposal: Proposal) -> tuple[bool, GoldenRun | None]:
+    """Return whether there are golden questions to ask, and the newest run of ``proposal``."""
+    return GoldenQuestion.objects.exists(), proposal.golden_runs.first()
 
 
 def help_numbers(changed: Iterable[Difference]) -> list[str]:

@@ -1,18 +1,24 @@
-"""The draft that editors change.
+"""The draft that editors change, its way to a release, and what they keep beside it.
 
-Its rows carry the natural ids of a bundle; ``position`` keeps a bundle's order, which is the order
-of the index. ``version`` counts the changes of a row: whoever changes it says which one they saw.
+Rows of the draft carry the natural ids of a bundle; ``position`` keeps a bundle's order, which is
+the order of the index. ``version`` counts the changes of a row: who changes it says which one they
+saw.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from ieim.audit.models import AppendOnlyModel
 from ieim.knowledge.bundles.columns import (
     EXAMPLE_LIMIT,
+    GUIDANCE_LIMIT,
     ID_LIMIT,
     KINDS,
     LINK_LIMIT,
@@ -21,8 +27,32 @@ from ieim.knowledge.bundles.columns import (
     VALUE_LIMIT,
 )
 from ieim.knowledge.bundles.rows import Table
-from ieim.pipeline.knowledge import LABEL_SETS
-from ieim.studio.models.words import choices
+from ieim.knowledge.models import Release
+from ieim.pipeline.knowledge import CASES, LABEL_SETS
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+_CHOICES: dict[str, StrPromise] = {
+    "intents": _("intents"),
+    "product_lines": _("product lines"),
+    "urgencies": _("urgencies"),
+    "risk_flags": _("risk flags"),
+    "entity_types": _("entity types"),
+    "key_types": _("key types"),
+    "danger": _("danger"),
+    "near_miss": _("near miss"),
+    "greeting": _("greeting"),
+    "thanks": _("thanks"),
+    "off_topic": _("off topic"),
+    "unclear": _("unclear"),
+    "abuse": _("abuse"),
+}
+
+
+def _choices(names: Iterable[str]) -> list[tuple[str, StrPromise]]:
+    """Return the choices of a column that holds one of ``names``."""
+    return [(name, _CHOICES[name]) for name in names]
 
 
 class DraftEntry(models.Model):
@@ -154,7 +184,7 @@ class Label(DraftEntry):
 
     table = "labels"
 
-    set = models.CharField(max_length=ID_LIMIT, choices=choices(LABEL_SETS))
+    set = models.CharField(max_length=ID_LIMIT, choices=_choices(LABEL_SETS))
     code = models.CharField(
         max_length=ID_LIMIT,
         help_text=_("What the model answers and reports count; it should last."),
@@ -270,7 +300,7 @@ class RiskExample(DraftEntry):
     flag = models.CharField(max_length=ID_LIMIT, help_text=_("The code of a risk flag's label."))
     kind = models.CharField(
         max_length=ID_LIMIT,
-        choices=choices(KINDS),
+        choices=_choices(KINDS),
         help_text=_("Danger: this shall be flagged. Near miss: it only sounds like it."),
     )
 
@@ -282,3 +312,208 @@ class RiskExample(DraftEntry):
 
     def __str__(self) -> str:
         return f"{self.language} {self.text[:80]}"
+
+
+class CaseText(DraftEntry):
+    """The text of one case in one language; without it the shipped text is used."""
+
+    table = "texts"
+
+    case = models.CharField(
+        max_length=ID_LIMIT,
+        choices=_choices(CASES),
+        help_text=_("What the message is. Unclear is also what nothing else fits."),
+    )
+    language = models.CharField(max_length=8, help_text=_("ISO 639-1, such as fr."))
+    text = models.TextField(
+        max_length=GUIDANCE_LIMIT,
+        help_text=_("Two or three short sentences: what people can ask here, and that they may."),
+    )
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["case", "language"], name="knowledge_case_text_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.case} {self.language}"
+
+
+class GoldenQuestion(models.Model):
+    """A question whose right outcome a person confirmed: what a new release is tested on.
+
+    ``case`` is an evaluation case (``ieim/studio/evaluation/cases.py``), its texts redacted;
+    ``name`` is the case's id, so that the same decision makes one question.
+    """
+
+    name = models.CharField(max_length=200, unique=True)
+    case = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-created_at", "name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Change(AppendOnlyModel):
+    """One change of one entry of the draft: who, when, and what.
+
+    ``entry`` is the natural id as in a bundle, its parts joined by a space; ``agency`` is empty for
+    labels. ``fields`` is ``{column: [before, after]}``; None stands for an entry that was not there
+    or is no more.
+    """
+
+    class Kind(models.TextChoices):
+        """What happened."""
+
+        ADDED = "added", _("added")
+        CHANGED = "changed", _("changed")
+        REMOVED = "removed", _("removed")
+
+    class Source(models.TextChoices):
+        """How it came."""
+
+        ADMIN = "admin", _("by hand")
+        FILE = "file", _("from a file")
+        API = "api", _("over the API")
+        BUNDLE = "bundle", _("from a bundle")
+
+    table = models.CharField(max_length=16)
+    entry = models.CharField(max_length=3 * ID_LIMIT + 20)
+    agency = models.CharField(max_length=ID_LIMIT, blank=True)
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    source = models.CharField(max_length=8, choices=Source.choices)
+    fields = models.JSONField()
+    at = models.DateTimeField(auto_now_add=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["table", "entry", "-id"], name="change_of_entry")]
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.entry}: {self.kind}"
+
+
+class Proposal(models.Model):
+    """A snapshot of the draft, or an earlier release, that somebody wants to be current.
+
+    Editing goes on meanwhile; a proposal stays as it is. Another person publishes it or turns it
+    down. ``checks`` is what the checks said when it was made. ``again`` is the release that a
+    roll back goes to; then ``content`` is that release's.
+    """
+
+    class State(models.TextChoices):
+        """Where a proposal stands; it leaves OPEN once."""
+
+        OPEN = "open", _("waits for a second person")
+        PUBLISHED = "published", _("published")
+        REFUSED = "refused", _("turned down")
+        WITHDRAWN = "withdrawn", _("withdrawn by its author")
+
+    state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
+    content = models.JSONField()
+    sha256 = models.CharField("SHA-256", max_length=64)
+    note = models.TextField(help_text=_("What changes, for other editors."))
+    checks = models.JSONField(default=list)
+    base = models.ForeignKey(
+        Release, null=True, on_delete=models.PROTECT, related_name="+", help_text=_("Current then.")
+    )
+    again = models.ForeignKey(Release, null=True, on_delete=models.PROTECT, related_name="+")
+    release = models.ForeignKey(
+        Release, null=True, on_delete=models.PROTECT, related_name="proposals"
+    )
+    proposed_at = models.DateTimeField(auto_now_add=True)
+    proposed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    reason = models.TextField(
+        blank=True, help_text=_("Why it was turned down, or published although answers get worse.")
+    )
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["state"], condition=Q(state="open"), name="one_open_proposal"
+            )
+        ]
+        permissions = [("publish_proposal", "Can publish what somebody else proposed")]
+
+    def __str__(self) -> str:
+        return f"proposal {self.pk}"
+
+
+class Run(models.Model):
+    """Long work that a worker does; :mod:`ieim.studio.runs` notices a killed one.
+
+    ``done`` of ``total`` parts are done; ``error`` says why it FAILED.
+    """
+
+    class State(models.TextChoices):
+        """Where a run stands."""
+
+        QUEUED = "queued", _("waits for a worker")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        FAILED = "failed", _("failed")
+
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+class GoldenRun(Run):
+    """The golden questions asked of a proposal and of the release that it would replace.
+
+    A part is a turn. ``result`` (once DONE) is written and read by ``conversations/trying``;
+    ``losses`` counts the questions that get worse.
+    """
+
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="golden_runs")
+    losses = models.PositiveIntegerField(default=0)
+    result = models.JSONField(null=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"golden run {self.pk} of proposal {self.proposal_id}"
+
+
+class CheckRun(Run):
+    """The checks of one state of a large draft that take a while: those that ask the search.
+
+    ``sha256`` is what a release of that state would have. A part is a search; ``total`` is 0 while
+    the index is built. ``remarks`` (once DONE) are what ``Remark.as_dict`` gives.
+    """
+
+    sha256 = models.CharField("SHA-256", max_length=64, unique=True)
+    remarks = models.JSONField(default=list)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"checks of the draft {self.sha256[:12]}"

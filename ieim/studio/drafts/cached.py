@@ -1,12 +1,11 @@
-"""The draft and proposals as releases, to look at: read once, until something changes."""
+"""The draft and proposals as releases, read once until something changes."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any
 
 from django.db import transaction
 
@@ -21,45 +20,19 @@ from ieim.studio.drafts.history import agency_of
 from ieim.studio.drafts.selectors import DRAFT_MODELS, entry_name
 from ieim.studio.models import Proposal
 
-Value = TypeVar("Value")
-
-_CHANGES = ("knowledge.changed", "knowledge.imported")
+_CHANGES = ("knowledge.changed", "knowledge.imported", "knowledge.merged")
 """Every change of the draft ends with one of these events."""
-_KEPT = 3
+_CACHED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The draft with all its faults. ``faults`` are what cannot be told of a bundle: entries that
-    break a rule of their table (their good columns are in ``bundle`` all the same)."""
+    """The draft with all its faults. ``faults`` are entries that break a rule of their table; their
+    good columns are in ``bundle`` all the same."""
 
     bundle: Bundle
     release: Release
     faults: tuple[Remark, ...]
-
-
-class _Kept:
-    """The last few values by key, each made once; safe in several threads."""
-
-    def __init__(self) -> None:
-        self._values: OrderedDict[str, Any] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: str, make: Callable[[], Value]) -> Value:
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                found: Value = self._values[key]
-                return found
-        value = make()
-        with self._lock:
-            self._values[key] = value
-            while len(self._values) > _KEPT:
-                self._values.popitem(last=False)
-        return value
-
-
-_drafts, _proposals = _Kept(), _Kept()
 
 
 def draft() -> Draft:
@@ -67,16 +40,23 @@ def draft() -> Draft:
     # The event before the rows: so a change in between is seen the next time.
     events = AuditEvent.objects.filter(chain=SYSTEM_CHAIN, kind__in=_CHANGES).order_by("-seq")
     newest = events.values_list("hash", flat=True).first()
-    return _read() if newest is None else _drafts.get(str(newest), _read)
+    return _read() if newest is None else _cached_draft(str(newest))
+
+
+@lru_cache(maxsize=_CACHED)
+def _cached_draft(event: str) -> Draft:
+    return _read()
 
 
 def release_of(proposal: Proposal) -> Release:
     """Return what is proposed, as a release without a number."""
+    return _cached_release(proposal.pk, proposal.sha256)
 
-    def read() -> Release:
-        return Bundle.from_content(proposal.content).release()
 
-    return _proposals.get(proposal.sha256, read)
+@lru_cache(maxsize=_CACHED)
+def _cached_release(pk: int, sha256: str) -> Release:
+    content = Proposal.objects.values_list("content", flat=True).get(pk=pk)
+    return Bundle.from_content(content).release()
 
 
 @transaction.atomic

@@ -15,18 +15,12 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Category, Release, Service
 from ieim.search import index_for
 from ieim.search.analysis import fold, query_words
-from ieim.studio.checks.remarks import Remark, Severity
-
-OUTRANKED = "service.outranked"
-DUPLICATE = "service.duplicate"
-KEYWORD = "keyword.shared"
-CATEGORY = "category.outranked"
+from ieim.studio.checks.rules import Remark, few, warning
 
 CLOSE = 0.97
 """A second one with this share of the score is as good as the first."""
 _ALIKE = 0.6
 """Two names with this share of common words are worth a search."""
-_SHOWN = 3
 
 
 class _Entry(Protocol):
@@ -37,21 +31,21 @@ class _Entry(Protocol):
 
 
 Item = TypeVar("Item", bound=_Entry)
-Told: TypeAlias = Callable[[int, int], object]
+Progress: TypeAlias = Callable[[int, int], object]
+"""Called before each search with how many are made, of how many."""
 
 
-def stealing(bundle: Bundle, release: Release, told: Told) -> Iterator[Remark]:
+def overlapping(bundle: Bundle, release: Release, progress: Progress) -> Iterator[Remark]:
     """Yield services and categories that another one of the agency outranks, or equals, for their
-    own words; ``release`` is the bundle's. ``told`` hears before each search how many are made, of
-    how many."""
+    own words; ``release`` is the bundle's."""
     yield from _shared_keywords(bundle.dictionary)
     index = index_for(release)
     services = list(suspects(bundle.services, lambda each: each.name))
     categories = list(suspects(bundle.dictionary, lambda each: each.value))
     total = len(services) + len(categories)
-    said: set[tuple[str, frozenset[str]]] = set()
+    pairs: set[tuple[str, frozenset[str]]] = set()
     for done, service in enumerate(services):
-        told(done, total)
+        progress(done, total)
         found = index.services(service.name, agencies=[service.agency], limit=2)
         if len(found) < 2 or found[0].score <= 0:
             continue
@@ -59,18 +53,27 @@ def stealing(bundle: Bundle, release: Release, told: Told) -> Iterator[Remark]:
         other = second.item if first.item == service else first.item
         close = second.score >= CLOSE * first.score and service in (first.item, second.item)
         pair = (service.agency, frozenset((service.key, other.key)))
-        if close and pair not in said:
-            said.add(pair)
+        if close and pair not in pairs:
+            pairs.add(pair)
             yield _close(service, other)
         elif not close and first.item != service:
-            yield _service_outranked(service, other)
+            sentence = (
+                f"Who asks for it by its name is led to “{other.name[:120]}” ({other.key}): say in "
+                "its name what sets it apart."
+            )
+            yield warning("service.outranked", "services", service, sentence)
     for done, entry in enumerate(categories, start=len(services)):
-        told(done, total)
+        progress(done, total)
         ranked = index.categories(entry.value, agencies=[entry.agency], limit=2)
         if ranked and ranked[0].score > 0 and ranked[0].item != entry:
             same = len(ranked) > 1 and ranked[1].item == entry
             if not (same and ranked[1].score >= CLOSE * ranked[0].score):
-                yield _category_outranked(entry, ranked[0].item)
+                better = ranked[0].item
+                sentence = (
+                    f"Who asks in its words is led to “{_name(better)}” ({better.key}): give it "
+                    "keywords of its own."
+                )
+                yield warning("category.outranked", "dictionary", entry, sentence)
 
 
 def suspects(entries: Sequence[Item], text: Callable[[Item], str]) -> Iterator[Item]:
@@ -95,48 +98,24 @@ def _shared_keywords(dictionary: Sequence[Category]) -> Iterator[Remark]:
     for entry in dictionary:
         for words in {fold(words.strip()) for words in (entry.value, *entry.keywords)} - {""}:
             owners[entry.agency, words].append(entry)
-    for (agency, words), entries in owners.items():
-        if len(entries) > 1:
-            more = f" and {len(entries) - 1 - _SHOWN:,} more" if len(entries) - 1 > _SHOWN else ""
-            others = ", ".join(f"“{_named(e)}”" for e in entries[1 : 1 + _SHOWN]) + more
+    for (_, words), (first, *others) in owners.items():
+        if others:
+            names = few([f"“{_name(each)}”" for each in others])
             sentence = (
-                f"It shares “{words[:80]}” with {others}, so they take each other's questions: "
+                f"It shares “{words[:80]}” with {names}, so they take each other's questions: "
                 "leave it with the one that it fits best."
             )
-            name = f"{agency} {entries[0].key}"
-            yield Remark(KEYWORD, Severity.WARNING, "dictionary", name, agency, sentence)
+            yield warning("keyword.shared", "dictionary", first, sentence)
 
 
-def _named(entry: Category) -> str:
+def _name(entry: Category) -> str:
     return entry.value[:80] or entry.key
 
 
 def _close(service: Service, other: Service) -> Remark:
     if fold(service.name) == fold(other.name):
-        says = f"has the same name as {other.key}"
+        what = f"has the same name as {other.key}"
     else:
-        says = f"is hard to tell from “{other.name[:120]}” ({other.key})"
-    sentence = f"It {says}: make their names differ by what sets them apart, or keep one."
-    return _remark(DUPLICATE, service, sentence)
-
-
-def _service_outranked(service: Service, other: Service) -> Remark:
-    sentence = (
-        f"Who asks for it by its name is led to “{other.name[:120]}” ({other.key}): say in its "
-        "name what sets it apart."
-    )
-    return _remark(OUTRANKED, service, sentence)
-
-
-def _category_outranked(entry: Category, other: Category) -> Remark:
-    sentence = (
-        f"Who asks in its words is led to “{_named(other)}” ({other.key}): give it keywords of "
-        "its own."
-    )
-    name = f"{entry.agency} {entry.key}"
-    return Remark(CATEGORY, Severity.WARNING, "dictionary", name, entry.agency, sentence)
-
-
-def _remark(code: str, service: Service, sentence: str) -> Remark:
-    name = f"{service.agency} {service.key}"
-    return Remark(code, Severity.WARNING, "services", name, service.agency, sentence)
+        what = f"is hard to tell from “{other.name[:120]}” ({other.key})"
+    sentence = f"It {what}: make their names differ by what sets them apart, or keep one."
+    return warning("service.duplicate", "services", service, sentence)

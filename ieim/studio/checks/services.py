@@ -1,6 +1,6 @@
-"""What the checks say, worked out once for each state of the knowledge, whoever asks.
+"""Running the checks, once for each state of the knowledge.
 
-A small draft is checked where somebody asks. In a large one a worker does the checks that ask the
+A small draft is checked within the request. In a large one a worker does the checks that ask the
 search, which take seconds; the others, among them all that can stop a proposal, answer meanwhile.
 """
 
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from threading import Lock
 
 from django.conf import settings
 from django.db import transaction
@@ -23,8 +21,8 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import Release
 from ieim.studio import runs
 from ieim.studio.checks import Remark, at_once, by_search, examine, in_order
-from ieim.studio.drafts import kept as drafts
-from ieim.studio.drafts.kept import Draft
+from ieim.studio.drafts import cached as drafts
+from ieim.studio.drafts.cached import Draft
 from ieim.studio.models import CheckRun
 
 logger = logging.getLogger(__name__)
@@ -35,9 +33,8 @@ SMALL = 1_000
 OURS = "Our own software failed; the log says how."
 
 _RUNS_KEPT = 5
-_KEPT = 4
-_kept: OrderedDict[tuple[str, int | None], Sequence[Remark]] = OrderedDict()
-_lock = Lock()
+_CACHED = 4
+_cache: dict[tuple[str, int | None], Sequence[Remark]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +69,24 @@ def checked(bundle: Bundle, release: Release) -> Checked:
     The first to ask of a large one has a worker begin.
     """
     key = (release.sha256, budget())
-    with _lock:
-        known = _kept.get(key)
-    if known is None and len(bundle.services) <= SMALL:
-        known = examine(bundle, release, budget=budget(), languages=languages())
-    elif known is None:
+    remarks = _cache.get(key)
+    if remarks is None and len(bundle.services) <= SMALL:
+        remarks = examined(bundle, release)
+    elif remarks is None:
         now = at_once(bundle, budget=budget(), languages=languages())
         run = CheckRun.objects.filter(sha256=release.sha256).first() or _begin(release.sha256)
         if run.state != CheckRun.State.DONE:
             return Checked(in_order(now), run)
-        known = in_order([*now, *map(Remark.from_dict, run.remarks)])
-    with _lock:
-        _kept[key] = known
-        _kept.move_to_end(key)
-        while len(_kept) > _KEPT:
-            _kept.popitem(last=False)
-    return Checked(known)
+        remarks = in_order([*now, *map(Remark.from_dict, run.remarks)])
+    _cache[key] = remarks
+    if len(_cache) > _CACHED:
+        _cache.pop(next(iter(_cache)), None)
+    return Checked(remarks)
+
+
+def examined(bundle: Bundle, release: Release) -> list[Remark]:
+    """Return every remark about ``bundle``, at once however large it is."""
+    return examine(bundle, release, budget=budget(), languages=languages())
 
 
 def missing(run: CheckRun) -> str:
@@ -96,11 +95,11 @@ def missing(run: CheckRun) -> str:
         return gettext("The checks have failed: start them again on the page of the checks.")
     if not run.total:
         return gettext("The checks of the draft are not done yet. Propose it again when they are.")
-    told = gettext(
+    message = gettext(
         "The checks of the draft are not done yet. {done} of {total} searches are made. Propose "
         "it again when they are."
     )
-    return told.format(done=f"{run.done:,}", total=f"{run.total:,}")
+    return message.format(done=f"{run.done:,}", total=f"{run.total:,}")
 
 
 @transaction.atomic
@@ -158,13 +157,13 @@ def _run(claim: runs.Claim) -> None:
         return
     saved = time.monotonic()
 
-    def told(done: int, total: int) -> None:
+    def progress(done: int, total: int) -> None:
         nonlocal saved
         if not done or time.monotonic() - saved >= runs.SAVE_EVERY:
             claim.write(done=done, total=total)
             saved = time.monotonic()
 
-    remarks = by_search(draft.bundle, draft.release, told=told)
+    remarks = by_search(draft.bundle, draft.release, progress=progress)
     claim.write(
         state=CheckRun.State.DONE,
         done=F("total"),

@@ -1,0 +1,415 @@
+"""The editors' pages: what is current, what the draft changes, and how it gets published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from ieim.knowledge.models import Publication, Release
+from ieim.knowledge.selectors import UnknownReleaseError, current_number
+from ieim.knowledge.selectors import release as stored_release
+from ieim.people.access import member
+from ieim.people.scope import agencies_of
+from ieim.pipeline import knowledge
+from ieim.studio.checks import Remark, Severity
+from ieim.studio.checks import services as checking
+from ieim.studio.drafts import cached as drafts
+from ieim.studio.models import Agency, Proposal, Service
+from ieim.studio.pages import presenters, selectors
+from ieim.studio.pages.presenters import choices, chosen, listed
+from ieim.studio.proposals import services as proposals
+from ieim.studio.proposals.differences import differences as compared
+from ieim.studio.proposals.selectors import beyond, golden_state, help_numbers
+from ieim.studio.proposals.services import MAY_PUBLISH, BeyondScope, ProposalError
+
+app_name = "knowledge"
+
+DRAFT = "draft"
+_RECENT = 5
+
+
+@never_cache
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """What is current, what the draft changes, and the next step."""
+    now = selectors.now()
+    changes = compared(now.release, drafts.draft().release)
+    scope = agencies_of(request.user)
+    context = {
+        "now": now,
+        "counts": presenters.counted(changes),
+        "changed": len(changes),
+        "mine": sum(each.agency in scope for each in changes) if scope else None,
+        "recent": selectors.proposals().exclude(state=Proposal.State.OPEN)[:_RECENT],
+    }
+    return render(request, "studio/pages/home.html", context)
+
+
+@never_cache
+@require_safe
+def checks(request: HttpRequest) -> HttpResponse:
+    """What the checks say of the draft as it is now; htmx asks how far they are."""
+    draft = drafts.draft()
+    found = checking.checked_draft(draft)
+    if request.headers.get("HX-Request"):
+        if found.run is None:
+            return HttpResponseClientRefresh()
+        return render(request, "studio/pages/parts/checking.html", {"run": found.run})
+    view = presenters.remark_list(
+        found.remarks,
+        request.GET,
+        release=draft.release,
+        scope=agencies_of(request.user),
+    )
+    return render(request, "studio/pages/checks.html", {"checks": view, "run": found.run})
+
+
+@never_cache
+@require_POST
+def check_again(request: HttpRequest) -> HttpResponse:
+    """Start the checks again that have failed."""
+    run = checking.checked_draft(drafts.draft()).run
+    if run is not None:
+        checking.begin_again(run_id=run.pk)
+    return redirect("knowledge:checks")
+
+
+@never_cache
+@require_safe
+def checks_summary(request: HttpRequest) -> HttpResponse:
+    """The same in two figures, as a part of the first page: it may take a second."""
+    found = checking.checked_draft(drafts.draft())
+    errors = sum(remark.severity is Severity.ERROR for remark in found.remarks)
+    context = {"errors": errors, "warnings": len(found.remarks) - errors, "run": found.run}
+    return render(request, "studio/pages/parts/summary.html", context)
+
+
+@never_cache
+@require_safe
+def releases(request: HttpRequest) -> HttpResponse:
+    """Every release, newest first."""
+    rows = Release.objects.select_related("created_by").defer("content")
+    rows = rows.prefetch_related("publications__published_by")
+    page = Paginator(rows, 20).get_page(request.GET.get("page"))
+    context = {"page": page, "current": current_number(), "query": ""}
+    return render(request, "studio/pages/releases.html", context)
+
+
+@never_cache
+@require_safe
+def release(request: HttpRequest, number: int) -> HttpResponse:
+    """One release: where it comes from, and its services to read and search."""
+    row = get_object_or_404(Release.objects.defer("content"), number=number)
+    value = stored_release(number)
+    names = presenters.agency_names(value)
+    agencies = [("", gettext("All agencies")), *names.items()]
+    agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
+    text = request.GET.get("q", "")[:200]
+    found = selectors.release_services(value, text, agency)
+    kept = {"q": text, "agency": agency}
+    publications = Publication.objects.filter(release_id=number).select_related("published_by")
+    context = {
+        "release": row,
+        "value": value,
+        "current": current_number() == number,
+        "publications": publications,
+        "proposal": selectors.proposals().filter(release=row).last(),
+        "agencies": choices(agencies, agency),
+        "names": names,
+        "text": text,
+        "list": listed(found, request.GET, kept, total=len(value.services)),
+    }
+    return render(request, "studio/pages/release.html", context)
+
+
+@never_cache
+@require_safe
+def services(request: HttpRequest) -> HttpResponse:
+    """The services of the draft, to read, search and go on to edit."""
+    names = dict(Agency.objects.values_list("pk", "name"))
+    agencies = [("", gettext("All agencies")), *names.items()]
+    agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
+    text = request.GET.get("q", "")[:200]
+    found = selectors.draft_services(text, agency)
+    kept = {"q": text, "agency": agency}
+    context = {
+        "agencies": choices(agencies, agency),
+        "text": text,
+        "list": listed(found, request.GET, kept, total=Service.objects.count()),
+    }
+    return render(request, "studio/pages/services.html", context)
+
+
+@never_cache
+@require_safe
+def service(request: HttpRequest, number: int | None = None) -> HttpResponse:
+    """One service as citizens see it: of release ``number``, else of the draft."""
+    value = _release(DRAFT if number is None else str(number))
+    agency, key = request.GET.get("agency", ""), request.GET.get("key", "")
+    found = value.services.get((agency, key))
+    if found is None or agency not in value.agencies:
+        raise Http404("There is no such service here.")
+    name = f"{agency} {key}"
+    remark = Remark("", Severity.WARNING, "services", name, agency, "")
+    urls = presenters.edit_urls([remark], agencies_of(request.user))
+    context = {
+        "number": number,
+        "service": found,
+        "agency": value.agencies[agency],
+        "categories": [value.categories.get((agency, each)) for each in found.categories],
+        "reply": presenters.answer(found, value.agencies[agency]),
+        "edit": urls.get(("services", name), ""),
+    }
+    return render(request, "studio/pages/service.html", context)
+
+
+@never_cache
+@require_safe
+def differences(request: HttpRequest) -> HttpResponse:
+    """What makes one side of another: releases by number, or the draft."""
+    numbers = [str(number) for number in Release.objects.values_list("number", flat=True)]
+    of_number = gettext("Release {number}")
+    sides = [
+        (DRAFT, gettext("The draft")),
+        *((number, of_number.format(number=number)) for number in numbers),
+    ]
+    known = [value for value, _ in sides]
+    after = chosen(request.GET, "to", known) or DRAFT
+    before = chosen(request.GET, "from", known) or str(current_number() or DRAFT)
+    old, new = _release(before), _release(after)
+    view = presenters.difference_list(
+        compared(old, new),
+        request.GET,
+        names=presenters.agency_names(old, new),
+        scope=agencies_of(request.user),
+        kept={"from": before, "to": after},
+    )
+    context = {
+        "differences": view,
+        "from": choices(sides, before),
+        "to": choices(sides, after),
+        "before": _within(before),
+        "after": _within(after),
+        "clear": f"{reverse('knowledge:differences')}?from={before}&to={after}",
+    }
+    return render(request, "studio/pages/differences.html", context)
+
+
+def _within(side: str) -> str:
+    """Return what a side is called within a sentence."""
+    if side == DRAFT:
+        return gettext("the draft")
+    return gettext("release {number}").format(number=side)
+
+
+def _release(side: str) -> knowledge.Release:
+    if side == DRAFT:
+        return drafts.draft().release
+    try:
+        return stored_release(int(side))
+    except UnknownReleaseError as error:
+        raise Http404(str(error)) from error
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def propose(request: HttpRequest) -> HttpResponse:
+    """Propose the draft: what it changes, what the checks say, a note. 422 where it cannot be.
+
+    htmx asks how far the checks are.
+    """
+
+    def act() -> Proposal:
+        return proposals.propose(note=_text(request), by=member(request))
+
+    done, problems = _proposed(request, act)
+    if done:
+        return done
+    now, draft = selectors.now(), drafts.draft()
+    found = checking.checked_draft(draft)
+    errors = sum(remark.severity is Severity.ERROR for remark in found.remarks)
+    context: dict[str, Any] = {"run": found.run, "warnings": len(found.remarks) - errors}
+    if request.headers.get("HX-Request"):
+        return render(request, "studio/pages/parts/checking.html", context)
+    changes = compared(now.release, draft.release)
+    context |= {
+        "now": now,
+        "problems": problems,
+        "text": _text(request),
+        "counts": presenters.counted(changes),
+        "changed": len(changes),
+        "errors": errors,
+    }
+    return render(request, "studio/pages/propose.html", context, status=422 if problems else 200)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def again(request: HttpRequest, number: int) -> HttpResponse:
+    """Propose an earlier release. 422 where it cannot be."""
+    release = get_object_or_404(Release, number=number)
+
+    def act() -> Proposal:
+        note = _text(request)
+        return proposals.propose_again(release=release, note=note, by=member(request))
+
+    done, problems = _proposed(request, act)
+    if done:
+        return done
+    context = {
+        "release": release,
+        "current": current_number(),
+        "problems": problems,
+        "text": _text(request),
+    }
+    return render(request, "studio/pages/again.html", context, status=422 if problems else 200)
+
+
+def _proposed(
+    request: HttpRequest, act: Callable[[], Proposal]
+) -> tuple[HttpResponse | None, Sequence[str]]:
+    """Propose where the form was sent: return the way to the proposal, or why it cannot be."""
+    if request.method != "POST":
+        return None, ()
+    try:
+        proposal = act()
+    except ProposalError as error:
+        return None, error.reasons
+    message = gettext("Proposal {number} waits for a second person.")
+    messages.success(request, message.format(number=proposal.pk))
+    return redirect("knowledge:proposal", proposal.pk), ()
+
+
+@never_cache
+@require_safe
+def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
+    """One proposal: what it changes, what the checks said, the golden questions, the decision."""
+    return _page(request, proposal)
+
+
+@never_cache
+@require_POST
+def publish(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Make it current."""
+
+    def act(text: str) -> str:
+        release = proposals.publish_proposal(proposal_id=proposal, by=member(request), reason=text)
+        message = gettext("Release {number} is current: new questions are answered from it.")
+        return message.format(number=release.number)
+
+    return _decided(request, proposal, "publish", act)
+
+
+@never_cache
+@require_POST
+def refuse(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Turn it down, with a reason."""
+
+    def act(text: str) -> str:
+        proposals.refuse(proposal_id=proposal, by=member(request), reason=text)
+        message = gettext("Proposal {number} is turned down; its author can read why here.")
+        return message.format(number=proposal)
+
+    return _decided(request, proposal, "refuse", act)
+
+
+@never_cache
+@require_POST
+def withdraw(request: HttpRequest, proposal: int) -> HttpResponse:
+    """Take one's own back."""
+
+    def act(_: str) -> str:
+        proposals.withdraw(proposal_id=proposal, by=member(request))
+        message = gettext("Proposal {number} is withdrawn. The draft is as it was.")
+        return message.format(number=proposal)
+
+    return _decided(request, proposal, "withdraw", act)
+
+
+def _decided(
+    request: HttpRequest, proposal: int, action: str, act: Callable[[str], str]
+) -> HttpResponse:
+    """Act and show the proposal again: by a redirect, or at once with the reasons and 422; 403
+    where it touches agencies that are not theirs."""
+    get_object_or_404(Proposal.objects.only("pk"), pk=proposal)
+    try:
+        messages.success(request, act(_text(request)))
+    except ProposalError as error:
+        status = 403 if isinstance(error, BeyondScope) else 422
+        return _page(request, proposal, problems=error.reasons, action=action, status=status)
+    return redirect("knowledge:proposal", proposal)
+
+
+def _page(
+    request: HttpRequest,
+    pk: int,
+    *,
+    problems: Sequence[str] = (),
+    action: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    found = get_object_or_404(selectors.proposals(), pk=pk)
+    before = None if found.base_id is None else stored_release(found.base_id)
+    after = drafts.release_of(found)
+    changed = compared(before, after)
+    names = presenters.agency_names(before, after)
+    has_questions, run = golden_state(found)
+    remarks = [Remark.from_dict(values) for values in found.checks]
+    context: dict[str, Any] = {
+        "proposal": found,
+        "open": found.state == Proposal.State.OPEN,
+        "mine": found.proposed_by_id == request.user.pk,
+        "may_publish": request.user.has_perm(MAY_PUBLISH),
+        "beyond": beyond(found, request.user) if found.state == Proposal.State.OPEN else "",
+        "numbers": help_numbers(changed),
+        "differences": presenters.difference_list(
+            changed,
+            request.GET,
+            names=names,
+            scope=agencies_of(request.user),
+            kept={},
+        ),
+        "clear": reverse("knowledge:proposal", args=[pk]),
+        "warnings": len(remarks),
+        "remarks": presenters.remark_groups(remarks),
+        "golden": has_questions,
+        "run": run,
+        "problems": problems,
+        "action": action,
+        "text": _text(request) if problems else "",
+    }
+    return render(request, "studio/pages/proposal.html", context, status=status)
+
+
+def _text(request: HttpRequest) -> str:
+    return request.POST.get("text", "")[:10_000]
+
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("checks/", checks, name="checks"),
+    path("checks/again/", check_again, name="check_again"),
+    path("checks/summary/", checks_summary, name="checks_summary"),
+    path("services/", services, name="services"),
+    path("service/", service, name="draft_service"),
+    path("differences/", differences, name="differences"),
+    path("releases/", releases, name="releases"),
+    path("releases/<int:number>/", release, name="release"),
+    path("releases/<int:number>/service/", service, name="service"),
+    path("releases/<int:number>/again/", again, name="again"),
+    path("propose/", propose, name="propose"),
+    path("proposals/<int:proposal>/", proposal, name="proposal"),
+    path("proposals/<int:proposal>/publish/", publish, name="publish"),
+    path("proposals/<int:proposal>/refuse/", refuse, name="refuse"),
+    path("proposals/<int:proposal>/withdraw/", withdraw, name="withdraw"),
+]
