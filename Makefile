@@ -10,13 +10,16 @@ PY     := $(VENV)/bin/python
 BENCH  := .venv-bench
 MODEL  := .venv-model
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
+BABEL  := $(PY) -m babel.messages.frontend --quiet
+# What marks a sentence beside Babel's own defaults; the core, which knows no Django, has NotTaken.
+MARKS  := gettext_noop gettext_lazy NotTaken ngettext_lazy:1,2 pgettext_lazy:1c,2 npgettext_lazy:1c,2,3
 NPM    := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
 
 LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test test-changed bench lock model-server
+.PHONY: messages help setup run check test test-changed bench lock model-server
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 19
@@ -93,6 +96,14 @@ static/build/.built: node_modules/.installed $(shell find static/src/scss -name 
 	@$(NPM) run --silent build
 	@touch $@
 
+messages: $(VENV)/.installed ## Gather the sentences to translate into locale/ (mark them, then translate what is empty)
+	@$(BABEL) extract --mapping=babel.cfg --project=IEIM --keywords="$(MARKS)" --add-comments=Translators: \
+		--add-location=file --sort-by-file --width=100 --ignore-dirs=".* node_modules var" -o locale/django.pot . 2>/dev/null
+	@$(BABEL) update --input-file=locale/django.pot --output-dir=locale --domain=django --no-fuzzy-matching \
+		--ignore-obsolete --ignore-pot-creation-date --width=100
+	@rm locale/django.pot
+
 locale/.compiled: $(wildcard locale/*/LC_MESSAGES/*.po) | $(VENV)/.installed
-	@$(PY) manage.py catalogues compile
+	@$(BABEL) compile --directory=locale --domain=django 2>/dev/null
+	@$(BABEL) compile --directory=ieim/config/locale --domain=django 2>/dev/null
 	@touch $@

@@ -13,7 +13,6 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from ieim.config.catalogues import files
 from tests import live, services
 from tests.audit.owner import flushable
 
@@ -43,7 +42,6 @@ def pytest_configure() -> None:
     WhiteNoise looks for a static file when it is asked for, as in development: otherwise each of
     hundreds of test clients looks through all of them first.
     """
-    files.compile_stale()  # whoever has not run `make setup` since the last change to a catalogue
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
     settings.WHITENOISE_AUTOREFRESH = True

@@ -1,9 +1,16 @@
-"""The app of the commands that need every other app."""
+"""The apps of the top layer: system checks, the ports of lower layers, Django's admin."""
 
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
 from django.core.checks import Tags, register
+
+
+class StaffAdminConfig(AdminConfig):
+    """Django's admin, with a site of our own."""
+
+    default_site = "ieim.config.admin_site.StaffSite"
 
 
 class ConfigConfig(AppConfig):
@@ -14,10 +21,9 @@ class ConfigConfig(AppConfig):
     verbose_name = "Configuration"
 
     def ready(self) -> None:
-        """Register the system checks and wire the layers, now that every app is there."""
+        """Register the system checks and connect the ports, now that every app is there."""
         from ieim.config import checks, wiring
 
-        register(checks.model_is_configured, Tags.security, deploy=True)
-        register(checks.embedder_is_there, Tags.security, deploy=True)
-        register(checks.mail_is_safe, Tags.security, deploy=True)
+        for check in (checks.model_is_configured, checks.embedder_is_there, checks.mail_is_safe):
+            register(check, Tags.security, deploy=True)
         wiring.wire()

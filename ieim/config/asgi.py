@@ -15,8 +15,8 @@ from channels.sessions import SessionMiddlewareStack
 from django.conf import settings
 
 from conversations.routing import websocket_urlpatterns
-from ieim.config.server import bodies, embedded
-from ieim.config.server.origins import StrictOriginValidator
+from ieim.config import bodies, embedded
+from ieim.config.origins import StrictOriginValidator
 
 application = ProtocolTypeRouter(
     {

@@ -22,14 +22,12 @@ def _warm(**_signal: Any) -> None:
     # Here, because the module reads the core: too slow for every process that loads the settings.
     from django.db import connection
 
-    from ieim.config.server import files, memory, ready
-    from ieim.config.server.warm import warm
+    from ieim.config import process
 
-    if lacking := ready.lacking_tables():
-        sys.exit(lacking)
-    files.allow_many()
-    memory.share_arenas()
-    warm()
+    if problem := process.missing_tables():
+        sys.exit(problem)
+    process.raise_limits()
+    process.warm_up()
     # The processes of the pool are forked from this one: they must not share its connections.
     if hasattr(connection, "close_pool"):
         connection.close_pool()

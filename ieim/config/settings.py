@@ -15,26 +15,23 @@ from typing import Any
 from csp.constants import NONE, SELF
 from django.conf.locale import LANG_INFO
 
-from ieim.config.environment import api, parts, version
-from ieim.config.environment import env as environment
-from ieim.config.environment import mail as mail_settings
-from ieim.config.environment import model as model_settings
-from ieim.config.environment import review as review_settings
+from ieim.config import environment, logs
+from ieim.config.env import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
-IEIM_VERSION = version.read(BASE_DIR / "pyproject.toml")
+IEIM_VERSION = environment.version(BASE_DIR / "pyproject.toml")
 
-env = environment.Env(os.environ)
+env = Env(os.environ)
 PRODUCTION = env.choice("IEIM_ENV", ["development", "production"], "development") == "production"
 DEBUG = not PRODUCTION
 
 # --- Where it is reached -------------------------------------------------------------------------
 
-SECRET_KEY = parts.secret_key(env, required=PRODUCTION)
+SECRET_KEY = environment.secret_key(env, required=PRODUCTION)
 # The one origin that browsers use; empty in development, where any loopback port will do.
-IEIM_PUBLIC_URL = parts.public_url(env, required=PRODUCTION)
-ALLOWED_HOSTS = parts.allowed_hosts(env, IEIM_PUBLIC_URL, required=PRODUCTION)
-IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else parts.LOOPBACK
+IEIM_PUBLIC_URL = environment.public_url(env, required=PRODUCTION)
+ALLOWED_HOSTS = environment.allowed_hosts(env, IEIM_PUBLIC_URL, required=PRODUCTION)
+IEIM_WEBSOCKET_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else environment.LOOPBACK
 CSRF_TRUSTED_ORIGINS = [IEIM_PUBLIC_URL] if IEIM_PUBLIC_URL else []
 # How many proxies stand in front. Without any, no header says where a request comes from.
 IEIM_TRUSTED_PROXIES = int(env.number("IEIM_TRUSTED_PROXIES", 0, low=0, high=9))
@@ -43,42 +40,42 @@ IEIM_PORT = int(env.number("PORT", 8000, low=1, high=65535))
 
 # --- Data ----------------------------------------------------------------------------------------
 
-IEIM_DATA_DIR = parts.data_dir(env, BASE_DIR / "var")
-DATABASES = {"default": parts.database(env, IEIM_DATA_DIR, required=PRODUCTION)}
+IEIM_DATA_DIR = environment.data_dir(env, BASE_DIR / "var")
+DATABASES = {"default": environment.database(env, IEIM_DATA_DIR, required=PRODUCTION)}
 AUTH_USER_MODEL = "people.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Without Redis everything stays in this process: broker, channel layer and worker (embedded.py).
-IEIM_REDIS_URL = parts.redis_url(env, required=PRODUCTION)
+IEIM_REDIS_URL = environment.redis_url(env, required=PRODUCTION)
 IEIM_EMBEDDED = not IEIM_REDIS_URL
-CHANNEL_LAYERS = {"default": parts.channel_layer(IEIM_REDIS_URL)}
-CACHES = {"default": parts.cache(IEIM_REDIS_URL)}
+CHANNEL_LAYERS = {"default": environment.channel_layer(IEIM_REDIS_URL)}
+CACHES = {"default": environment.cache(IEIM_REDIS_URL)}
 # What every citizen's page says to call when a life is in danger.
-IEIM_EMERGENCY_NUMBER = parts.emergency_number(env)
+IEIM_EMERGENCY_NUMBER = environment.emergency_number(env)
 # How often one may come, by scope: a number and seconds, or None.
-IEIM_RATES = parts.rates(env)
+IEIM_RATES = environment.rates(env)
 
 # --- The model -----------------------------------------------------------------------------------
 
-# BASE_URL is empty for the offline engine. See ieim.config.environment.model for the keys.
-IEIM_MODEL = model_settings.model(env)
-IEIM_EMBEDDINGS = model_settings.embeddings(env)
+# BASE_URL is empty for the offline engine. See ieim.config.environment for the keys.
+IEIM_MODEL = environment.model(env)
+IEIM_EMBEDDINGS = environment.embeddings(env)
 
 # --- People who review ---------------------------------------------------------------------------
 
 # Opening and closing in minutes of the day, in TIME_ZONE; a country as ISO 3166; minutes.
-IEIM_BUSINESS_HOURS = review_settings.business_hours(env)
-IEIM_HOLIDAYS = review_settings.holidays(env)
-IEIM_CHOICE_MINUTES = review_settings.choice_minutes(env)
-IEIM_CLAIM_MINUTES = review_settings.claim_minutes(env)
-IEIM_SECOND_OPINION = review_settings.second_opinion(env)
-# HOST is empty where nobody is told by e-mail. See ieim.config.environment.mail for the keys.
-IEIM_MAIL = mail_settings.mail(env, public_url=IEIM_PUBLIC_URL)
+IEIM_BUSINESS_HOURS = environment.business_hours(env)
+IEIM_HOLIDAYS = environment.holidays(env)
+IEIM_CHOICE_MINUTES = int(env.number("IEIM_CHOICE_MINUTES", 30, low=1, high=7 * 24 * 60))
+IEIM_CLAIM_MINUTES = int(env.number("IEIM_CLAIM_MINUTES", 15, low=2, high=24 * 60))
+IEIM_SECOND_OPINION = environment.second_opinion(env)
+# HOST is empty where nobody is told by e-mail. See ieim.config.environment for the keys.
+IEIM_MAIL = environment.mail(env, public_url=IEIM_PUBLIC_URL)
 
 # --- Applications --------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "ieim.config",
+    "ieim.config.apps.ConfigConfig",
     "review",
     "ieim.studio",
     "conversations",
@@ -96,7 +93,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "import_export",
-    "ieim.config.admin_app.StaffAdminConfig",
+    "ieim.config.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -108,7 +105,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "conversations.api.errors.problem_pages",
     "django.middleware.security.SecurityMiddleware",
-    "ieim.config.server.compression.Compression",
+    "ieim.config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
@@ -122,10 +119,10 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
-    "ieim.config.views.wrong_method_page",
+    "ieim.config.middleware.wrong_method_page",
     "ieim.people.access.Guard",
-    "ieim.config.server.bodies.too_large_page",
-    "ieim.config.views.no_nul_in_addresses",
+    "ieim.config.bodies.too_large_page",
+    "ieim.config.middleware.no_nul_in_addresses",
 ]
 
 ROOT_URLCONF = "ieim.config.urls"
@@ -168,7 +165,7 @@ LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_SECURE = PRODUCTION
-TIME_ZONE = review_settings.time_zone(env)
+TIME_ZONE = environment.time_zone(env)
 USE_TZ = True
 
 # --- Static files --------------------------------------------------------------------------------
@@ -236,7 +233,32 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
-SPECTACULAR_SETTINGS = {**api.SPECTACULAR, "VERSION": IEIM_VERSION}
+# The OpenAPI document and its page.
+SPECTACULAR_SETTINGS = {
+    "VERSION": IEIM_VERSION,
+    "TITLE": "IEIM",
+    "DESCRIPTION": (
+        "Conversations of citizens with a public administration. Make a session, send a message, "
+        "read the turn until it is answered. Reviewers decide what waits for a person. Errors are "
+        "problem details (RFC 9457)."
+    ),
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "TurnState": "review.api.serializers.TURN_STATES",
+        "ReviewState": "review.api.serializers.STATES",
+        "Action": "review.api.taking.ACTIONS",
+        "RecordedAction": "review.api.serializers.RECORDED",
+        "FeedbackReason": "conversations.api.reply_serializers.REASONS",
+        "PersonRequestState": "conversations.person.serializers.STATES",
+        "WebhookEvent": "conversations.webhooks.serializers.EVENTS",
+    },
+    "WEBHOOKS": ["conversations.webhooks.schema.turn_event"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True},
+}
 
 # --- Browser security ----------------------------------------------------------------------------
 
@@ -244,7 +266,7 @@ CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
         # Older browsers do not count a websocket as 'self'.
-        "connect-src": [SELF, *parts.websocket_sources(IEIM_PUBLIC_URL)],
+        "connect-src": [SELF, *filter(None, [IEIM_PUBLIC_URL.replace("http", "ws", 1)])],
         "base-uri": [NONE],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
@@ -252,8 +274,15 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 X_FRAME_OPTIONS = "DENY"  # pages below /embed/ name the sites of the settings instead
-CORS_URLS_REGEX, CORS_ALLOW_METHODS, CORS_ALLOW_HEADERS, CORS_EXPOSE_HEADERS = api.CORS
-PERMISSIONS_POLICY = parts.NO_DEVICES
+# What scripts of other sites may ask for, with a token and never with a cookie:
+# conversations.framing says which sites.
+CORS_URLS_REGEX = r"^/api/v1/(sessions|turns|administration)/"
+CORS_ALLOW_METHODS = ["GET", "POST", "PUT", "DELETE"]
+CORS_ALLOW_HEADERS = ["authorization", "content-type"]
+CORS_EXPOSE_HEADERS = ["location", "retry-after", "content-language"]
+PERMISSIONS_POLICY: dict[str, list[str]] = {
+    feature: [] for feature in ("camera", "geolocation", "microphone", "payment", "usb")
+}
 # A resume link is a secret: no other site may learn it from a Referer.
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
@@ -274,27 +303,30 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A turn is a thread that mostly waits; see conversations.turns.executor for how many work.
-CELERY_WORKER_CONCURRENCY = parts.turns_at_once(env, embedded=IEIM_EMBEDDED)
+CELERY_WORKER_CONCURRENCY = int(
+    env.number("IEIM_WORKER_TURNS", 200 if IEIM_EMBEDDED else 500, low=1, high=2000)
+)
 CELERY_TASK_IGNORE_RESULT = True
 # One queue; a misspelt one is refused, not made.
 CELERY_TASK_DEFAULT_QUEUE = "turns"
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = parts.broker_options(
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = environment.broker_options(
     IEIM_REDIS_URL, deadline=IEIM_MODEL["DEADLINE"]
 )
+# Seconds between two sweeps; one that waited until the next is due has nothing left to do.
+SWEEP_EVERY = 5.0
 CELERY_BEAT_SCHEDULE = {
-    task: {
-        "task": task,
-        "schedule": parts.SWEEP_EVERY,
-        # A sweep that waited in the queue until the next one is due has nothing left to do.
-        "options": {"expires": parts.SWEEP_EVERY},
-    }
-    for task in parts.SWEEPS
+    task: {"task": task, "schedule": SWEEP_EVERY, "options": {"expires": SWEEP_EVERY}}
+    for task in (
+        "conversations.tasks.sweep",
+        "conversations.tasks.sweep_mail",
+        "ieim.studio.tasks.sweep",
+    )
 }
 
 # --- Logging -------------------------------------------------------------------------------------
 
-LOGGING = parts.logging_config("INFO" if PRODUCTION else "WARNING")
+LOGGING = logs.configuration("INFO" if PRODUCTION else "WARNING")
 
 env.check()

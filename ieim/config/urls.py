@@ -1,12 +1,27 @@
-"""Every address of the site."""
+"""Every address of the site, and where staff go after they have logged in."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import include, path
 
-from ieim.config.views import staff_home
+
+def staff_home(request: HttpRequest) -> HttpResponse:
+    """Send staff to their work: the queue, the knowledge, or else the admin.
+
+    403 for whom nobody has given a role yet.
+    """
+    if not request.user.get_all_permissions():
+        raise PermissionDenied
+    if request.user.has_perm("review.view_reviewitem"):
+        return redirect("review:queue")
+    editor = request.user.has_perm("knowledge.view_release")
+    return redirect("knowledge:home" if editor else "admin:index")
+
 
 urlpatterns = [
     path("", include("conversations.urls")),

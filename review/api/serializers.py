@@ -26,7 +26,7 @@ from review.talking.serializers import WishSerializer
 STATES = [state.value for state in ReviewState]
 TURN_STATES = [state.value for state in TurnState]
 RECORDED = [action.value for action in Action]
-"""What the document has names for, in ``ieim/config/environment/api.py``."""
+"""What the document has names for, in ``ieim/config/settings.py``."""
 ANY_OBJECT = {"type": "object", "additionalProperties": True}
 
 

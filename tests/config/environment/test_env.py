@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from ieim.config.environment.env import Env
+from ieim.config.env import Env
 
 
 def problems(env: Env) -> str:

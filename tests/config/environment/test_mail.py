@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from ieim.config import checks
-from ieim.config.environment.env import Env
-from ieim.config.environment.mail import mail
+from ieim.config.env import Env
+from ieim.config.environment import mail
 
 URL = "https://ask.example.org"
 SERVER = {"IEIM_SMTP_HOST": "mail.example.org"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from ieim.config.environment import parts
-from ieim.config.environment.env import Env
+from ieim.config import environment
+from ieim.config.env import Env
 
 
 def test_it_reads_rates() -> None:
@@ -17,20 +17,20 @@ def test_it_reads_rates() -> None:
         "mail": (3, 86400),
         "mail_origin": (20, 3600),
     }
-    assert parts.rates(Env({})) == usual
+    assert environment.rates(Env({})) == usual
     env = Env({"IEIM_API_SESSIONS_RATE": "none", "IEIM_API_TURNS_RATE": "5/second"})
-    assert parts.rates(env) == {**usual, "sessions": None, "turns": (5, 1)}
+    assert environment.rates(env) == {**usual, "sessions": None, "turns": (5, 1)}
     env.check()
 
 
 @pytest.mark.parametrize("rate", ["60", "0/hour", "-1/hour", "1/fortnight", "1 / hour", "１/hour"])
 def test_it_says_how_a_rate_is_written(rate: str) -> None:
     env = Env({"IEIM_API_TURNS_RATE": rate})
-    assert parts.rates(env)["turns"] == (20, 60)
+    assert environment.rates(env)["turns"] == (20, 60)
     with pytest.raises(ImproperlyConfigured, match=r"IEIM_API_TURNS_RATE .*20/minute"):
         env.check()
 
 
 def test_it_counts_for_all_processes_where_there_is_redis() -> None:
-    assert parts.cache("")["BACKEND"].endswith("LocMemCache")
-    assert parts.cache("redis://host:6379/0")["LOCATION"] == "redis://host:6379/0"
+    assert environment.cache("")["BACKEND"].endswith("LocMemCache")
+    assert environment.cache("redis://host:6379/0")["LOCATION"] == "redis://host:6379/0"

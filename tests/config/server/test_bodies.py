@@ -14,8 +14,8 @@ from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
 from django.test import Client
 
+from ieim.config import bodies
 from ieim.config.asgi import application
-from ieim.config.server import bodies
 from ieim.people.models import User
 from tests.fixtures import VISA
 

@@ -9,7 +9,7 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from pytest_django import Settings
 
-from ieim.config.server import embedded
+from ieim.config import embedded
 
 # Before the first turn the current release is read.
 pytestmark = pytest.mark.django_db(transaction=True)

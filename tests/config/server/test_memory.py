@@ -7,14 +7,18 @@ import sys
 
 import pytest
 
-from ieim.config.server.memory import ARENAS
+from ieim.config.process import ARENAS
 
 COUNT = """
-import ctypes, os, sys, threading
-from ieim.config.server.memory import share_arenas
+import ctypes, sys, threading
 
 if sys.argv[1] == "shared":
-    share_arenas()
+    import django
+
+    django.setup()
+    from ieim.config.process import raise_limits
+
+    raise_limits()
 libc, together = ctypes.CDLL(None), threading.Barrier(6)
 libc.malloc.restype = ctypes.c_void_p
 

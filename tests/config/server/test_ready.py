@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError, connection
 from pytest_django import Settings
 
-from ieim.config.server import ready
+from ieim.config import process
 from tests.checks import PRODUCTION, ROOT, clean_environment
 from tests.services import free_port
 
@@ -63,19 +63,19 @@ def test_it_looks_for_the_pages_files(tmp_path: Path, settings: Settings, laid_o
         (tmp_path / "staticfiles.json").write_text(
             '{"version": "1.1", "paths": {}}', encoding="utf-8"
         )
-    assert ("collectstatic" in ready.lacking_files()) is not laid_out
+    assert ("collectstatic" in process.missing_files()) is not laid_out
 
 
 @pytest.mark.django_db
 def test_it_starts_with_all_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "close", lambda: None)
-    assert ready.lacking_tables() == ""
+    assert process.missing_tables() == ""
 
 
 def test_a_database_that_does_not_answer_is_no_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(_connection: object) -> None:
         raise OperationalError("no connection")
 
-    monkeypatch.setattr(ready, "MigrationExecutor", fails)
+    monkeypatch.setattr(process, "MigrationExecutor", fails)
     monkeypatch.setattr(connection, "close", lambda: None)
-    assert ready.lacking_tables() == ""
+    assert process.missing_tables() == ""

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 
-from ieim.config.environment.env import Env
+from ieim.config.env import Env
 
 SESSIONS = "/api/v1/sessions/"
 JSON = "application/json"

@@ -22,9 +22,9 @@ from django.views.defaults import bad_request, permission_denied, server_error
 from conversations import page_languages
 from conversations.models import Choice, MailRequest, Turn
 from conversations.turns import languages, running, services
-from ieim.config.catalogues import files, gathering
 from ieim.people.access import ACCESS, EVERYBODY
 from ieim.people.roles import Role
+from tests.catalogues import catalogue, gathered
 from tests.conversations.languages.reading import texts
 from tests.conversations.test_choosing import WIDE
 from tests.conversations.test_rating import browser_with
@@ -238,7 +238,7 @@ def said(
 def translated() -> re.Pattern[str]:
     """What the catalogues translate, as it stands in a page."""
     sentences = set()
-    for message in gathering.gathered():
+    for message in gathered():
         for whole in [message.id] if isinstance(message.id, str) else message.id:
             for part in re.split(r"<[^>]+>", whole.replace("%%", "%")):
                 pieces = re.split(r"\{[a-z_]+\}|%\([a-z_]+\)s", part.strip())
@@ -251,8 +251,9 @@ def translated() -> re.Pattern[str]:
 def same(language: str) -> frozenset[str]:
     """What a language says as English does; another test has the list of these."""
     locale = translation.to_locale(language)
-    catalog = files.read(files.paths()[locale], locale)
-    return frozenset(str(message.id) for message in catalog if message.id == message.string)
+    return frozenset(
+        str(message.id) for message in catalogue(locale) if message.id == message.string
+    )
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -1,4 +1,4 @@
-"""Reading the environment: typed, and every problem told at once.
+"""Reading the environment: typed, and every problem reported at once.
 
 Each reader returns a usable value even when it notes a problem, so that one start shows the whole
 list; :meth:`Env.check` then raises it. ``.env.example`` documents every variable.

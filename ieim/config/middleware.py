@@ -1,25 +1,33 @@
-"""What belongs to no app: where staff go after logging in, and pages for what cannot be."""
+"""Middleware of our own: compression, and pages in place of errors that people meet.
+
+Text leaves compressed, also where what serves it has not done so: pages, files in development. In
+production WhiteNoise has compressed each file beforehand. Pages hold secrets: Django puts random
+bytes into each compressed one, so that its length reveals nothing of them (Heal the BREACH).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.shortcuts import redirect, render
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
+from django.shortcuts import render
+
+TEXT = ("text/", "application/javascript", "image/svg+xml")
+"""What browsers read. REST answers programs, which ask their proxy where they want less."""
 
 
-def staff_home(request: HttpRequest) -> HttpResponse:
-    """Send staff to their work: the queue, the knowledge, or else the admin.
+class Compression(GZipMiddleware):
+    """Compress what is text: a typeface or a picture is compressed already."""
 
-    403 for whom nobody has given a role yet.
-    """
-    if not request.user.get_all_permissions():
-        raise PermissionDenied
-    if request.user.has_perm("review.view_reviewitem"):
-        return redirect("review:queue")
-    editor = request.user.has_perm("knowledge.view_release")
-    return redirect("knowledge:home" if editor else "admin:index")
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Return ``response``, compressed where the browser takes that and it is worth it."""
+        if not response.headers.get("Content-Type", "").startswith(TEXT):
+            return response
+        return super().process_response(request, response)
 
 
 def no_nul_in_addresses(

@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError
 from pytest_django import DjangoAssertNumQueries
 
-from ieim.config.server import warm
+from ieim.config import process
 from ieim.knowledge import selectors
 
 pytestmark = pytest.mark.django_db
@@ -17,8 +17,8 @@ def test_it_has_loaded_the_current_release(
     django_assert_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     selectors._slots.clear()
-    monkeypatch.setattr("ieim.config.server.warm.connection.close", lambda: None)
-    warm.warm()
+    monkeypatch.setattr("ieim.config.process.connection.close", lambda: None)
+    process.warm_up()
     # Which release is current is asked each time; its content is not read again.
     with django_assert_num_queries(1):
         release = selectors.current_release()
@@ -26,8 +26,8 @@ def test_it_has_loaded_the_current_release(
 
 
 def test_it_starts_without_a_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ieim.config.server.warm.connection.close", lambda: None)
-    warm.warm()
+    monkeypatch.setattr("ieim.config.process.connection.close", lambda: None)
+    process.warm_up()
     assert selectors.current_release() is None
 
 
@@ -38,6 +38,6 @@ def test_it_starts_while_the_database_does_not_answer(
         raise DatabaseError("no connection")
 
     monkeypatch.setattr("ieim.knowledge.selectors.newest", fails)
-    monkeypatch.setattr("ieim.config.server.warm.connection.close", lambda: None)
-    warm.warm()
+    monkeypatch.setattr("ieim.config.process.connection.close", lambda: None)
+    process.warm_up()
     assert "does not answer yet" in caplog.text

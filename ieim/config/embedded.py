@@ -18,9 +18,8 @@ from django.db import close_old_connections
 
 from conversations.mail.sending import sweep as sweep_mail
 from conversations.sweeper import sweep as sweep_turns
+from ieim.config import process
 from ieim.config.celery import app
-from ieim.config.server import files, memory, ready
-from ieim.config.server.warm import warm
 from ieim.knowledge.following import follower
 from ieim.studio.sweeper import sweep as sweep_runs
 
@@ -40,8 +39,7 @@ class Embedded:
     def start(self) -> None:
         """Start both threads."""
         worker_state.should_stop = None
-        files.allow_many()
-        memory.share_arenas()
+        process.raise_limits()
         worker = app.WorkController(
             pool_cls="threads",
             concurrency=settings.CELERY_WORKER_CONCURRENCY,
@@ -76,22 +74,19 @@ class Embedded:
                 return
 
 
-def _lacking() -> str:
-    return " ".join(filter(None, (ready.lacking_files(), ready.lacking_tables())))
-
-
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     """The ASGI lifespan: start what this process needs beside the server, and stop it."""
     embedded = Embedded() if settings.IEIM_EMBEDDED else None
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            if lacking := await asyncio.to_thread(_lacking):
-                # The server says it.
-                await send({"type": "lifespan.startup.failed", "message": lacking})
-                return
+            for check in (process.missing_files, process.missing_tables):
+                if problem := await asyncio.to_thread(check):
+                    # The server prints it.
+                    await send({"type": "lifespan.startup.failed", "message": problem})
+                    return
             try:
-                await asyncio.to_thread(warm)
+                await asyncio.to_thread(process.warm_up)
                 if embedded:
                     await asyncio.to_thread(embedded.start)
                 follower.start()

@@ -1,1 +1,0 @@
-"""The catalogues of what citizens read: gathered from the code, translated by people, compiled."""

@@ -1,1 +1,0 @@
-"""Reading the environment: what each group of settings is made from."""

@@ -1,1 +1,0 @@
-"""What a server process needs beside Django: limits, origins, logs, the embedded worker."""
