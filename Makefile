@@ -7,7 +7,6 @@ PYTHON ?= $(shell for each in /usr/bin/python3.11 /usr/bin/python3 python3.11 py
 	"$$each" -c '$(FIT)' 2>/dev/null && command -v "$$each" && exit; done; echo python3.11)
 VENV   := .venv
 PY     := $(VENV)/bin/python
-BENCH  := .venv-bench
 MODEL  := .venv-model
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
 BABEL  := $(PY) -m babel.messages.frontend --quiet
@@ -39,7 +38,7 @@ test-changed: setup ## Run the tests that what differs from main can break
 test: setup ## Check everything: lint, types, contracts, settings, three test runs
 	@$(PY) -m tests.checks
 
-bench: setup $(BENCH)/.installed ## Measure what a stage costs beyond the model call, beside other libraries too
+bench: setup ## Measure what turns, search, audit and pages cost
 	@for file in benchmarks/bench_*.py benchmarks/chat.py benchmarks/stage.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done
 
 model-server: $(MODEL)/.installed ## Serve a small open model on this machine (MODEL_PORT=8012), to try a real server
@@ -49,7 +48,6 @@ lock: $(VENV)/.installed ## Pin the newest allowed versions of every dependency
 	$(VENV)/bin/$(LOCK) requirements/base.in -o requirements/base.txt
 	$(VENV)/bin/$(LOCK) requirements/dev.in -o requirements/dev.txt
 	$(VENV)/bin/$(LOCK) requirements/node.in -o requirements/node.txt
-	$(VENV)/bin/$(LOCK) requirements/bench.in -o requirements/bench.txt
 	$(VENV)/bin/$(LOCK) requirements/model-build.in -o requirements/model-build.txt
 	$(VENV)/bin/$(LOCK) requirements/model.in -o requirements/model.txt
 	$(NPM) update --package-lock-only
@@ -67,13 +65,6 @@ $(VENV)/.installed: requirements/dev.txt requirements/node.txt | $(PY)
 	@command -v npm >/dev/null || { \
 		echo "Installing Node.js into $(VENV), because this machine has none ..."; \
 		$(PIP) -r requirements/node.txt; }
-	@touch $@
-
-# What is only compared with: never in $(VENV).
-$(BENCH)/.installed: requirements/bench.txt | $(VENV)/.installed
-	@echo "Installing the libraries to compare with into $(BENCH) ..."
-	@$(PY) -m venv $(BENCH)
-	@$(subst $(VENV)/,$(BENCH)/,$(PIP)) -r requirements/bench.txt
 	@touch $@
 
 # A model server and a small model's weights, built from source: about ten minutes on two cores.

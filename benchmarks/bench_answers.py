@@ -35,7 +35,6 @@ from benchmarks import answer_sets as sets
 if TYPE_CHECKING:
     from ieim.pipeline.knowledge import Release
     from ieim.pipeline.ports import Embedder, Shortlist
-    from ieim.search.inquiry import Reading
     from ieim.studio.evaluation.outcomes import CaseResult
     from ieim.studio.evaluation.running import Asker, Run
 
@@ -115,25 +114,16 @@ def _share(row: Row, column: str) -> float:
     return float(value) if value is not None else 0.0
 
 
-def taught(embedder: Embedder) -> Reading:
-    """Return what reads messages, with this embedder."""
-    from ieim.search.inquiry import Cases, Reading, case_of, examples
-
-    texts, kinds = zip(*examples(), strict=True)
-    vectors = embedder.documents(texts)
-    return Reading(vectors, kinds, cases=Cases(vectors, [case_of(text) for text in texts]))
-
-
 class Engine:
     """The offline engine over one release, which searches by words and, with one, an embedder."""
 
     def __init__(self, release: Release, embedder: Embedder | None) -> None:
         from conversations.turns import running
         from ieim.llm.offline import OfflineModel
-        from ieim.search import ReleaseIndex, fuse
+        from ieim.search import ReleaseIndex, fuse, inquiry
         from ieim.studio.evaluation.running import Asker
 
-        reading = None if embedder is None else taught(embedder)
+        reading = None if embedder is None else inquiry.shipped()
 
         def search(release: Release) -> Shortlist:
             if embedder is None:

@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.ports import Shortlist
 from ieim.search import FusedIndex, ReleaseIndex
-from ieim.search.embedders.embedded import EmbeddedEmbedder
+from ieim.search.embedders import EmbeddedEmbedder
 from ieim.search.fusing import texts_of
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
@@ -37,7 +37,7 @@ AIMS = {"more a question, ms of CPU": 20.0, "more memory, MiB": 250.0, "vectors,
 _MEMORY = """
 import os, sys
 import ieim.search, ieim.knowledge.bundles.bundle
-from ieim.search.embedders.embedded import EmbeddedEmbedder
+from ieim.search.embedders import EmbeddedEmbedder
 if sys.argv[1]:
     embedder = EmbeddedEmbedder()
     embedder.documents(["A sentence."] * 500)

@@ -76,15 +76,15 @@ def turns(base_url: str, questions: int) -> Iterator[Run]:
     """Ask questions of the demo, spread over all there are."""
     from conversations.turns import running
     from ieim.knowledge.bundles.bundle import read_bundle
+    from ieim.llm.capabilities import Capabilities
     from ieim.llm.openai_client import OpenAIModel
-    from ieim.llm.takes import Takes
     from ieim.search import index_for
     from ieim.studio.evaluation.cases import read_cases
     from ieim.studio.evaluation.running import Asker
 
     release = read_bundle(DEMO).release()
-    takes = Takes(response_format="json_object_schema")
-    model = OpenAIModel(base_url, "", "smollm2", takes=takes, overrides={})
+    capabilities = Capabilities(response_format="json_object_schema")
+    model = OpenAIModel(base_url, "", "smollm2", capabilities=capabilities, overrides={})
     options = replace(
         running.options(),
         deadline=DEADLINE,

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from ieim.llm.capabilities import Capabilities
 from ieim.llm.offline import OfflineModel
 from ieim.llm.openai_client import OpenAIModel
-from ieim.llm.takes import Takes
 from ieim.pipeline.ports import Message, ModelRequest
 
 QUICK = {"poll_interval": 0.01}
@@ -118,7 +118,7 @@ def scripted_model(script: Mapping[str, Sequence[Any]]) -> Iterator[tuple[OpenAI
             server.base_url,
             "",
             "scripted",
-            takes=Takes(),
+            capabilities=Capabilities(),
             overrides={},
         )
         yield model, server

@@ -11,7 +11,7 @@ from ieim.knowledge.following import follower
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import language
 from ieim.pipeline.reply import guidance
-from ieim.search import inquiry
+from ieim.search import examples
 
 
 def written_in() -> str:
@@ -33,7 +33,7 @@ def detect(text: str, release: Release | None, talk: str = "") -> str:
     """
     if release is None:
         return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"])) or talk
-    said = inquiry.heard(text)
+    said = examples.exact(text)
     return (
         language.best(text, supported(release))
         or language.short(text, guidance.languages(release))

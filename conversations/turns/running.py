@@ -22,8 +22,7 @@ from conversations.turns.semaphore import SPARE, SharedModel, SharedSemaphore
 from conversations.turns.store import TurnStore
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import shortlist_for
-from ieim.llm.breaker import BreakerModel
-from ieim.llm.factory import build_model
+from ieim.llm.factory import BreakerModel, build_model
 from ieim.pipeline import work
 from ieim.pipeline.budget import Budget
 from ieim.pipeline.findings import Code

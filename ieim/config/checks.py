@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 
-from ieim.search.embedders import embedded
+from ieim.search import embedders
 
 
 def model_is_configured(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
@@ -22,7 +22,7 @@ def model_is_configured(app_configs: Any, **kwargs: Any) -> list[checks.CheckMes
 
 def embedder_is_there(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
     """Warn (``ieim.W002``) when words alone would rank because the embedded model is not there."""
-    fault = embedded.fault() if settings.IEIM_EMBEDDINGS["KIND"] == "embedded" else None
+    fault = embedders.fault() if settings.IEIM_EMBEDDINGS["KIND"] == "embedded" else None
     if fault is None:
         return []
     what, _, hint = fault.partition(". ")

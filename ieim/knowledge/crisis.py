@@ -1,54 +1,60 @@
-"""The risk flags of a message: by the phrases of the screen, and by what it means beside them.
+"""The risk flags of a message: by the phrases of the screen, and by what it means.
 
-Phrases always work. Meaning is taught beside the turns, from vectors that are kept; until then, and
-where the embedder is late or gone, the phrases stand alone, and the caller is told.
+Phrases always work. Where the embedder is late or gone they stand alone, and the caller is told.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from django.db import transaction
 
 from ieim.knowledge import selectors, vectors
+from ieim.knowledge.models import Publication
 from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.message.screen import shows_nothing
 from ieim.pipeline.personal.redaction import prepare as redacted
 from ieim.pipeline.ports import WORDS, EmbedderUnavailable, Matrix
-from ieim.search.crisis import Meaning, examples, parts
-from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.search import crisis as search
+from ieim.search import examples, train
+from ieim.search.crisis import CrisisModel, parts
+from ieim.search.embedders import CheckedEmbedder
 
 DEADLINE: Final = 0.15
 """Seconds that a citizen's message waits for its meaning. The embedded model takes 3 ms a sentence;
 the rest is for a busy machine."""
 
+FIRST_DEADLINE: Final = 5.0
+"""Seconds that it waits until the embedder has answered once: the embedded model loads at first
+use, and the first message of a process may be one of somebody in danger."""
+
 logger = logging.getLogger(__name__)
 
-_Own: TypeAlias = tuple[RiskExample, ...]
+_Added: TypeAlias = tuple[RiskExample, ...]
 
 
-class _Taught(NamedTuple):
-    """What was taught with the administration's ``own`` examples; ``rows`` are the vectors of all
-    texts. ``release`` is the digest of the release that was looked at last."""
+class _Current(NamedTuple):
+    """The model of a published release; ``added`` are the administration's examples in it, and
+    ``release`` the digest of the release that was read last."""
 
-    meaning: Meaning
-    own: _Own
-    rows: Mapping[str, Matrix]
+    model: CrisisModel
+    added: _Added
     release: str = ""
 
 
-_taught: WeakKeyDictionary[CarefulEmbedder, _Taught] = WeakKeyDictionary()
-_tried: WeakKeyDictionary[CarefulEmbedder, dict[_Own, _Taught]] = WeakKeyDictionary()
-"""What somebody waited for: the examples of drafts and of other releases than the newest."""
+_current: WeakKeyDictionary[CheckedEmbedder, _Current] = WeakKeyDictionary()
+_tried: WeakKeyDictionary[CheckedEmbedder, dict[_Added, CrisisModel]] = WeakKeyDictionary()
+"""The models of drafts and of other releases than the newest, for who waits for them."""
 _TRIED: Final = 2
-_teaching = threading.Lock()
+_training = threading.Lock()
 _readers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="ieim-crisis")
 
 
@@ -62,100 +68,149 @@ class Looked(NamedTuple):
 def look(text: str) -> Looked:
     """Return the risk flags of a message as sent. Never raises for what an embedder can do.
 
-    A flag by meaning points at the sentence that tells it best; a phrase wins where both find the
-    same. What is taught is the newest release's; while a newer one is taught, the one before it.
+    A flag by meaning points at the sentence that shows it best; a phrase wins where both find the
+    same. The examples are those of the newest release that this process has read, and until then
+    the shipped ones.
     """
-    return _look(text, lambda embedder: _taught.get(embedder), DEADLINE)
+    embedder = vectors.configured_embedder()
+    if embedder is None:
+        return Looked(risk.find(text), WORDS)
+    current = _current.get(embedder)
+    model = _shipped(embedder) if current is None else current.model
+    return _look(text, embedder, model, DEADLINE if embedder.has_answered else FIRST_DEADLINE)
 
 
-def look_patiently(text: str, own: Sequence[RiskExample] = ()) -> Looked:
-    """Return what :func:`look` does with an administration's ``own`` examples.
+def look_patiently(text: str, added: Sequence[RiskExample] = ()) -> Looked:
+    """Return what :func:`look` does with an administration's ``added`` examples.
 
-    For measuring and trying, where somebody waits anyway: there is no deadline, and what was not
-    taught yet is taught first. It asks no database.
+    For measuring and trying, where somebody waits anyway: there is no deadline, and the examples
+    are trained with first, in memory. It asks no database.
     """
-    return _look(text, lambda embedder: _trying(embedder, tuple(own)), None)
+    embedder = vectors.configured_embedder()
+    if embedder is None:
+        return Looked(risk.find(text), WORDS)
+    try:
+        model = _model_with(embedder, tuple(added))
+    except EmbedderUnavailable:
+        model = None
+    return _look(text, embedder, model, None)
 
 
 def _look(
-    text: str, taught_by: Callable[[CarefulEmbedder], _Taught | None], deadline: float | None
+    text: str, embedder: CheckedEmbedder, model: CrisisModel | None, deadline: float | None
 ) -> Looked:
     found = risk.find(text)
-    embedder = vectors.configured_embedder()
-    if embedder is None or shows_nothing(text):  # a server may take an empty text for a fault
+    # A server may take an empty text for a fault.
+    if model is None or embedder.is_unavailable or shows_nothing(text):
         return Looked(found, WORDS)
     try:
-        taught = taught_by(embedder)
-        if taught is None or embedder.away:
-            return Looked(found, WORDS)
-        meant = _meant(text, taught.meaning, embedder, deadline)
+        by_meaning = _by_meaning(text, model, embedder, deadline)
     except (EmbedderUnavailable, TimeoutError):
         return Looked(found, WORDS)
-    known = {each.code for each in found}
-    return Looked([*found, *(each for each in meant if each.code not in known)], embedder.id)
+    codes = {each.code for each in found}
+    return Looked([*found, *(each for each in by_meaning if each.code not in codes)], embedder.id)
 
 
 def prepare() -> None:
-    """Teach what a crisis means, in the calling thread: with the examples of the newest release.
+    """Read the examples of the newest release, in the calling thread.
 
-    A small query where they are taught already. The vectors are kept: only the first process makes
-    them (6 s with the embedded model). While others are taught the ones before them answer. Where
-    the embedder is gone nothing happens, and a later call tries again. Raises ``DatabaseError``.
+    A small query where they are read already. What they teach is kept with the vectors: one process
+    trains with the examples that an administration adds, or with all where the embedder is not the
+    embedded one; the others read it. Meanwhile what was read before answers. Where the embedder is
+    gone nothing happens, and a later call tries again. Raises ``DatabaseError``.
     """
     embedder = vectors.configured_embedder()
-    if embedder is None or embedder.away:
+    if embedder is None or embedder.is_unavailable:
         return
     newest = selectors.newest()
     release = "" if newest is None else newest.sha256
-    taught = _taught.get(embedder)
-    if taught is not None and taught.release == release:
+    current = _current.get(embedder)
+    if current is not None and current.release == release:
         return
-    own = () if newest is None else selectors.risk_examples(newest)
+    added = () if newest is None else selectors.risk_examples(newest)
     try:
-        with _teaching:
-            if taught is None or taught.own != own:
-                taught = _teach(own, lambda texts: vectors.kept_for(embedder, texts))
-                embedder.queries(["ready"])  # a model that loads at first use does so here
-                logger.info("Crises are seen by meaning, with %s", embedder.id)
-            _taught[embedder] = taught._replace(release=release)
+        if current is None or current.added != added:
+            model = _kept(embedder, added) or _train(embedder, added, newest)
+            if model is None:
+                return
+            embedder.queries(["ready"])  # a model that loads at first use does so here
+            logger.info("Crises are found by meaning, with %s", embedder.id)
+            current = _Current(model, added)
+        _current[embedder] = current._replace(release=release)
     except EmbedderUnavailable:
         return  # the embedder has logged why
 
 
-def _trying(embedder: CarefulEmbedder, own: _Own) -> _Taught:
-    """Raises EmbedderUnavailable."""
-    current = _taught.get(embedder)
-    if current is not None and current.own == own:
-        return current
-    with _teaching:
+def _shipped(embedder: CheckedEmbedder) -> CrisisModel | None:
+    """Return the model of the shipped examples, None where they come with other vectors."""
+    shipped = search.shipped()
+    return shipped if shipped.embedder == embedder.id else None
+
+
+def _kept(embedder: CheckedEmbedder, added: _Added) -> CrisisModel | None:
+    """Return the model that is shipped or kept, None when it has to be trained."""
+    shipped = _shipped(embedder)
+    if shipped is not None and not added:
+        return shipped
+    kept = vectors.kept_model(embedder.id, _name(added))
+    return None if kept is None else CrisisModel.from_bytes(kept, shipped)
+
+
+def _train(
+    embedder: CheckedEmbedder, added: _Added, newest: selectors.Published | None
+) -> CrisisModel | None:
+    """Train and keep a model; return None while another process does. Raises
+    EmbedderUnavailable."""
+    shipped, found = _shipped(embedder), examples.crisis(added)
+    rows = _rows(shipped, found.texts, lambda texts: vectors.kept_for(embedder, texts))
+    with transaction.atomic():
+        # PostgreSQL lets one process through: the publication's row is the lock.
+        publication = Publication.objects.select_for_update(skip_locked=True, no_key=True)
+        if newest is not None and publication.filter(pk=newest.id).first() is None:
+            return None
+        model = train.crisis_model(rows, found, embedder=embedder.id)
+        skip = 0 if shipped is None else len(shipped.vectors)
+        vectors.keep_model(embedder.id, _name(added), model.to_bytes(skip=skip))
+    return model
+
+
+def _model_with(embedder: CheckedEmbedder, added: _Added) -> CrisisModel:
+    """Return the model with ``added`` examples, trained in memory where it is not the current one.
+
+    Raises EmbedderUnavailable.
+    """
+    shipped, current = _shipped(embedder), _current.get(embedder)
+    if current is not None and current.added == added:
+        return current.model
+    if shipped is not None and not added:
+        return shipped
+    with _training:
         tried = _tried.setdefault(embedder, {})
-        if own not in tried:
-            rows = current.rows if current else {}
-            tried[own] = _teach(own, lambda texts: _with_new(embedder, texts, rows))
+        if added not in tried:
+            found = examples.crisis(added)
+            rows = _rows(shipped, found.texts, embedder.documents)
+            tried[added] = train.crisis_model(rows, found, embedder=embedder.id)
             for old in list(tried)[:-_TRIED]:
                 del tried[old]
-        return tried[own]
+        return tried[added]
 
 
-def _with_new(
-    embedder: CarefulEmbedder, texts: Sequence[str], rows: Mapping[str, Matrix]
+def _rows(
+    shipped: CrisisModel | None, texts: Sequence[str], embed: Callable[[Sequence[str]], Matrix]
 ) -> Matrix:
-    new = [text for text in texts if text not in rows]
-    if not new:
-        return np.stack([rows[text] for text in texts])
-    known = {**rows, **dict(zip(new, embedder.documents(new), strict=True))}
-    return np.stack([known[text] for text in texts])
+    """Return the vectors of all examples, of which the ``shipped`` ones come first."""
+    if shipped is None:
+        return embed(texts)
+    added = texts[len(shipped.vectors) :]
+    return np.concatenate([shipped.vectors, embed(added)]) if added else shipped.vectors
 
 
-def _teach(own: _Own, vectors_of: Callable[[Sequence[str]], Matrix]) -> _Taught:
-    known = examples(own)
-    made = vectors_of(known.texts)
-    meaning = Meaning(made, known.codes, known.near)
-    return _Taught(meaning, own, dict(zip(known.texts, made, strict=True)))
+def _name(added: _Added) -> str:
+    return f"crisis {train.crisis_digest(examples.crisis(added))}"
 
 
-def _meant(
-    text: str, meaning: Meaning, embedder: CarefulEmbedder, deadline: float | None
+def _by_meaning(
+    text: str, model: CrisisModel, embedder: CheckedEmbedder, deadline: float | None
 ) -> list[Risk]:
     """Raises EmbedderUnavailable and TimeoutError."""
     safe = redacted(text)  # an embedder may be a server, as a model may
@@ -167,7 +222,7 @@ def _meant(
         asked.cancel()
         logger.warning("A message's meaning came too late; its phrases alone were looked for")
         raise
-    if rows.shape[1] != meaning.width:
+    if rows.shape[1] != model.width:
         raise EmbedderUnavailable("The embedder's vectors have another width than the examples'.")
     return [
         Risk(
@@ -175,5 +230,5 @@ def _meant(
             *safe.to_original(where[sign.row].start, where[sign.row].end),
             "hint" if sign.weak else "meaning",
         )
-        for sign in meaning.flags(rows, pieces=sum(part.piece for part in where))
+        for sign in model.flags(rows, pieces=sum(part.piece for part in where))
     ]

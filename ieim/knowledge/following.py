@@ -95,8 +95,8 @@ class Follower:
         try:
             # First: nobody in danger waits for a catalogue.
             crisis.prepare()
+            vectors.prepare_reading()
             self._ready = prepare()
-            vectors.teach()
         except Exception:
             self._ready = None
             raise

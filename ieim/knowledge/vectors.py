@@ -1,8 +1,8 @@
-"""The search by meaning of releases: their vectors are made beside the turns, and kept by text.
+"""The search by meaning of releases: their vectors are made outside the turns, and kept by text.
 
-A turn only reads what there is: where a vector of its release is missing, words answer. So they do
-until messages are read by meaning too: something is the nearest to any letters, and nobody would
-say that they ask for nothing.
+A turn only reads what there is. Words answer where a vector of its release is missing, and until
+messages are read by meaning too: something is the nearest to any letters, and nobody would say that
+they ask for nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import random
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -26,21 +26,16 @@ from django.conf import settings
 from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import EmbedderUnavailable, Matrix, Shortlist
-from ieim.search import FusedIndex, index_for
-from ieim.search.embedders import build_embedder
-from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.search import FusedIndex, index_for, inquiry, train
+from ieim.search.embedders import CheckedEmbedder, build_embedder
 from ieim.search.fusing import texts_of
-from ieim.search.inquiry import Aspects, Cases, Reading, aspects, case_of, examples
+from ieim.search.inquiry import Reading
 
 BATCH: Final = 64
 """Texts whose vectors are made and stored at once."""
 
 AGAIN: Final = 10.0
-
-UNREAD: Final = 120.0
-"""Seconds that words rank, where there are vectors, until messages are read by meaning as well. It
-is for the first start of a site; a process without a follower is never taught, and goes on without.
-"""
+"""Seconds after which vectors that were missing are looked for again."""
 
 _KEPT = 16
 """Indexes (one a release and language) kept in a process; they share their words' index."""
@@ -62,12 +57,12 @@ class _Slot:
 
 _slots: OrderedDict[tuple[str, str, str], _Slot] = OrderedDict()
 _slots_lock = threading.Lock()
-_readings: WeakKeyDictionary[CarefulEmbedder, Reading] = WeakKeyDictionary()
-_teaching = threading.Lock()
+_readings: WeakKeyDictionary[CheckedEmbedder, Reading] = WeakKeyDictionary()
+_training = threading.Lock()
 
 
 @cache
-def configured_embedder() -> CarefulEmbedder | None:
+def configured_embedder() -> CheckedEmbedder | None:
     """Return the deployment's embedder, built once a process; None for none."""
     return build_embedder(settings.IEIM_EMBEDDINGS)
 
@@ -84,13 +79,8 @@ def shortlist_for(release: Release) -> Shortlist:
         return index_for(release)
     slot = _slot(release, embedder)
     if slot is None or (slot.index is None and time.monotonic() - slot.looked >= AGAIN):
-        found = _kept(embedder.id, [_digest(text) for text in texts_of(release)])
-        slot = _remember(release, embedder, found)
-    if slot.index is None:
-        return index_for(release)
-    if embedder not in _readings and time.monotonic() - slot.looked < UNREAD:
-        return index_for(release)
-    return slot.index
+        slot = _look(release, embedder)
+    return slot.index or index_for(release)
 
 
 def prepare(release: Release) -> None:
@@ -103,39 +93,56 @@ def prepare(release: Release) -> None:
     if embedder is None:
         return
     slot = _slot(release, embedder)
-    if embedder.away or (slot is not None and slot.index is not None):
+    if embedder.is_unavailable or (slot is not None and slot.index is not None):
         return
-    texts = {_digest(text): text for text in texts_of(release)}
-    try:
-        _make(embedder, texts)
-    except EmbedderUnavailable:
-        return  # the embedder has logged why
-    _remember(release, embedder, _kept(embedder.id, [_digest(text) for text in texts_of(release)]))
+    with contextlib.suppress(EmbedderUnavailable):  # the embedder has logged why
+        _make(embedder, {_digest(text): text for text in texts_of(release)})
+        _look(release, embedder)
+
+
+def prepare_reading() -> None:
+    """Let messages be read by meaning, in the calling thread.
+
+    What the examples teach is shipped for the embedded model; with any other embedder the first
+    process trains with them and keeps the result. Where the embedder is gone nothing happens, and a
+    later call tries again.
+    """
+    embedder = configured_embedder()
+    if embedder is None or embedder.is_unavailable:
+        return
+    with _training, contextlib.suppress(EmbedderUnavailable):  # the embedder has logged why
+        if _reading(embedder) is None:
+            reading = train.reading(embedder.id, lambda texts: kept_for(embedder, texts))
+            keep_model(embedder.id, _reading_name(), reading.to_bytes())
+            _readings[embedder] = reading
+            logger.info("Messages are read by meaning, with %s", embedder.id)
 
 
 def made_for(release: Release) -> Shortlist:
     """Return the search over ``release`` once its vectors are made: for drafts and evaluations,
     where somebody waits anyway."""
+    prepare_reading()
     prepare(release)
-    teach()
     return shortlist_for(release)
 
 
 def unkept_for(release: Release) -> Shortlist:
-    """Return the search over a release that no database knows; its vectors are kept nowhere."""
+    """Return the search over a release that no database has; its vectors are kept nowhere."""
     embedder = configured_embedder()
-    slot = None if embedder is None else _slot(release, embedder)
-    try:
-        if embedder is not None:
-            _teach(embedder, embedder.documents)
-        if embedder is not None and (slot is None or slot.index is None):
-            slot = _remember(release, embedder, embedder.documents(texts_of(release)))
-    except EmbedderUnavailable:
-        pass
-    return index_for(release) if slot is None or slot.index is None else slot.index
+    if embedder is None:
+        return index_for(release)
+    slot = _slot(release, embedder)
+    if slot is None or slot.index is None:
+        try:
+            reading = _shipped(embedder) or train.reading(embedder.id, embedder.documents)
+            vectors = embedder.documents(texts_of(release))
+        except EmbedderUnavailable:
+            return index_for(release)
+        slot = _remember(release, embedder, vectors, reading)
+    return slot.index or index_for(release)
 
 
-def kept_for(embedder: CarefulEmbedder, texts: Sequence[str]) -> Matrix:
+def kept_for(embedder: CheckedEmbedder, texts: Sequence[str]) -> Matrix:
     """Return one row for each of ``texts``, in their order; what is missing is made and kept.
 
     Raises :class:`EmbedderUnavailable`.
@@ -148,44 +155,47 @@ def kept_for(embedder: CarefulEmbedder, texts: Sequence[str]) -> Matrix:
     return rows
 
 
-def teach() -> None:
-    """Teach what messages are, in the calling thread, once a process and embedder.
-
-    The examples' vectors are kept: only the first process makes them (10 s with the embedded
-    model). Where the embedder is gone nothing happens, and a later call tries again.
-    """
-    embedder = configured_embedder()
-    if embedder is None or embedder.away:
-        return
-    with contextlib.suppress(EmbedderUnavailable):  # the embedder has logged why
-        _teach(embedder, lambda texts: kept_for(embedder, texts))
+def kept_model(embedder: str, name: str) -> bytes | None:
+    """Return what was trained with an embedder's vectors and kept under ``name``."""
+    found = Vector.objects.filter(embedder=embedder, sha256=_digest(name))
+    value = found.values_list("value", flat=True).first()
+    return None if value is None else bytes(value)
 
 
-def _teach(embedder: CarefulEmbedder, vectors_of: Callable[[Sequence[str]], Matrix]) -> None:
-    with _teaching:
-        if embedder in _readings:
-            return
-        known = examples()
-        asks = aspects()
-        rows = vectors_of([*(text for text, _ in known), *(text for text, _ in asks)])
-        messages, questions = rows[: len(known)], rows[len(known) :]
-        _readings[embedder] = Reading(
-            messages,
-            [kind for _, kind in known],
-            Aspects(questions, [name for _, name in asks], messages),
-            Cases(messages, [case_of(text) for text, _ in known]),
-        )
-        logger.info("Messages are read by meaning, with %s", embedder.id)
+def keep_model(embedder: str, name: str, data: bytes) -> None:
+    """Keep what was trained; what another process has kept meanwhile stays."""
+    row = Vector(embedder=embedder, sha256=_digest(name), value=data)
+    Vector.objects.bulk_create([row], ignore_conflicts=True)
+
+
+def _reading(embedder: CheckedEmbedder) -> Reading | None:
+    """Return what reads messages with an embedder, None where nothing is shipped or kept."""
+    reading = _readings.get(embedder) or _shipped(embedder)
+    if reading is None and (kept := kept_model(embedder.id, _reading_name())) is not None:
+        reading = Reading.from_bytes(kept)
+    if reading is not None:
+        _readings[embedder] = reading
+    return reading
+
+
+def _shipped(embedder: CheckedEmbedder) -> Reading | None:
+    shipped = inquiry.shipped()
+    return shipped if shipped.embedder == embedder.id else None
+
+
+@cache
+def _reading_name() -> str:
+    return f"inquiry {train.inquiry_digest()}"
 
 
 def forget_unused(*, before: float) -> None:
-    """Drop what nobody has asked for since ``before``, a time of ``monotonic``."""
+    """Drop the indexes that nobody has asked for since ``before``, a time of ``monotonic``."""
     with _slots_lock:
         for key in [key for key, slot in _slots.items() if slot.used < before]:
             del _slots[key]
 
 
-def _slot(release: Release, embedder: CarefulEmbedder) -> _Slot | None:
+def _slot(release: Release, embedder: CheckedEmbedder) -> _Slot | None:
     with _slots_lock:
         slot = _slots.get((release.sha256, release.language, embedder.id))
         if slot is not None:
@@ -193,11 +203,18 @@ def _slot(release: Release, embedder: CarefulEmbedder) -> _Slot | None:
         return slot
 
 
-def _remember(release: Release, embedder: CarefulEmbedder, vectors: Matrix | None) -> _Slot:
+def _look(release: Release, embedder: CheckedEmbedder) -> _Slot:
+    """Remember the index of what is kept, or that something is missing."""
+    vectors = _kept(embedder.id, [_digest(text) for text in texts_of(release)])
+    return _remember(release, embedder, vectors, _reading(embedder))
+
+
+def _remember(
+    release: Release, embedder: CheckedEmbedder, vectors: Matrix | None, reading: Reading | None
+) -> _Slot:
     index = None
-    if vectors is not None:
-        words = index_for(release)
-        index = FusedIndex(words, release, vectors, embedder, lambda: _readings.get(embedder))
+    if vectors is not None and reading is not None:
+        index = FusedIndex(index_for(release), release, vectors, embedder, reading)
     now = time.monotonic()
     slot = _Slot(index, now, now)
     with _slots_lock:
@@ -207,7 +224,7 @@ def _remember(release: Release, embedder: CarefulEmbedder, vectors: Matrix | Non
     return slot
 
 
-def _make(embedder: CarefulEmbedder, texts: Mapping[str, str]) -> None:
+def _make(embedder: CheckedEmbedder, texts: Mapping[str, str]) -> None:
     """Store the vector of every one of ``texts`` (by digest) that has none."""
     missing = sorted(texts.keys() - _stored(embedder.id, list(texts)))
     # Each process in an order of its own, and none does what another has stored meanwhile.

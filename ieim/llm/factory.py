@@ -1,23 +1,27 @@
-"""The model that a deployment has configured."""
+"""The model that a deployment has configured, and the circuit breaker around it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
+from ieim.llm.capabilities import FORMATS, Capabilities, configured
 from ieim.llm.offline import OfflineModel
 from ieim.llm.openai_client import OpenAIModel
-from ieim.llm.takes import FORMATS, Takes, configured
-from ieim.pipeline.ports import Model
+from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.search.breaker import CircuitBreaker
+
+FAILURES: Final = 5
+"""Calls in a row without an answer that open the circuit."""
 
 
-def build_model(config: Mapping[str, Any], takes: Takes | None = None) -> Model:
+def build_model(config: Mapping[str, Any], capabilities: Capabilities | None = None) -> Model:
     """Return the model of ``settings.IEIM_MODEL``: the offline engine when ``BASE_URL`` is empty.
 
-    Read are ``BASE_URL``, ``API_KEY``, ``NAME``, ``OVERRIDES`` and what the server takes
-    (:data:`ieim.llm.takes.SETTINGS`), unless ``takes`` says otherwise; ``TEMPERATURE``,
-    ``DEADLINE`` and what overrides them belong to the runner. Build it once a process, after any
-    fork. Raises ValueError, with what to set, for a value that cannot work.
+    Read are ``BASE_URL``, ``API_KEY``, ``NAME``, ``OVERRIDES`` and, unless ``capabilities`` are
+    given, :data:`ieim.llm.capabilities.SETTINGS`; ``TEMPERATURE``, ``DEADLINE`` and what overrides
+    them belong to the runner. Build it once a process, after any fork. Raises ValueError, with what
+    to set, for a value that cannot work.
     """
     if not config["BASE_URL"]:
         return OfflineModel()
@@ -29,6 +33,35 @@ def build_model(config: Mapping[str, Any], takes: Takes | None = None) -> Model:
         config["BASE_URL"],
         config["API_KEY"],
         config["NAME"],
-        takes=takes or configured(config),
+        capabilities=capabilities or configured(config),
         overrides=config["OVERRIDES"],
     )
+
+
+class BreakerModel:
+    """A model behind a circuit breaker. ``clock`` gives monotonic seconds; safe for threads."""
+
+    def __init__(self, model: Model, *, clock: Callable[[], float]) -> None:
+        self._model = model
+        self._breaker = CircuitBreaker(failures=FAILURES, clock=clock)
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind it."""
+        return self._model.name
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        """Call the model, or raise :class:`ModelUnavailable` at once while the circuit is open."""
+        if left := self._breaker.enter():
+            raise ModelUnavailable(
+                "The model server has not answered for a while; it is left alone for now.",
+                retry_after=left,
+                passing=False,
+            )
+        try:
+            answer = self._model.complete(request, deadline=deadline)
+        except ModelUnavailable:
+            self._breaker.failed()
+            raise
+        self._breaker.succeeded()
+        return answer

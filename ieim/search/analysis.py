@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -127,3 +128,20 @@ def _is_accent(character: str) -> bool:
     """
     combining = unicodedata.combining(character)
     return combining >= 200 or 10 <= combining <= 35
+
+
+def synonyms(stem: str) -> Sequence[tuple[str, str]]:
+    """Return the other words of the groups of ``stem`` in ``thesaurus.txt``, as
+    ``(stem, plain token)``."""
+    return _thesaurus().get(stem, ())
+
+
+@cache
+def _thesaurus() -> dict[str, Sequence[tuple[str, str]]]:
+    others: dict[str, dict[str, str]] = {}
+    path = Path(__file__).with_name("thesaurus.txt")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        group = [] if line.startswith("#") else query_words(line)
+        for stem, _ in group:
+            others.setdefault(stem, {}).update(word for word in group if word[0] != stem)
+    return {stem: tuple(words.items()) for stem, words in others.items()}

@@ -20,15 +20,15 @@ from ieim.search.analysis import STEMMED, fold
 _PLACEHOLDER = re.compile(r"\[[A-Z_]+_\d+\]")
 _PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\r?\n\s*")
 
-OWN_TOPIC = 2
+ENOUGH_TOPIC = 2
 """With this many words of topic a message may stand alone."""
 
 _FULL_TOPIC = 8
 """And with this many even where it says "it" or "that"."""
 
 
-class Own(Enum):
-    """A message's own subject in a talk: ``NONE``; ``SOME``, which may be the talk's or another;
+class Subject(Enum):
+    """The subject of a message in a talk: ``NONE``; ``SOME``, which may be the talk's or another;
     ``APART``, of which no word was said before."""
 
     NONE = auto()
@@ -102,38 +102,38 @@ def refers_back(text: str) -> bool:
     return forms().follow_up.search(fold(text)) is not None
 
 
-def own_subject(message: str, talk: str) -> Own:
-    """Return how much of a subject ``message`` has by itself, beside the ``talk`` before it.
+def subject_after(message: str, talk: str) -> Subject:
+    """Return how much of a subject ``message`` has by itself after a ``talk``.
 
     A long message that says "it" may refer to itself: "my card is broken, can I replace it?"
     """
-    said = "\n".join(clauses(message))
-    words, back = topic(said), refers_back(said)
+    text = "\n".join(clauses(message))
+    words, back = topic(text), refers_back(text)
     many = len(subject(words))
-    if many >= (_FULL_TOPIC if back else OWN_TOPIC) and set(words).isdisjoint(stems(talk)):
-        return Own.APART
-    return Own.SOME if many >= OWN_TOPIC + back else Own.NONE
+    if many >= (_FULL_TOPIC if back else ENOUGH_TOPIC) and set(words).isdisjoint(stems(talk)):
+        return Subject.APART
+    return Subject.SOME if many >= ENOUGH_TOPIC + back else Subject.NONE
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """``said`` is what stands from ``start`` to ``end`` (half-open code points) of a message; a
-    question keeps its mark."""
+    """``text`` stands from ``start`` to ``end`` (half-open code points) of a message; a question
+    keeps its mark."""
 
-    said: str
+    text: str
     start: int
     end: int
 
     @property
     def is_question(self) -> bool:
         """Whether it ends in a question mark: a story says much that nobody need answer."""
-        return self.said.endswith(("?", "؟", "？"))
+        return self.text.endswith(("?", "؟", "？"))
 
 
 def clauses(text: str) -> list[str]:
     """Return the clauses of ``text`` that the citizen asks with, none of them blank: see
     :func:`read_clauses`."""
-    return [clause.said for clause in read_clauses(text)]
+    return [clause.text for clause in read_clauses(text)]
 
 
 def read_clauses(text: str) -> list[Clause]:
@@ -146,25 +146,25 @@ def read_clauses(text: str) -> list[Clause]:
     """
     to_a_machine = forms().to_a_machine
     paragraphs = [
-        [(part, to_a_machine.search(part.said) is None) for part in _split(text, *place)]
+        [(part, to_a_machine.search(part.text) is None) for part in _split(text, *place)]
         for place in _paragraphs(text)
     ]
     parts = [part for paragraph in paragraphs for part in paragraph]
-    if not parts or all(own for _, own in parts):
+    if not parts or all(kept for _, kept in parts):
         return [part for part, _ in parts]
     if parts[0][1]:
-        return [part for part, _ in parts[: [own for _, own in parts].index(False)]]
-    clean = [p for p in paragraphs if p and all(own for _, own in p)]
-    return [part for paragraph in clean or paragraphs for part, own in paragraph if own]
+        return [part for part, _ in parts[: [kept for _, kept in parts].index(False)]]
+    clean = [p for p in paragraphs if p and all(kept for _, kept in p)]
+    return [part for paragraph in clean or paragraphs for part, kept in paragraph if kept]
 
 
 def wishes(clause: Clause) -> Iterator[Clause]:
     """Yield a clause, or where it is a statement the pieces of it that each may want something."""
-    said, at = clause.said, 0
-    for found in () if clause.is_question else forms().wish_breaks.finditer(said):
-        yield from _clause(said, at, found.start(), "", clause.start)
-        at = found.end()
-    yield from _clause(said, at, len(said), "", clause.start) if at else (clause,)
+    text, start = clause.text, 0
+    for found in () if clause.is_question else forms().wish_breaks.finditer(text):
+        yield from _clause(text, start, found.start(), "", clause.start)
+        start = found.end()
+    yield from _clause(text, start, len(text), "", clause.start) if start else (clause,)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
@@ -176,17 +176,16 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _split(text: str, start: int, end: int) -> Iterator[Clause]:
-    whole = text[start:end]
-    at = 0
+    whole, last = text[start:end], 0
     for found in forms().clause_breaks.finditer(whole):
         mark = "?" if "?" in found[0] else ""
-        yield from _clause(whole, at, found.start(), mark, start)
-        at = found.end()
-    yield from _clause(whole, at, len(whole), "", start)
+        yield from _clause(whole, last, found.start(), mark, start)
+        last = found.end()
+    yield from _clause(whole, last, len(whole), "", start)
 
 
 def _clause(text: str, start: int, end: int, mark: str, offset: int) -> Iterator[Clause]:
     piece = text[start:end]
     if part := piece.strip():
-        at = offset + start + piece.index(part)
-        yield Clause(part + mark, at, at + len(part))
+        place = offset + start + piece.index(part)
+        yield Clause(part + mark, place, place + len(part))

@@ -7,9 +7,12 @@ it comes as words, and each word counts once, by its best field and a share of i
 from __future__ import annotations
 
 import math
+import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -19,7 +22,6 @@ from numpy.typing import NDArray
 from ieim.pipeline.knowledge import Agency, Category, Service
 from ieim.pipeline.ports import Ranked
 from ieim.search.analysis import PLAIN, STEMMED, fold
-from ieim.search.deep import elsewhere
 from ieim.search.scoring import Query, Scorer, read_query
 
 Item = TypeVar("Item", Agency, Category, Service)
@@ -32,8 +34,8 @@ _POOL = 200
 agencies."""
 
 MEANING = 2.0
-"""What meaning weighs beside the share of the question that words find. Chosen by leaving one
-catalogue out; between 1.5 and 3 little changes (docs/decisions/0017-meaning.md)."""
+"""What meaning weighs, where the share of the question that words find weighs 1. Chosen by leaving
+one catalogue out; between 1.5 and 3 little changes (docs/decisions/0017-meaning.md)."""
 
 _ABOUT = 3
 """So many items a talk may be about."""
@@ -44,6 +46,17 @@ _MOST_WORDS = 32
 _WRITER_HEAP = 256_000_000
 """Bytes; a ceiling, not an allocation. Large enough that one segment holds a release, so that
 documents keep the order of the index and ties fall in that order."""
+
+
+@cache
+def _executor(_process: int) -> ThreadPoolExecutor:
+    """Return the threads of this process that search; a forked process has none of its parent's.
+
+    A thread keeps whatever of its stack was once used, and a search uses up to 64 KiB of it: too
+    much for each of hundreds of turns that wait for a model. More threads than two would only have
+    more stacks: all share one interpreter.
+    """
+    return ThreadPoolExecutor(max_workers=2, thread_name_prefix="search")
 
 
 Near = NDArray[np.float32]
@@ -160,7 +173,7 @@ class Index(Generic[Item]):
         """Return, for each owner, the fused score of its best item and what is meaning's of it."""
         scores = self.fused_scores(query, near)
         best = {name: places[scores[places].argmax()] for name, places in self._positions.items()}
-        return {n: (float(scores[at]), MEANING * float(near[at])) for n, at in best.items()}
+        return {n: (float(scores[i]), MEANING * float(near[i])) for n, i in best.items()}
 
     def _shares(
         self, query: str, limit: int, owners: Collection[str] | None
@@ -183,8 +196,8 @@ class Index(Generic[Item]):
             return 0.0, 0.0
         best = max((score for _, score in self.search(asked, 1)), default=0.0)
         about = self.search(read_query(talk), _ABOUT)
-        told = (self._scorer.score(place, asked) for place, _ in about)
-        return best / mass, max(told, default=0.0) / mass
+        scores = (self._scorer.score(place, asked) for place, _ in about)
+        return best / mass, max(scores, default=0.0) / mass
 
     def search(
         self,
@@ -214,7 +227,8 @@ class Index(Generic[Item]):
             # The filter chooses, it must not score.
             unscored = tantivy.Query.boost_query(among, 0.0)
             query = tantivy.Query.boolean_query([(must, query), (must, unscored)])
-        hits = elsewhere(lambda: self._searcher.search(query, limit, count=False)).hits
+        search = _executor(os.getpid()).submit(self._searcher.search, query, limit, count=False)
+        hits = search.result().hits
         positions = self._searcher.fast_field_values("position", [place for _, place in hits])
         found = zip(positions, (score for score, _ in hits), strict=True)
         return [(int(position or 0), score) for position, score in found]
@@ -224,7 +238,7 @@ class Index(Generic[Item]):
             return asked
         words = sorted(asked.words, key=self._frequency)[:_MOST_WORDS]
         weights = {stem: asked.weights[stem] for stem, _ in words}
-        return replace(asked, words=words, weights=weights, own=asked.own & weights.keys())
+        return replace(asked, words=words, weights=weights, naming=asked.naming & weights.keys())
 
     def _frequency(self, word: tuple[str, str]) -> tuple[bool, int]:
         """Return what orders words: the rarest first, those that no item has last."""

@@ -6,19 +6,20 @@ import hashlib
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
 from ieim.pipeline.stages.base import APART
-from ieim.search.apart import Evidence, finds_another, stand_apart
-from ieim.search.clauses import clauses, read_clauses, wishes
+from ieim.search.clauses import Clause, clauses, read_clauses, wishes
 from ieim.search.engine import MEANING, Near
+from ieim.search.examples import exact
 from ieim.search.index import ReleaseIndex
-from ieim.search.inquiry import Reading, heard
+from ieim.search.inquiry import Reading
 
 LONGEST_TEXT = 1_500
 """Characters of an entry that its vector is made of; it begins with what it is about."""
@@ -27,13 +28,13 @@ _LONGEST_QUESTION = 600
 """Characters of a question, and of what was said before it."""
 
 _BEFORE = 0.5
-"""What the earlier questions and the answers each weigh beside the message in a talk."""
+"""What the earlier questions and the answers each weigh in a talk, where the message weighs 1."""
 
 _CLAUSES = 4
-"""Of a message so many are read by themselves."""
+"""So many clauses of a message are read by themselves."""
 
 _PARTS = 12
-"""And of what it asks for so many are told apart."""
+"""And so many of its requests are distinguished."""
 
 _DOUBT = 0.5
 """How surely a message goes on at most that reads so, but is clearly about something else."""
@@ -42,7 +43,49 @@ _REMEMBERED = 64
 """Questions whose vector is remembered, by digest: a turn searches with the same one several
 times."""
 
+_ABOUT = 3
+"""So many services a text may be about."""
+
+CLEARLY = 2.5
+"""So much more evidence another service has for a message that is clearly about that one. Chosen on
+talks that are made of the development questions, where taps cost as much as wrong answers save."""
+
+_EACH = 1.5
+"""So much more each of two statements has for a service of its own, that neither is only told for
+the other's sake. Chosen on joined development questions (docs/decisions/0023-cards.md)."""
+
+_NEARER = 0.25
+"""And so much of it has to be of meaning, that no rare word decides alone ("bring")."""
+
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Each service's fused score for a text, and how near it is."""
+
+    scores: NDArray[np.floating]
+    near: Near
+
+    def finds_another_than(self, about: Evidence, *, by: float = CLEARLY) -> bool:
+        """Whether one service has clearly more of it than those that ``about`` is about."""
+        others = np.argsort(-about.scores, kind="stable")[:_ABOUT]
+        others = others[np.append(True, about.scores[others[1:]] > 0)]  # the average entry has 0
+        best = self.scores.argmax()
+        nearer = MEANING * float(self.near[best] - self.near[others].max())
+        return nearer >= _NEARER and bool(self.scores[best] - self.scores[others].max() >= by)
+
+
+def _distinct(found: Mapping[Clause, Evidence]) -> set[Clause]:
+    """Return the clauses that find another service than every other of them, and they than it."""
+    pairs = [(one, other) for one in found for other in found if one != other]
+    apart = {
+        (one, other)
+        for one, other in pairs
+        if found[one].finds_another_than(found[other], by=_EACH)
+    }
+    together = {one for one, other in pairs if not {(one, other), (other, one)} <= apart}
+    return set(found) - together if len(found) > 1 else set()
 
 
 def texts_of(release: Release) -> list[str]:
@@ -57,9 +100,9 @@ def texts_of(release: Release) -> list[str]:
     def of_service(service: Service) -> str:
         agency = release.agencies.get(service.agency)
         categories = "; ".join(words.get((service.agency, key), "") for key in service.categories)
-        parts = (categories, service.overview, service.applicability_summary)
-        said = " ".join(part for part in (f"{service.name}.", *parts) if part)
-        return f"{agency.name}: {said}" if agency else said
+        parts = (f"{service.name}.", categories, service.overview, service.applicability_summary)
+        text = " ".join(part for part in parts if part)
+        return f"{agency.name}: {text}" if agency else text
 
     texts = [*map(of_service, release.services.values()), *words.values()]
     return [text[:LONGEST_TEXT] for text in texts]
@@ -70,22 +113,16 @@ def fuse(release: Release, embedder: Embedder, reading: Reading | None = None) -
 
     Raises :class:`EmbedderUnavailable`.
     """
-    return FusedIndex(
-        ReleaseIndex(release),
-        release,
-        embedder.documents(texts_of(release)),
-        embedder,
-        lambda: reading,
-    )
+    vectors = embedder.documents(texts_of(release))
+    return FusedIndex(ReleaseIndex(release), release, vectors, embedder, reading)
 
 
 class FusedIndex:
     """The :class:`~ieim.pipeline.ports.Shortlist` of one release by words and meaning.
 
-    ``vectors`` are those of :func:`texts_of`; ``reading`` gives what reads messages, once it has
-    been taught. An agency counts by its best service. No method
-    raises for any text, nor when the embedder is gone: then words answer, and no candidate has a
-    meaning. Safe for threads.
+    ``vectors`` are those of :func:`texts_of`; without a ``reading`` words say what a message is. An
+    agency counts by its best service. No method raises for any text, nor when the embedder is gone:
+    then words answer, and no candidate has a meaning. Safe for threads.
     """
 
     def __init__(
@@ -94,7 +131,7 @@ class FusedIndex:
         release: Release,
         vectors: Matrix,
         embedder: Embedder,
-        reading: Callable[[], Reading | None] = lambda: None,
+        reading: Reading | None = None,
     ) -> None:
         services = len(release.services)
         if len(vectors) != services + len(release.categories):
@@ -105,7 +142,7 @@ class FusedIndex:
         self._embedder = embedder
         self._reading = reading
         self._lock = threading.Lock()
-        self._known: OrderedDict[bytes, Matrix] = OrderedDict()
+        self._remembered: OrderedDict[bytes, Matrix] = OrderedDict()
 
     @property
     def embedder(self) -> str:
@@ -114,54 +151,44 @@ class FusedIndex:
 
     def asked(self, text: str, *, in_a_talk: bool) -> Asked | None:
         """Return how the message reads: the surest of its clauses, and the whole."""
-        reading = self._reading()
         near = self._near(text, self._services)
-        if reading is None or near is None:
+        if self._reading is None or near is None:
             return None
-        least = reading.least_in_a_talk if in_a_talk else reading.least
-        if heard(text):
+        nearest = MEANING * float(near.max())
+        least = self._reading.least_in_a_talk if in_a_talk else self._reading.least
+        if exact(text):
             # An example of what asks nothing says so better than what it is like.
-            return Asked(-1.0, least, MEANING * float(near.max()))
-        parts = list(dict.fromkeys([text[:_LONGEST_QUESTION], *clauses(text)[:_CLAUSES]]))
-        try:
-            vectors = self._embedder.queries(parts)
-        except EmbedderUnavailable:
+            return Asked(-1.0, least, nearest)
+        vectors = self._read(list(dict.fromkeys([text, *clauses(text)[:_CLAUSES]])))
+        if vectors is None:
             return None
-        if vectors.shape[1] != reading.width:
-            return None
-        like = max(map(reading.says if in_a_talk else reading.asked, vectors))
-        return Asked(like, least, MEANING * float(near.max()))
+        read = self._reading.wants if in_a_talk else self._reading.asked
+        return Asked(max(map(read, vectors)), least, nearest)
 
     def case(self, text: str) -> str:
         """Return the case of an example with the same words, else the one that it is most like."""
-        reading = self._reading()
-        if reading is None or reading.cases is None or heard(text) or not clauses(text):
+        if self._reading is None or exact(text) or not clauses(text):
             return self.words.case(text)
-        try:
-            (vector,) = self._embedder.queries([text[:_LONGEST_QUESTION]])
-        except EmbedderUnavailable:
-            return self.words.case(text)
-        alike = len(vector) == reading.cases.width
-        return reading.cases.of(vector) if alike else self.words.case(text)
+        vectors = self._read([text])
+        return self.words.case(text) if vectors is None else self._reading.case(vectors[0])
 
     def goes_on(self, query: str) -> float:
         """Return how surely the message of ``query`` goes on, by its words where nothing reads."""
-        reading = self._reading()
         message, _, talk = query.partition(APART)
         if not talk:
             return 0.0
-        asked = None if reading is None else self._asked(message)
-        if reading is None or asked is None or asked.shape[1] != reading.width:
+        asked = None if self._reading is None else self._vector(message)
+        if self._reading is None or asked is None or asked.shape[1] != self._reading.width:
             return self.words.goes_on(query)
-        sure = reading.goes_on(asked[0])
+        sure = self._reading.goes_on(asked[0])
         return min(sure, _DOUBT) if sure > _DOUBT and self._is_elsewhere(message, talk) else sure
 
     def _is_elsewhere(self, message: str, talk: str) -> bool:
         """Whether a message alone clearly finds another service than the talk is about."""
-        own, about = self._found(message), self._found(talk)
-        return own is not None and about is not None and finds_another(own, about)
+        found, about = self._evidence(message), self._evidence(talk)
+        return found is not None and about is not None and found.finds_another_than(about)
 
-    def _found(self, text: str) -> Evidence | None:
+    def _evidence(self, text: str) -> Evidence | None:
         """Return what ``text`` alone finds; None without meaning."""
         near = self._near(text, self._services)
         if near is None:
@@ -170,51 +197,41 @@ class FusedIndex:
 
     def parts(self, text: str) -> Sequence[Part]:
         """Return what reads as inquiries which are clear by themselves: the questions, and such
-        statements as find a service of their own beside all else that does."""
-        reading = self._reading()
+        statements as find a service of their own besides all else that does."""
         whole = read_clauses(text)
-        said = [wish for each in whole for wish in wishes(each)]
-        if len(said) > _PARTS:
-            said = whole
-        if len(said) > _PARTS:
-            said = [each for each in said if each.is_question][:_PARTS]
-        if reading is None or len(said) < 2:
-            return self.words.parts(text)
-        try:
-            vectors = self._embedder.queries([each.said for each in said])
-        except EmbedderUnavailable:
-            return self.words.parts(text)
-        if vectors.shape[1] != reading.width:
+        found = [wish for each in whole for wish in wishes(each)]
+        if len(found) > _PARTS:
+            found = whole
+        if len(found) > _PARTS:
+            found = [each for each in found if each.is_question][:_PARTS]
+        vectors = self._read([each.text for each in found]) if len(found) > 1 else None
+        if self._reading is None or vectors is None:
             return self.words.parts(text)
         leans = {
             each: lean
-            for each, vector in zip(said, vectors, strict=True)
-            if reading.asked(vector) >= reading.least and (lean := reading.goes_on(vector)) < 1
+            for each, vector in zip(found, vectors, strict=True)
+            if self._reading.asked(vector) >= self._reading.least
+            and (lean := self._reading.goes_on(vector)) < 1
         }
-        found = {each: own for each in leans if (own := self._found(each.said)) is not None}
-        clear = {each: own for each, own in found.items() if not leans[each]}
+        evidence = {
+            each: alone for each in leans if (alone := self._evidence(each.text)) is not None
+        }
+        clear = {each: alone for each, alone in evidence.items() if not leans[each]}
         # What may lean on the others, but finds a service of its own, leaves nobody in doubt.
-        apart = stand_apart(clear) | stand_apart(found)
+        distinct = _distinct(clear) | _distinct(evidence)
         return [
             Part(each.start, each.end)
             for each in leans
-            if each in apart or (each.is_question and not leans[each])
+            if each in distinct or (each.is_question and not leans[each])
         ]
 
     def asked_about(self, text: str) -> Sequence[str]:
         """Return the fields that the clauses of a message ask about."""
-        reading = self._reading()
-        aspects = None if reading is None else reading.aspects
-        parts = [part[:_LONGEST_QUESTION] for part in clauses(text)[:_PARTS]]
-        if aspects is None or not parts:
+        vectors = self._read(clauses(text)[:_PARTS])
+        if self._reading is None or vectors is None:
             return ()
-        try:
-            vectors = self._embedder.queries(parts)
-        except EmbedderUnavailable:
-            return ()
-        if vectors.shape[1] != aspects.width:
-            return ()
-        return tuple(dict.fromkeys(name for vector in vectors for name in aspects.of(vector)))
+        fields = (name for vector in vectors for name in self._reading.fields(vector))
+        return tuple(dict.fromkeys(fields))
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the fused score of each of ``services`` for a message alone, and the best one."""
@@ -253,39 +270,48 @@ class FusedIndex:
 
     def _near(self, query: str, entries: Matrix) -> Near | None:
         """Return how much nearer each of ``entries`` is than the average; None without meaning."""
-        asked = self._asked(query) if len(entries) else None
+        asked = self._vector(query) if len(entries) else None
         if asked is None:
             return None
         cosines = entries @ asked[0]
         near: Near = cosines - cosines.mean()
         return near
 
-    def _asked(self, query: str) -> Matrix | None:
+    def _read(self, texts: Sequence[str]) -> Matrix | None:
+        """Return the vectors of ``texts`` for the reading; None where it cannot read them."""
+        if self._reading is None or not texts:
+            return None
+        vectors = self._embedded([text[:_LONGEST_QUESTION] for text in texts])
+        return vectors if vectors is not None and vectors.shape[1] == self._reading.width else None
+
+    def _embedded(self, texts: Sequence[str]) -> Matrix | None:
+        try:
+            return self._embedder.queries(texts)
+        except EmbedderUnavailable:
+            return None  # the embedder has logged why
+
+    def _vector(self, query: str) -> Matrix | None:
         """Return the one vector of a query, None where it says nothing or none could be had."""
         key = hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest()
         with self._lock:
-            known = self._known.get(key)
-        if known is not None:
-            return known
-        parts = [" ".join(clauses(part))[:_LONGEST_QUESTION] for part in query.split(APART, 2)]
-        said = [(part, 1.0 if not place else _BEFORE) for place, part in enumerate(parts) if part]
-        if not said:
-            return None
-        try:
-            vectors = self._embedder.queries([part for part, _ in said])
-        except EmbedderUnavailable:
+            remembered = self._remembered.get(key)
+        if remembered is not None:
+            return remembered
+        texts = [" ".join(clauses(part))[:_LONGEST_QUESTION] for part in query.split(APART, 2)]
+        weighed = [(text, _BEFORE if place else 1.0) for place, text in enumerate(texts) if text]
+        vectors = self._embedded([text for text, _ in weighed]) if weighed else None
+        if vectors is None:
             return None
         if vectors.shape[1] != self._services.shape[1]:
             logger.error("Vectors of %s have changed their width; words rank", self.embedder)
             return None
-        weights = np.array([[weight for _, weight in said]], dtype=np.float32)
-        asked: Matrix = weights @ vectors
+        asked: Matrix = np.array([[weight for _, weight in weighed]], dtype=np.float32) @ vectors
         length = float(np.linalg.norm(asked))
         if not length:
             return None
         asked /= length
         with self._lock:
-            self._known[key] = asked
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
+            self._remembered[key] = asked
+            while len(self._remembered) > _REMEMBERED:
+                self._remembered.popitem(last=False)
         return asked

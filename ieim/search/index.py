@@ -12,16 +12,16 @@ from ieim.pipeline.ports import Part, Ranked
 from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.pipeline.stages.base import APART
 from ieim.search.clauses import (
-    OWN_TOPIC,
-    Own,
-    own_subject,
+    ENOUGH_TOPIC,
+    Subject,
     read_clauses,
     refers_back,
     subject,
+    subject_after,
     topic,
 )
 from ieim.search.engine import Field, Index
-from ieim.search.inquiry import heard
+from ieim.search.examples import exact
 from ieim.search.scoring import Scorer, read_query
 
 KNOWN = 1.0
@@ -73,10 +73,11 @@ class ReleaseIndex:
         than those that the talk is about.
         """
         message, _, talk = query.partition(APART)
-        own = own_subject(message, talk.replace(APART, "\n"))
-        if own is not Own.SOME:
-            return own is Own.APART
-        best, about = self.service_index.shares(message, talk.replace(APART, "\n"))
+        talk = talk.replace(APART, "\n")
+        subject_of_message = subject_after(message, talk)
+        if subject_of_message is not Subject.SOME:
+            return subject_of_message is Subject.APART
+        best, about = self.service_index.shares(message, talk)
         return best >= KNOWN and about <= _ELSEWHERE * best
 
     def asked(self, text: str, *, in_a_talk: bool) -> None:
@@ -84,8 +85,8 @@ class ReleaseIndex:
 
     def case(self, text: str) -> str:
         """Return the case of an example with the same words, else ``unclear``."""
-        said = heard(text)
-        return UNCLEAR if said is None else said.case
+        example = exact(text)
+        return UNCLEAR if example is None else example.case
 
     def goes_on(self, query: str) -> float:
         """Return 0.0 where the message of ``query`` turns away from the talk, else 1.0."""
@@ -97,8 +98,8 @@ class ReleaseIndex:
             Part(each.start, each.end)
             for each in read_clauses(text)
             if each.is_question
-            and len(subject(topic(each.said))) >= OWN_TOPIC
-            and not refers_back(each.said)
+            and len(subject(topic(each.text))) >= ENOUGH_TOPIC
+            and not refers_back(each.text)
         ]
 
     def asked_about(self, text: str) -> Sequence[str]:
@@ -107,8 +108,7 @@ class ReleaseIndex:
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the share of a message that each of ``services`` has, and the best one."""
-        index = self.service_index
-        return index.evidence(text, None, services)
+        return self.service_index.evidence(text, None, services)
 
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their own text, their best service and their best category."""

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ieim.pipeline.stages.base import APART
-from ieim.search.analysis import query_words
+from ieim.search.analysis import query_words, synonyms
 from ieim.search.clauses import clauses, forms, has_digit, stems
-from ieim.search.thesaurus import alike
 
 _SATURATION = 1.6
 _LENGTH = 0.3
@@ -28,7 +27,7 @@ _TOPICLESS = 0.5
 """What a word weighs that says how one asks rather than what about."""
 
 _ALIKE = 0.25
-"""And one that the thesaurus puts beside a word of the question."""
+"""And one that is a synonym of a word of the question."""
 
 _NAMED = 0.3
 """What a score gains when the question says the whole name."""
@@ -43,13 +42,13 @@ Pair = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class Query:
     """``words``: the distinct words as ``(stem, plain token)``, those that are only alike last.
-    ``weights``: what each stem counts. ``said``: the stems that stand in the text. ``own``: those
-    by which a name is meant. ``pairs``: neighbouring stems."""
+    ``weights``: what each stem counts. ``stated``: the stems that stand in the text. ``naming``:
+    those by which a name is meant. ``pairs``: neighbouring stems."""
 
     words: Sequence[tuple[str, str]]
     weights: Mapping[str, float]
-    said: frozenset[str]
-    own: frozenset[str]
+    stated: frozenset[str]
+    naming: frozenset[str]
     pairs: frozenset[Pair]
 
 
@@ -59,31 +58,23 @@ def read_query(text: str) -> Query:
     ``text`` is a message and, each after ``APART``, what was asked before it and what was answered.
     Only the message's words stand for those that are alike, and only they can mean a name.
     """
-    message, asked, told = (*text.split(APART, 2), "", "")[:3]
-    said = _parts(message)
-    before = [*_parts(asked), *_parts(told)]
+    message, _, talk = text.partition(APART)
+    read = clauses(message)
+    parts = [*read, *(clause for part in talk.split(APART, 1) for clause in clauses(part))]
+    found = [stems(part) for part in parts]
     topicless = forms().topicless
-    own = {stem for _, found in said for stem in found}
-    weights = {
-        stem: _TOPICLESS if stem in topicless else 1.0
-        for _, found in (*said, *before)
-        for stem in found
-    }
-    in_text = frozenset(weights)
-    words = query_words("\n".join(part for part, _ in (*said, *before)))
-    words = [word for word in words if word[0] in weights]
-    for stem in sorted(own):
-        for other, plain in alike(stem):
+    naming = {stem for part in found[: len(read)] for stem in part}
+    weights = {stem: _TOPICLESS if stem in topicless else 1.0 for part in found for stem in part}
+    stated = frozenset(weights)
+    words = [word for word in query_words("\n".join(parts)) if word[0] in weights]
+    for stem in sorted(naming):
+        for other, plain in synonyms(stem):
             if other not in weights:
                 words.append((other, plain))
                 weights[other] = _ALIKE
-                own.add(other)
-    pairs = (pair for _, found in (*said, *before) for pair in pairwise(found))
-    return Query(words, weights, in_text, frozenset(own), frozenset(pairs))
-
-
-def _parts(text: str) -> list[tuple[str, list[str]]]:
-    return [(part, stems(part)) for part in clauses(text)]
+                naming.add(other)
+    pairs = frozenset(pair for part in found for pair in pairwise(part))
+    return Query(words, weights, stated, frozenset(naming), pairs)
 
 
 class Scorer:
@@ -112,18 +103,18 @@ class Scorer:
         """Return the score of one item, 0.0 when no word of the question stands in it."""
         impacts, weights, name = self._impacts[position], query.weights, self._names[position]
         words = math.fsum(impacts[stem] * weights[stem] for stem in weights if stem in impacts)
-        named = math.fsum(name[stem] * weights[stem] for stem in name if stem in query.own)
+        named = math.fsum(name[stem] * weights[stem] for stem in name if stem in query.naming)
         pairs = len(query.pairs & self._pairs[position])
         return words * (1 + _NAMED * named + _PAIR * min(pairs, _MOST_PAIRS))
 
     def mass(self, query: Query) -> float:
-        """Return what the words weigh that were said, by their rarity. A word that no item has is
+        """Return what the stated words weigh, by their rarity. A word that no item has is
         rarer than any that one has, unless it has no topic or is a number: a date, a reference."""
         unknown, topicless = _rarity(0, len(self._impacts)), forms().topicless
         return math.fsum(
             query.weights[stem]
             * self._rarity.get(stem, 0.0 if stem in topicless or has_digit(stem) else unknown)
-            for stem in query.said & query.weights.keys()
+            for stem in query.stated & query.weights.keys()
         )
 
 

@@ -9,14 +9,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ieim.knowledge import crisis, vectors
+from ieim.knowledge import crisis, selectors, vectors
 from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.ports import WORDS, Matrix
-from ieim.search.crisis import Examples
-from ieim.search.embedders import build_embedder
-from ieim.search.embedders.careful import CarefulEmbedder
-from ieim.search.embedders.embedded import fault
+from ieim.search import crisis as search
+from ieim.search import examples, train
+from ieim.search.embedders import CheckedEmbedder, build_embedder, fault
+from ieim.search.examples import CrisisExamples
 from tests.embedders import Feelings
 
 INDIRECT = "Which office takes my papers back? After tonight nobody has to look after me"
@@ -30,21 +30,21 @@ def feelings(monkeypatch: pytest.MonkeyPatch) -> Feelings:
 
 
 def use(feelings: Feelings, monkeypatch: pytest.MonkeyPatch) -> Feelings:
-    careful = CarefulEmbedder(feelings, clock=lambda: 0.0)
+    careful = CheckedEmbedder(feelings, clock=lambda: 0.0)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
-    monkeypatch.setattr(crisis, "_taught", {})
+    monkeypatch.setattr(crisis, "_current", {})
     monkeypatch.setattr(crisis, "_tried", {})
-    monkeypatch.setattr(crisis, "examples", few)
+    monkeypatch.setattr(examples, "crisis", few)
     return feelings
 
 
-def few(own: Sequence[RiskExample] = ()) -> Examples:
+def few(own: Sequence[RiskExample] = ()) -> CrisisExamples:
     """Examples that an embedder without a model can tell apart, and an administration's own."""
     lost = [f"nobody needs me, number {n}" for n in range(9)]
     near = [f"my office needs nothing, number {n}" for n in range(9)]
     plain = [f"a passport, number {n}" for n in range(9)]
     added = [(each.text, each.flag if each.kind == "danger" else "") for each in own]
-    return Examples(
+    return CrisisExamples(
         (*lost, *near, *plain, *(text for text, _ in added)),
         ("self_harm",) * 9 + ("",) * 18 + tuple(code for _, code in added),
         tuple(range(9, 18)),
@@ -52,11 +52,15 @@ def few(own: Sequence[RiskExample] = ()) -> Examples:
 
 
 @pytest.mark.django_db
-def test_meaning_is_taught_once_and_its_vectors_are_kept(feelings: Feelings) -> None:
+def test_it_is_trained_by_one_process_and_kept_for_all(
+    feelings: Feelings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     crisis.prepare()
     assert sorted(feelings.made) == sorted(few().texts)
-    assert Vector.objects.filter(embedder=feelings.id).count() == len(few().texts)
-    crisis._taught.clear()  # be another process
+    # And one row more for what they teach.
+    assert Vector.objects.filter(embedder=feelings.id).count() == len(few().texts) + 1
+    crisis._current.clear()  # be another process
+    monkeypatch.setattr(train, "crisis_model", pytest.fail)
     crisis.prepare()
     assert len(feelings.made) == len(few().texts)
     assert [each.code for each in crisis.look(INDIRECT).risks] == ["self_harm"]
@@ -183,32 +187,72 @@ ORDINARY = [
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> CarefulEmbedder:
-    """The embedded model, loaded and taught once a run."""
+def model(monkeypatch: pytest.MonkeyPatch) -> CheckedEmbedder:
+    """The embedded model, loaded once a run, in a process that has read no release yet."""
     wrong = fault()
     if wrong is not None:
         pytest.skip(f"THE CRISIS MODEL IS NOT TESTED: {wrong}")
-    embedder, meaning = real()
+    embedder = real()
     monkeypatch.setattr(vectors, "configured_embedder", lambda: embedder)
-    monkeypatch.setattr(crisis, "_taught", meaning)
+    monkeypatch.setattr(crisis, "_current", {})
     monkeypatch.setattr(crisis, "DEADLINE", 60.0)
+    monkeypatch.setattr(crisis, "FIRST_DEADLINE", 60.0)
     return embedder
 
 
 @cache
-def real() -> tuple[CarefulEmbedder, dict[CarefulEmbedder, crisis._Taught]]:
+def real() -> CheckedEmbedder:
     embedder = build_embedder({"KIND": "embedded"})
     assert embedder is not None
-    return embedder, {embedder: crisis._teach((), embedder.documents)}
+    return embedder
 
 
 @pytest.mark.parametrize(("code", "text"), IN_DANGER)
-def test_the_model_sees_who_is_in_danger(model: CarefulEmbedder, code: str, text: str) -> None:
+def test_the_model_sees_who_is_in_danger(model: CheckedEmbedder, code: str, text: str) -> None:
     found = crisis.look(text)
     assert code in {each.code for each in found.risks}
     assert found.by == model.id
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_the_model_leaves_ordinary_questions_alone(model: CarefulEmbedder, text: str) -> None:
+def test_the_model_leaves_ordinary_questions_alone(model: CheckedEmbedder, text: str) -> None:
     assert crisis.look(text) == ([], model.id)
+
+
+def test_the_first_message_of_a_fresh_site_is_understood(
+    model: CheckedEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nothing is loaded, trained, stored or read: this test may use no database either.
+    fresh = build_embedder({"KIND": "embedded"})
+    assert fresh is not None
+    assert not fresh.has_answered
+    monkeypatch.setattr(vectors, "configured_embedder", lambda: fresh)
+    found = crisis.look("Ich kann nicht mehr, ohne mich wären alle besser dran")
+    assert ({each.code for each in found.risks}, found.by) == ({"self_harm"}, fresh.id)
+
+
+@pytest.mark.django_db
+def test_an_administrations_examples_are_added_to_the_shipped_ones(
+    model: CheckedEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Fewer texts than are shipped, so that it takes no seconds.
+    shipped, known = search.shipped(), examples.crisis()
+    few = CrisisExamples(
+        known.texts[:90], known.codes[:90], tuple(place for place in known.near if place < 90)
+    )
+    base = train.crisis_model(shipped.vectors[:90], few, embedder=model.id)
+    added = RiskExample("en", "the blue heron left its nest", "violence", "danger")
+    more = CrisisExamples((*few.texts, added.text), (*few.codes, "violence"), few.near)
+    monkeypatch.setattr(search, "shipped", lambda: base)
+    monkeypatch.setattr(examples, "crisis", lambda own=(): more if own else few)
+    monkeypatch.setattr(selectors, "newest", lambda: None)
+    trained = crisis._train(model, (added,), None)
+    kept = crisis._kept(model, (added,))
+    assert trained is not None
+    assert kept is not None
+    assert set(Vector.objects.values_list("embedder", flat=True)) == {model.id}
+    assert Vector.objects.count() == 2  # the new text's vector, and what all teach
+    rows = model.queries([added.text])
+    assert np.allclose(trained.margins(rows), kept.margins(rows), atol=1e-3)
+    assert "violence" not in base.codes
+    assert kept.margins(rows)[0].argmax() == kept.codes.index("violence")

@@ -12,10 +12,10 @@ from ieim.knowledge import crisis, following, vectors
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Vector
 from ieim.pipeline.knowledge import Release
-from ieim.search import FusedIndex, ReleaseIndex
-from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.search import FusedIndex, ReleaseIndex, examples, train
+from ieim.search.embedders import CheckedEmbedder
+from ieim.search.examples import Kind
 from ieim.search.fusing import texts_of
-from ieim.search.inquiry import Kind
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
@@ -51,12 +51,13 @@ def clock() -> Clock:
 def ideas(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Ideas:
     """The embedder of this process, which has looked at no release yet."""
     ideas = Ideas()
-    careful = CarefulEmbedder(ideas, clock=clock)
+    careful = CheckedEmbedder(ideas, clock=clock)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
     monkeypatch.setattr(vectors, "_slots", OrderedDict())
     # Thousands of examples teach this embedder nothing.
     monkeypatch.setattr(crisis, "prepare", lambda: None)
-    monkeypatch.setattr(vectors, "examples", lambda: FEW)
+    monkeypatch.setattr(examples, "messages", lambda: FEW)
+    monkeypatch.setattr(examples, "questions", lambda: ())
     return ideas
 
 
@@ -78,25 +79,27 @@ def forget() -> None:
     vectors._slots.clear()
 
 
-def test_messages_are_read_once_their_examples_are_taught(ideas: Ideas, value: Release) -> None:
+def test_messages_are_read_once_one_process_has_trained(
+    ideas: Ideas, value: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vectors.prepare(value)
     # Any letters are near to something: until it is known who asks, words rank.
     assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
-    vectors.teach()
-    index = vectors.shortlist_for(value)
-    assert isinstance(index, FusedIndex)
-    assert index.asked("my passport is lost", in_a_talk=False) is not None
-    made = len(ideas.made)
-    vectors._readings.clear()  # be another process
-    vectors.teach()
-    vectors.teach()
-    assert len(ideas.made) == made
+    vectors.prepare_reading()
+    monkeypatch.setattr(train, "reading", pytest.fail)
+    for _process in "ab":
+        forget()
+        index = vectors.shortlist_for(value)
+        assert isinstance(index, FusedIndex)
+        assert index.asked("my passport is lost", in_a_talk=False) is not None
+        vectors._readings.clear()
+        vectors.prepare_reading()
 
 
-def test_nothing_is_taught_while_the_embedder_is_gone(ideas: Ideas, value: Release) -> None:
+def test_nothing_is_trained_while_the_embedder_is_gone(ideas: Ideas, value: Release) -> None:
     vectors.prepare(value)
     ideas.down = True
-    vectors.teach()
+    vectors.prepare_reading()
     ideas.down = False
     assert vectors.shortlist_for(value).asked("lost passport", in_a_talk=False) is None
 
@@ -107,15 +110,6 @@ def test_words_answer_until_the_vectors_are_made(ideas: Ideas, reads: None, valu
     vectors.prepare(value)
     assert isinstance(vectors.shortlist_for(value), FusedIndex)
     assert sorted(ideas.made) == sorted(texts_of(value))
-
-
-def test_a_process_that_nobody_teaches_goes_by_meaning_after_a_while(
-    ideas: Ideas, value: Release, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    vectors.prepare(value)
-    assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
-    monkeypatch.setattr(vectors, "UNREAD", 0.0)
-    assert isinstance(vectors.shortlist_for(value), FusedIndex)
 
 
 def test_another_process_reads_what_is_kept(ideas: Ideas, reads: None, value: Release) -> None:
@@ -134,7 +128,7 @@ def test_what_another_process_makes_is_found_after_a_while(
 ) -> None:
     assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
     texts = {vectors._digest(text): text for text in texts_of(value)}
-    vectors._make(CarefulEmbedder(ideas, clock=Clock()), texts)
+    vectors._make(CheckedEmbedder(ideas, clock=Clock()), texts)
     assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
     monkeypatch.setattr(vectors, "AGAIN", 0.0)
     assert isinstance(vectors.shortlist_for(value), FusedIndex)
@@ -161,7 +155,7 @@ def test_what_another_process_stored_meanwhile_is_not_made_again(
     first = ideas.documents
 
     def and_the_other(wanted: list[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-        vectors._make(CarefulEmbedder(other, clock=Clock()), texts)
+        vectors._make(CheckedEmbedder(other, clock=Clock()), texts)
         return first(wanted)
 
     monkeypatch.setattr(ideas, "documents", and_the_other)
@@ -174,11 +168,11 @@ def test_vectors_of_another_embedder_are_not_used(
     ideas: Ideas, value: Release, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vectors.prepare(value)
-    careful = CarefulEmbedder(Ideas("ideas/2"), clock=clock)
+    careful = CheckedEmbedder(Ideas("ideas/2"), clock=clock)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
     assert isinstance(vectors.shortlist_for(value), ReleaseIndex)
-    vectors.prepare(value)
     taught(careful)
+    vectors.prepare(value)
     assert vectors.shortlist_for(value).embedder == "ideas/2"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ieim.llm.capabilities import Capabilities
 from ieim.llm.openai_client import OpenAIModel
-from ieim.llm.takes import Takes
 from ieim.pipeline.ports import Message, ModelRequest
 
 KEY = "sk-secret-0123456789"
@@ -41,13 +41,13 @@ def client(
     *,
     model: str = "ieim-offline",
     overrides: dict[str, dict[str, Any]] | None = None,
-    **takes: Any,
+    **capabilities: Any,
 ) -> OpenAIModel:
-    """Return the real client for ``base_url``; ``takes`` are fields of :class:`Takes`."""
+    """Return the real client for ``base_url``; with these :class:`Capabilities`."""
     return OpenAIModel(
         base_url,
         KEY,
         model,
-        takes=Takes(**{"response_format": "none", **takes}),
+        capabilities=Capabilities(**{"response_format": "none", **capabilities}),
         overrides=overrides or {},
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ieim.llm.breaker import FAILURES, OPEN_SECONDS, BreakerModel
+from ieim.llm.factory import FAILURES, BreakerModel
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.search.breaker import OPEN_SECONDS
 
 REQUEST = ModelRequest(
     contract="judgement_v1",

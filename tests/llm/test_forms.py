@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ieim.llm.forms import is_strict, response_format
+from ieim.llm.capabilities import is_strict, response_format
 from ieim.pipeline.contract import Validator, load
 from ieim.pipeline.portable import portable
 

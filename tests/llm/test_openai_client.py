@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from httpcore._backends.sync import SyncStream
 
+from ieim.llm.capabilities import Capabilities
 from ieim.llm.openai_client import OpenAIModel
-from ieim.llm.takes import Takes
 from ieim.pipeline.contract import load
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate.gate import MAX_BYTES, judge
@@ -123,7 +123,9 @@ def test_it_needs_no_key_and_asks_no_proxy(
     offline_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-    model = OpenAIModel(offline_endpoint, "", "ieim-offline", takes=Takes(), overrides={})
+    model = OpenAIModel(
+        offline_endpoint, "", "ieim-offline", capabilities=Capabilities(), overrides={}
+    )
     assert model.complete(request(), deadline=5).raw
 
 
@@ -136,7 +138,7 @@ def test_it_refuses_a_base_url_that_is_no_http_address(base_url: str) -> None:
 @pytest.mark.parametrize("key", ["sk-a\nX-Evil: 1", "sk a", "schlüssel"])
 def test_it_refuses_a_key_that_cannot_stand_in_a_header(key: str) -> None:
     with pytest.raises(ValueError, match="IEIM_MODEL_API_KEY") as caught:
-        OpenAIModel("http://x", key, "m", takes=Takes(), overrides={})
+        OpenAIModel("http://x", key, "m", capabilities=Capabilities(), overrides={})
     assert key not in str(caught.value)
 
 

@@ -16,8 +16,7 @@ from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Embedder, ModelAnswer, ModelRequest, Shortlist
 from ieim.pipeline.work import Abstained, Answered, Held, Outcome
 from ieim.search import fuse, index_for
-from ieim.search.embedders import build_embedder
-from ieim.search.embedders.embedded import fault
+from ieim.search.embedders import build_embedder, fault
 from tests.embedders import Ideas
 from tests.fixtures import DEMO
 from tests.pipeline.build import PAVILION, RELEASE, REPLACE, valid

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ieim.llm.forms import response_format
-from ieim.llm.takes import Format
+from ieim.llm.capabilities import Format, response_format
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request
 from ieim.pipeline.contract import Validator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ieim.search.apart import Evidence, finds_another, stand_apart
 from ieim.search.clauses import Clause
+from ieim.search.fusing import Evidence, _distinct
 
 ONE, OTHER, THIRD = (Clause(said, at, at + 1) for at, said in enumerate("abc"))
 
@@ -28,22 +28,22 @@ def evidence(*scores: float, meaning: float = 1.0) -> Evidence:
 )
 def test_each_has_to_find_a_service_of_its_own(other: Evidence, apart: bool) -> None:
     found = {ONE: evidence(4, -1, -1, -1), OTHER: other}
-    assert stand_apart(found) == ({ONE, OTHER} if apart else set())
+    assert _distinct(found) == ({ONE, OTHER} if apart else set())
 
 
 @pytest.mark.parametrize(("ahead", "apart"), [(1.6, True), (1.4, False)])
 def test_it_has_to_be_clear(ahead: float, apart: bool) -> None:
     found = {ONE: evidence(4, 0, 2, 2), OTHER: evidence(0, 4, 4 - ahead, 0)}
-    assert stand_apart(found) == ({ONE, OTHER} if apart else set())
+    assert _distinct(found) == ({ONE, OTHER} if apart else set())
 
 
 def test_no_word_decides_alone() -> None:
     own, about = evidence(9, 0, meaning=0.0), evidence(0, 9)
-    assert not finds_another(own, about)
-    assert finds_another(evidence(9, 0), about)
+    assert not own.finds_another_than(about)
+    assert evidence(9, 0).finds_another_than(about)
 
 
 def test_what_is_said_twice_finds_none_of_its_own() -> None:
     one, other = evidence(4, -1, -1), evidence(-1, 4, -1)
-    assert stand_apart({ONE: one, OTHER: other, THIRD: one}) == {OTHER}
-    assert stand_apart({ONE: one}) == set()
+    assert _distinct({ONE: one, OTHER: other, THIRD: one}) == {OTHER}
+    assert _distinct({ONE: one}) == set()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.stages.base import APART
 from ieim.search import ReleaseIndex
+from ieim.search.analysis import synonyms
 from ieim.search.clauses import clauses, stems
 from ieim.search.scoring import read_query
-from ieim.search.thesaurus import alike
 from tests.search.releases import passports, release
 
 QUESTION = "How do I renew my passport?"
@@ -67,9 +67,9 @@ def test_it_puts_neighbours_in_a_name_above_the_same_words_apart() -> None:
 
 
 def test_it_knows_words_that_people_use_for_one_another() -> None:
-    assert "vehicl" in {stem for stem, _ in alike("car")}
-    assert "car" in {stem for stem, _ in alike("vehicl")}
-    assert alike("passport") == ()
+    assert "vehicl" in {stem for stem, _ in synonyms("car")}
+    assert "car" in {stem for stem, _ in synonyms("vehicl")}
+    assert synonyms("passport") == ()
     index = ReleaseIndex(passports(["Boats", "Register a vehicle"]))
     assert index.services("my car", agencies=None, limit=1)[0].item.key == "1"
 
@@ -82,8 +82,8 @@ def test_it_prefers_the_word_itself_to_one_that_is_alike() -> None:
 
 def test_it_takes_only_the_message_for_more_than_its_words() -> None:
     query = read_query(APART.join(("my car", "lost", "money")))
-    assert query.own >= {"car", "vehicl"}
-    assert query.own.isdisjoint({"lost", "money", "cash"})
+    assert query.naming >= {"car", "vehicl"}
+    assert query.naming.isdisjoint({"lost", "money", "cash"})
     assert set(query.weights) >= {"car", "vehicl", "lost", "money"}
 
 
@@ -102,4 +102,4 @@ def test_it_is_no_less_sure_for_a_date_or_a_reference() -> None:
 def test_it_never_raises_for_any_text(text: str) -> None:
     assert all(part.strip() for part in clauses(text))
     query = read_query(f"{text}{APART}{text}")
-    assert set(query.own) <= set(query.weights)
+    assert set(query.naming) <= set(query.weights)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.pipeline.ports import Matrix
-from ieim.search.crisis import Meaning, Sign, examples, parts
-from ieim.search.crisis.parts import MOST
-from ieim.search.crisis.solving import solve_in_place
+from ieim.search import crisis, embedders, examples, train
+from ieim.search.crisis import MOST, CrisisModel, Sign, parts
+from ieim.search.examples import CrisisExamples
+from ieim.search.train import crisis_model
 
 LANGUAGES = ("en", "de", "fr", "es", "pt", "zh", "ar")
 
@@ -24,12 +29,17 @@ def unit(rows: list[list[float]]) -> Matrix:
 FIRE, FALL, FORM = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 
 
-def taught() -> Meaning:
+def trained(vectors: Matrix, codes: Sequence[str], near: Iterable[int]) -> CrisisModel:
+    texts = tuple(map(str, range(len(codes))))
+    return crisis_model(vectors, CrisisExamples(texts, tuple(codes), tuple(near)))
+
+
+def taught() -> CrisisModel:
     """Two flags and what is neither; each direction a little blurred, to be ten texts."""
     blur = [0.02 * number for number in range(10)]
     rows = [[x + b for x, b in zip(kind, (0, 0, b), strict=True)] for kind in (FIRE, FALL, FORM)
             for b in blur]  # fmt: skip
-    return Meaning(unit(rows), ["fire"] * 10 + ["fall"] * 10 + [""] * 10, range(20, 30))
+    return trained(unit(rows), ["fire"] * 10 + ["fall"] * 10 + [""] * 10, range(20, 30))
 
 
 def test_it_flags_what_is_like_the_examples_of_a_flag() -> None:
@@ -53,7 +63,7 @@ def test_it_names_the_surest_flag_first_and_another_only_beside_it() -> None:
 def test_it_is_no_surer_than_the_near_misses_allow() -> None:
     # Near misses that nobody could tell from the examples: no text like them may raise the flag.
     rows = unit([FIRE] * 10 + [FIRE] * 10 + [FORM] * 10)
-    meaning = Meaning(rows, ["fire"] * 10 + [""] * 20, range(10, 20))
+    meaning = trained(rows, ["fire"] * 10 + [""] * 20, range(10, 20))
     assert meaning.flags(unit([FIRE])) == []
 
 
@@ -68,13 +78,13 @@ def test_a_sign_is_weak_between_two_lines_that_the_near_misses_draw() -> None:
     fire = [like_fire(1 - 0.001 * n, 1) for n in range(40)]
     alike = [like_fire(0.5 + 0.05 * n, 3 + n) for n in range(10)]
     rest = [like_fire(0.02 * (n % 10), 2) for n in range(190)]
-    meaning = Meaning(unit([*fire, *alike, *rest]), ["fire"] * 40 + [""] * 200, range(40, 240))
+    meaning = trained(unit([*fire, *alike, *rest]), ["fire"] * 40 + [""] * 200, range(40, 240))
     found = [meaning.flags(unit([like_fire(share, 13)])) for share in (0.6, 0.8, 1.0)]
     assert found == [[], [Sign("fire", 0, weak=True)], [Sign("fire", 0)]]
 
 
 def test_without_near_misses_no_sign_is_weak() -> None:
-    meaning = Meaning(unit([FIRE, FIRE, FORM]), ["fire", "fire", ""], [])
+    meaning = trained(unit([FIRE, FIRE, FORM]), ["fire", "fire", ""], [])
     assert meaning.flags(unit([FIRE])) == [Sign("fire", 0)]
 
 
@@ -148,38 +158,45 @@ def test_a_long_message_is_read_to_its_end() -> None:
     assert text[slice(*found[-1][:2])].endswith("And this is the last")
 
 
-def test_there_are_enough_examples_of_each_flag_in_each_language() -> None:
-    from ieim.search.crisis.examples import _file
+def test_what_is_stored_finds_what_was_trained() -> None:
+    model = taught()
+    probe = unit([[0.3, 0.5, 0.2], [0.9, 0.1, 0.3]])
+    whole = CrisisModel.from_bytes(model.to_bytes())
+    rest = CrisisModel.from_bytes(
+        model.to_bytes(skip=20), replace(model, vectors=model.vectors[:20])
+    )
+    for stored in (whole, rest):
+        assert np.allclose(stored.margins(probe), model.margins(probe), atol=1e-2)
+        assert (stored.threshold, stored.strong) == (model.threshold, model.strong)
 
-    for flag, languages in _file("examples").items():
-        assert {
-            language: len(texts) >= 60 for language, texts in languages.items()
-        } == dict.fromkeys(LANGUAGES, True), flag
-    assert set(_file("near_misses")) == set(_file("examples"))
+
+def test_what_is_shipped_was_trained_with_the_examples_and_the_model_of_today() -> None:
+    stale = "The examples have changed. Run: python -m ieim.search.train"
+    assert crisis.shipped().examples == train.crisis_digest(examples.crisis()), stale
+    assert crisis.shipped().embedder == embedders.EmbeddedEmbedder().id, stale
+
+
+def test_what_is_shipped_flags_few_near_misses_and_most_examples() -> None:
+    model, known = crisis.shipped(), examples.crisis()
+    surest = model.margins(model.vectors).max(axis=1)
+    codes = np.array(known.codes)
+    assert np.mean(surest[list(known.near)] > model.threshold) <= train.FALSE_ALARMS
+    assert np.mean(surest[codes != ""] > model.strong) > 0.95
+
+
+def test_there_are_enough_examples_of_each_flag_in_each_language() -> None:
+    counted = Counter((topic, language) for topic, language, _ in examples._texts("crisis"))
+    flags = {flag for flag, _ in counted}
+    assert {(flag, language) for flag in flags for language in LANGUAGES} == set(counted)
+    assert min(counted.values()) >= 60
+    assert {topic for topic, _, _ in examples._texts("near_misses")} == flags
 
 
 def test_no_text_teaches_two_things() -> None:
-    from ieim.search.crisis.examples import _read
-
-    known = examples()
+    known = examples.crisis()
     assert len(known.texts) == len(known.codes)
     assert {known.codes[i] for i in known.near} == {""}
     meant: dict[str, set[str]] = {}
-    for text, told in _read():
-        meant.setdefault(text.casefold(), set()).add(told.code)
+    for text, code, _ in examples.shipped_crisis():
+        meant.setdefault(text.casefold(), set()).add(code)
     assert [text for text, codes in meant.items() if len(codes) > 1] == []
-
-
-@pytest.mark.parametrize("size", [1, 7, 512, 513, 1100])
-def test_it_solves_in_place_what_numpy_solves(size: int) -> None:
-    random = np.random.default_rng(size)
-    rows = unit(random.normal(size=(size, 40)).tolist())
-    matrix = np.exp(4 * (rows @ rows.T - 1)).astype(np.float32) + 0.1 * np.eye(size, dtype="f4")
-    right = random.normal(size=(size, 3)).astype(np.float32)
-    expected = np.linalg.solve(matrix, right)
-    assert np.allclose(solve_in_place(matrix.copy(), right.copy()), expected, atol=1e-3)
-
-
-def test_it_says_where_there_is_nothing_to_solve() -> None:
-    with pytest.raises(np.linalg.LinAlgError):
-        solve_in_place(-np.eye(3, dtype=np.float32), np.ones((3, 1), dtype=np.float32))

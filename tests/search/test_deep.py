@@ -5,13 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from ieim.search import index_for
-from ieim.search.deep import elsewhere
 from tests.search.releases import release
 
 
@@ -45,24 +43,15 @@ def test_a_search_leaves_the_stack_of_a_turn_small() -> None:
     assert used[0] < 32
 
 
-def test_what_goes_wrong_is_told_where_it_is_waited_for() -> None:
-    def wrong() -> None:
-        raise LookupError("of the search")
-
-    with pytest.raises(LookupError, match="of the search"):
-        elsewhere(wrong)
-    assert elsewhere(lambda: 1) == 1
-
-
-def test_many_are_served_each_with_its_own() -> None:
-    with ThreadPoolExecutor(20) as pool:
-        assert list(pool.map(lambda n: elsewhere(lambda: n), range(200))) == list(range(200))
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 def test_a_process_that_was_forked_searches_too() -> None:
-    assert elsewhere(threading.get_ident) != threading.get_ident()
-    child = multiprocessing.get_context("fork").Process(target=elsewhere, args=(int,))
+    index = index_for(release(sha256="e" * 64))
+
+    def search() -> None:
+        assert index.services("passport", agencies=None, limit=3)
+
+    search()
+    child = multiprocessing.get_context("fork").Process(target=search)
     child.start()
     child.join(10)
     ended = child.exitcode

@@ -10,10 +10,15 @@ import numpy as np
 import pytest
 
 from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Matrix
-from ieim.search.embedders import build_embedder, embedded
-from ieim.search.embedders.careful import AWAY_SECONDS, CarefulEmbedder
-from ieim.search.embedders.embedded import EmbeddedEmbedder
-from ieim.search.embedders.openai_compatible import BATCH, OpenAIEmbedder
+from ieim.search import embedders
+from ieim.search.breaker import OPEN_SECONDS
+from ieim.search.embedders import (
+    BATCH,
+    CheckedEmbedder,
+    EmbeddedEmbedder,
+    OpenAIEmbedder,
+    build_embedder,
+)
 from tests.embedders import Ideas
 from tests.llm.raw_server import Misbehaviour, http, raw_server, saying
 
@@ -52,14 +57,14 @@ def test_the_embedded_model_gives_unit_rows_and_always_the_same(model: EmbeddedE
 
 
 def test_the_embedded_model_needs_its_own_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert embedded.fault() is None
-    monkeypatch.setattr(embedded, "DIGESTS", {"weights.npz": "0" * 64})
+    assert embedders.fault() is None
+    monkeypatch.setattr(embedders, "DIGESTS", {"weights.npz": "0" * 64})
     with pytest.raises(EmbedderUnavailable, match=r"weights\.npz is not the one that is pinned"):
         EmbeddedEmbedder().queries(["hello"])
 
 
 def test_the_embedded_model_says_that_its_package_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(embedders, "PACKAGE", "no_such_package")
     with pytest.raises(EmbedderUnavailable, match="is not installed"):
         EmbeddedEmbedder().queries(["hello"])
 
@@ -90,15 +95,15 @@ class Clock:
 
 def test_one_that_failed_is_left_alone_and_asked_again(caplog: pytest.LogCaptureFixture) -> None:
     ideas, clock = Ideas(), Clock()
-    careful: Embedder = CarefulEmbedder(ideas, clock=clock)
+    checked: Embedder = CheckedEmbedder(ideas, clock=clock)
     ideas.down = True
     for _ in range(3):
         with pytest.raises(EmbedderUnavailable):
-            careful.queries(["hello"])
+            checked.queries(["hello"])
     assert len(ideas.asked) == 1
     assert caplog.text.count("words alone rank") == 1
-    ideas.down, clock.now = False, AWAY_SECONDS
-    assert careful.queries(["hello"]).shape == (1, 8)
+    ideas.down, clock.now = False, OPEN_SECONDS
+    assert checked.queries(["hello"]).shape == (1, 8)
     assert "answers again" in caplog.text
 
 
@@ -113,7 +118,7 @@ def test_vectors_that_cannot_be_used_are_none(rows: Any) -> None:
             return rows  # type: ignore[no-any-return]
 
     with pytest.raises(EmbedderUnavailable):
-        CarefulEmbedder(Odd(), clock=Clock()).queries(["hello"])
+        CheckedEmbedder(Odd(), clock=Clock()).queries(["hello"])
 
 
 def test_vectors_become_unit_vectors() -> None:
@@ -121,7 +126,7 @@ def test_vectors_become_unit_vectors() -> None:
         def queries(self, texts: Sequence[str]) -> Matrix:
             return np.full((len(texts), 4), 3.0, dtype=np.float32)
 
-    rows = CarefulEmbedder(Long(), clock=Clock()).queries(["hello"])
+    rows = CheckedEmbedder(Long(), clock=Clock()).queries(["hello"])
     assert rows.tolist() == [[0.5, 0.5, 0.5, 0.5]]
 
 

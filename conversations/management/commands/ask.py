@@ -75,7 +75,7 @@ class Command(BaseCommand):
                 "manage.py load_knowledge ieim/knowledge/demo --publish"
             )
         crisis.prepare()  # no thread of this process does
-        vectors.teach()
+        vectors.prepare_reading()
         session_id = _session_id(options["session"]) if options["session"] else None
         try:
             turn = _send(text, session_id, options["personal_data"])

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Final
 
+from ieim.llm.capabilities import FORMATS, MAX_TOKENS, Capabilities, Format, MaxTokens
 from ieim.llm.doctor import sample
-from ieim.llm.takes import FORMATS, MAX_TOKENS, Format, MaxTokens, Takes
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate.gate import judge
@@ -69,14 +69,16 @@ class Asker:
     :class:`ieim.pipeline.ports.ModelUnavailable` when the server gives no answer at all.
     """
 
-    model: Callable[[Takes], Model]
+    model: Callable[[Capabilities], Model]
     clock: Callable[[], float]
     temperature: float
     max_output_tokens: int
     deadline: float
-    _calls: dict[Takes, Call] = field(default_factory=dict)
+    _calls: dict[Capabilities, Call] = field(default_factory=dict)
 
-    def contract(self, contract_id: str, takes: Takes, *, at_most: int | None = None) -> Call:
+    def contract(
+        self, contract_id: str, takes: Capabilities, *, at_most: int | None = None
+    ) -> Call:
         """Ask one contract, at most ``at_most`` tokens."""
         limit = at_most or self.max_output_tokens
         request, context = sample.asked(
@@ -93,13 +95,13 @@ class Asker:
         seconds = self.clock() - started
         return Call(seconds, answer, _judged(contract_id, answer, context))
 
-    def probe(self, takes: Takes) -> Call:
+    def probe(self, takes: Capabilities) -> Call:
         """Ask the smallest contract, once for each way of asking."""
         if takes not in self._calls:
             self._calls[takes] = self.contract(PROBE, takes)
         return self._calls[takes]
 
-    def limited(self, takes: Takes) -> bool | None:
+    def limited(self, takes: Capabilities) -> bool | None:
         """Whether the server holds to a limit of a few tokens; None where it takes none."""
         call = self.contract(PROBE, takes, at_most=FEW)
         if call.answer is None:
@@ -120,7 +122,7 @@ class Found:
     of tokens is held to, None where the field is refused; the others whether the field is taken.
     """
 
-    best: Takes
+    best: Capabilities
     formats: dict[Format, Call]
     limits: dict[MaxTokens, bool | None]
     temperature: bool
@@ -128,7 +130,7 @@ class Found:
     cache_key: bool
 
 
-def find_out(asker: Asker, configured: Takes) -> Found | None:
+def find_out(asker: Asker, configured: Capabilities) -> Found | None:
     """Return what the server takes; None when it takes no way of asking at all."""
     base = _working(asker, configured)
     if base is None:
@@ -149,13 +151,15 @@ def find_out(asker: Asker, configured: Takes) -> Found | None:
     return Found(best, formats, limits, warm, store, cache_key)
 
 
-def _working(asker: Asker, configured: Takes) -> Takes | None:
+def _working(asker: Asker, configured: Capabilities) -> Capabilities | None:
     """Return the first way of asking that the server answers: as configured, then with less."""
     fields = sorted(MAX_TOKENS, key=lambda name: name != configured.max_tokens_field)
     formats = dict.fromkeys((configured.response_format, "none"))
     ways = [configured]
     for shape, name, warm in product(formats, fields, (configured.send_temperature, False)):
-        ways.append(Takes(response_format=shape, max_tokens_field=name, send_temperature=warm))
+        ways.append(
+            Capabilities(response_format=shape, max_tokens_field=name, send_temperature=warm)
+        )
     return next((way for way in dict.fromkeys(ways) if asker.probe(way).taken), None)
 
 
@@ -174,7 +178,7 @@ def _best_format(formats: dict[Format, Call], configured: Format) -> Format:
     return (kept or taken or order)[0]
 
 
-def ask_all(asker: Asker, takes: Takes) -> dict[str, Call | ModelUnavailable]:
+def ask_all(asker: Asker, takes: Capabilities) -> dict[str, Call | ModelUnavailable]:
     """Ask every contract once; a call without an answer is the error that it ended with."""
     calls: dict[str, Call | ModelUnavailable] = {}
     for contract_id in STAGES:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ieim.llm.capabilities import SETTINGS, Capabilities
 from ieim.llm.doctor.probes import Call, Found
-from ieim.llm.takes import SETTINGS, Takes
 from ieim.pipeline.ports import ModelUnavailable
 
 _USUAL = ("judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1")
@@ -47,7 +47,7 @@ def of_contracts(calls: Mapping[str, Call | ModelUnavailable]) -> Iterator[str]:
     return _table(rows)
 
 
-def advice(found: Found, configured: Takes) -> list[str]:
+def advice(found: Found, configured: Capabilities) -> list[str]:
     """Return what to set, a line each; none when everything is set as the server takes it."""
     lines = []
     for name, setting in SETTINGS.items():

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ieim.llm.engine.question import Question
+from ieim.search.analysis import synonyms
 from ieim.search.clauses import subject, topic
-from ieim.search.thesaurus import alike
 
 _ALIKE = 0.5
 """What it is worth when not the word itself stands in a field but one that people use for it."""
@@ -39,7 +39,7 @@ def match(
     asked = question.weights
     total = sum(asked.values())
     words = {field: frozenset(topic(text)) for field, text in fields.items()}
-    others = {word: [other for other, _ in alike(word)] for word in asked}
+    others = {word: [other for other, _ in synonyms(word)] for word in asked}
     shares = {
         field: weights[field] * sum(w for word, w in asked.items() if word in words[field])
         for field in fields

@@ -9,7 +9,7 @@ from typing import Any
 from ieim.llm.engine.lexicon import lexicon
 from ieim.pipeline.facts import facts
 from ieim.search.analysis import fold
-from ieim.search.clauses import OWN_TOPIC, clauses, refers_back, subject, topic
+from ieim.search.clauses import ENOUGH_TOPIC, clauses, refers_back, subject, topic
 
 _EARLIER_QUESTION = 0.5
 _EARLIER_ANSWER = 0.6
@@ -56,7 +56,7 @@ def read_question(payload: Mapping[str, Any]) -> Question:
         own=own,
         weights=weights,
         talk=bool(history),
-        leans=bool(history) and (len(subject(own)) < OWN_TOPIC or refers_back(text)),
+        leans=bool(history) and (len(subject(own)) < ENOUGH_TOPIC or refers_back(text)),
         agency=about[-1].get("agency") if about else None,
         service=about[-1]["service"] if about else None,
     )

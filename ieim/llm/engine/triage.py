@@ -13,9 +13,8 @@ from typing import Any
 from ieim.llm.engine.lexicon import lexicon
 from ieim.llm.engine.quotes import passages, quote
 from ieim.pipeline.facts import Fact, Kind, facts
-from ieim.search.analysis import fold
+from ieim.search.analysis import fold, synonyms
 from ieim.search.clauses import clauses, stems, topic
-from ieim.search.thesaurus import alike
 
 Label = Mapping[str, str]
 
@@ -169,7 +168,7 @@ def _subject(text: str, labels: Sequence[Label]) -> dict[str, Any] | None:
 
 def _worth(word: str, words: Mapping[str, float]) -> float:
     """Return what a word of the message says of a label, itself or by a word like it."""
-    others = (words.get(other, 0.0) for other, _ in alike(word))
+    others = (words.get(other, 0.0) for other, _ in synonyms(word))
     return words.get(word) or _LIKE * max(others, default=0.0)
 
 

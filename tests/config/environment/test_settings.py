@@ -208,7 +208,7 @@ def test_it_says_what_an_embedding_server_needs(tmp_path: Path) -> None:
 def test_it_warns_where_the_embedded_model_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "IEIM_EMBEDDINGS", {"KIND": "embedded"})
     assert checks.embedder_is_there(None) == []
-    monkeypatch.setattr("ieim.search.embedders.embedded.PACKAGE", "no_such_package")
+    monkeypatch.setattr("ieim.search.embedders.PACKAGE", "no_such_package")
     (warning,) = checks.embedder_is_there(None)
     assert warning.id == "ieim.W002"
     assert "requirements/base.txt" in str(warning.hint)

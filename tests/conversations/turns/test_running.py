@@ -17,7 +17,7 @@ from conversations.turns import moves, running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.knowledge import vectors
-from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.search.embedders import CheckedEmbedder
 from review.models import ReviewItem
 from tests.embedders import Ideas
 from tests.fixtures import VISA, Ask, demo_bundle
@@ -164,11 +164,11 @@ def test_it_records_what_ranked_the_candidates(
     published: None, monkeypatch: pytest.MonkeyPatch, down: bool
 ) -> None:
     ideas = Ideas()
-    careful = CarefulEmbedder(ideas, clock=time.monotonic)
+    careful = CheckedEmbedder(ideas, clock=time.monotonic)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
     monkeypatch.setattr(vectors, "_slots", OrderedDict())
-    vectors.prepare(demo_bundle().release(1))
     taught(careful)
+    vectors.prepare(demo_bundle().release(1))
     ideas.down = down
     turn = services.receive_turn(secret=services.new_secret(), text=VISA, enqueue=False)
     running.run_turn(turn_id=turn.pk)

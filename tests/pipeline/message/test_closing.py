@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ieim.pipeline.message import closing, risk
 from ieim.pipeline.message.screen import MAX_CHARS
-from ieim.search.crisis import examples
+from ieim.search import examples
 from tests.pipeline.message.test_risk import DEMO
 
 SCRIPT = "\U0001d4c0\U0001d4be\U0001d4c1\U0001d4c1"  # kill
@@ -63,7 +63,7 @@ def test_it_finds_nothing_in_what_only_looks_like_it(text: str) -> None:
 
 
 def test_no_ordinary_text_gets_loud_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = examples()
+    known = examples.crisis()
     texts = [text for text, code in zip(known.texts, known.codes, strict=True) if not code]
     with DEMO.open(encoding="utf-8") as lines:
         texts += [json.loads(line)["text"] for line in lines]

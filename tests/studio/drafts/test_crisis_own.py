@@ -12,7 +12,7 @@ from ieim.knowledge import crisis
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.pipeline.knowledge import RiskExample
 from ieim.pipeline.ports import Matrix
-from ieim.search.crisis import examples
+from ieim.search import examples, train
 from ieim.studio.drafts import publishing, services
 from ieim.studio.trying.asking import ask_both
 from ieim.studio.trying.presenters import side_view
@@ -41,21 +41,21 @@ def threat() -> bool:
 
 
 def test_an_own_example_stands_beside_the_shipped_ones() -> None:
-    shipped = examples()
+    shipped = examples.crisis()
     own = (
         RiskExample("en", "My own words", "self_harm", "danger"),
         RiskExample("en", "Mine, but harmless", "self_harm", "near_miss"),
     )
-    known = examples(own)
+    known = examples.crisis(own)
     assert known.texts == (*shipped.texts, "My own words", "Mine, but harmless")
     assert known.codes[-2:] == ("self_harm", "")
     assert known.near == (*shipped.near, len(known.texts) - 1)
 
 
 def test_an_own_example_takes_the_place_of_a_shipped_one() -> None:
-    shipped = examples()
+    shipped = examples.crisis()
     at = shipped.codes.index("violence")
-    known = examples([RiskExample("en", shipped.texts[at], "violence", "near_miss")])
+    known = examples.crisis([RiskExample("en", shipped.texts[at], "violence", "near_miss")])
     assert (known.texts, known.codes[at]) == (shipped.texts, "")
     assert at in known.near
 
@@ -88,7 +88,7 @@ def test_a_release_with_the_same_examples_is_not_taught_again(
 ) -> None:
     published(bundle, *OWN)
     crisis.prepare()
-    monkeypatch.setattr(crisis, "Meaning", pytest.fail)
+    monkeypatch.setattr(train, "crisis_model", pytest.fail)
     changed = replace(bundle, services=(replace(bundle.services[0], name="Another"),))
     published(changed, *OWN)
     for _ in range(2):

@@ -10,10 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from ieim.llm.capabilities import Capabilities, configured
 from ieim.llm.doctor import report
 from ieim.llm.doctor.probes import Asker, Call, Found, ask_all, find_out
 from ieim.llm.factory import build_model
-from ieim.llm.takes import Takes, configured
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.work import Options
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
         if not self._advise(found, takes) or not good:
             sys.exit(1)
 
-    def _server(self, asker: Asker, takes: Takes) -> Found:
+    def _server(self, asker: Asker, takes: Capabilities) -> Found:
         try:
             found = find_out(asker, takes)
         except ModelUnavailable as error:
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         self._write(report.of_server(found))
         return found
 
-    def _advise(self, found: Found | None, takes: Takes) -> bool:
+    def _advise(self, found: Found | None, takes: Capabilities) -> bool:
         """Say what to set; return whether there is nothing."""
         if found is None:
             return True
@@ -97,7 +97,7 @@ class Command(BaseCommand):
             self.stdout.write(line)
 
 
-def _model(takes: Takes) -> Model:
+def _model(takes: Capabilities) -> Model:
     try:
         return build_model(settings.IEIM_MODEL, takes)
     except ValueError as error:

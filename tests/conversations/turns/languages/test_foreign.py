@@ -19,7 +19,7 @@ from conversations.turns.choosing import choose
 from ieim.audit.verify import verify
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as reading
-from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.search.embedders import CheckedEmbedder
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from review.models import Action, ReviewItem
@@ -42,13 +42,13 @@ SECRET = "a"
 @pytest.fixture
 def published(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundle in two languages as release 1, searched by meaning as well."""
-    ideas = CarefulEmbedder(Ideas(), clock=lambda: 0.0)
+    ideas = CheckedEmbedder(Ideas(), clock=lambda: 0.0)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: ideas)
     monkeypatch.setattr(vectors, "_slots", OrderedDict())
     knowledge.import_bundle(bundle=bilingual.bundle(), by=None)
     publishing.publish(note="bilingual", by=None)
-    vectors.prepare(reading.release(1))
     taught(ideas)
+    vectors.prepare(reading.release(1))
 
 
 def sure(answer: dict[str, Any]) -> None:
@@ -165,7 +165,8 @@ def test_the_command_says_why(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> N
 def test_letters_that_say_nothing_offer_nothing_while_nobody_knows_what_is_asked(
     ask: Ask, text: str
 ) -> None:
-    vectors._readings.clear()  # as before the examples are known
+    vectors._slots.clear()
+    vectors._readings.clear()  # as before anything was trained with this embedder
     turn = ask(text)
     assert (turn.language, turn.state) == ("", "needs_review")
     assert not hasattr(turn, "choice")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ieim.knowledge import crisis, vectors
-from ieim.search.embedders.careful import CarefulEmbedder
+from ieim.search import examples
+from ieim.search.embedders import CheckedEmbedder
 from tests.embedders import Feelings
 from tests.knowledge.test_crisis import few
 
@@ -14,11 +17,11 @@ from tests.knowledge.test_crisis import few
 def feelings(monkeypatch: pytest.MonkeyPatch, published: None) -> Feelings:
     """The embedder of this process; its release ranks by words, its crises are taught."""
     feelings = Feelings()
-    careful = CarefulEmbedder(feelings, clock=lambda: 0.0)
+    careful = CheckedEmbedder(feelings, clock=lambda: 0.0)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: careful)
-    monkeypatch.setattr(crisis, "_taught", {})
+    monkeypatch.setattr(crisis, "_current", {})
     monkeypatch.setattr(crisis, "_tried", {})
-    monkeypatch.setattr(crisis, "examples", few)
+    monkeypatch.setattr(examples, "crisis", few)
     monkeypatch.setattr(crisis, "DEADLINE", 60.0)
     crisis.prepare()
     return feelings
@@ -27,6 +30,7 @@ def feelings(monkeypatch: pytest.MonkeyPatch, published: None) -> Feelings:
 @pytest.fixture
 def unsure(feelings: Feelings) -> Feelings:
     """The same, with nothing in it that is sure enough to hold an answer."""
-    for taught in crisis._taught.values():
-        taught.meaning.strong = 9.0
+    for embedder, current in crisis._current.items():
+        model = replace(current.model, strong=9.0)
+        crisis._current[embedder] = current._replace(model=model)
     return feelings

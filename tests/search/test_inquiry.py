@@ -1,4 +1,4 @@
-"""What a message is by its meaning: taught by examples, told of messages that are none."""
+"""What a message is by its meaning, and what it asks about: taught by examples."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import pytest
 
 from ieim.pipeline.ports import Embedder, Matrix
 from ieim.pipeline.stages.base import APART
-from ieim.search import fuse
-from ieim.search.embedders import build_embedder
-from ieim.search.embedders.embedded import fault
-from ieim.search.inquiry import Aspects, Kind, Reading, aspects, examples
+from ieim.search import examples, fuse, index_for, inquiry, train
+from ieim.search.embedders import build_embedder, fault
+from ieim.search.examples import WHOLE_SERVICE, Kind
+from ieim.search.inquiry import Reading
+from ieim.search.train import reading_of
 from tests.embedders import Ideas
+from tests.llm.offline.turns import release as demo
 from tests.search.releases import release
 
 TALK = f"{APART}How do I renew a passport?{APART}Renew a passport. A new passport costs 75.00."
@@ -45,7 +47,8 @@ def near(direction: int, count: int, seed: int) -> Matrix:
 @cache
 def taught() -> Reading:
     rows = [near(direction, KINDS.count(kind), direction) for direction, kind in enumerate(Kind)]
-    return Reading(np.concatenate(rows), [kind for kind in Kind for _ in range(KINDS.count(kind))])
+    kinds = [kind for kind in Kind for _ in range(KINDS.count(kind))]
+    return reading_of(np.concatenate(rows), kinds)
 
 
 def at(kind: Kind) -> Matrix:
@@ -64,7 +67,7 @@ def test_it_tells_what_is_asked_of_an_administration() -> None:
 def test_it_tells_thanks_from_what_wants_something() -> None:
     reading = taught()
     for kind in set(Kind) - {Kind.OTHER}:
-        told = [reading.says(vector) >= reading.least_in_a_talk for vector in at(kind)]
+        told = [reading.wants(vector) >= reading.least_in_a_talk for vector in at(kind)]
         assert np.mean(told) < 0.1 if kind is Kind.CLOSING else np.mean(told) > 0.9
 
 
@@ -83,16 +86,29 @@ def test_a_correction_never_surely_goes_on() -> None:
 def test_the_same_vectors_teach_the_same() -> None:
     vectors = np.concatenate([at(kind) for kind in Kind])
     kinds = [kind for kind in Kind for _ in range(20)]
-    one, two = Reading(vectors, kinds), Reading(vectors, kinds)
+    one, two = reading_of(vectors, kinds), reading_of(vectors, kinds)
     probe = at(Kind.INQUIRY)[0]
     assert one.asked(probe) == two.asked(probe)
     assert one.goes_on(probe) == two.goes_on(probe)
 
 
+def test_what_is_stored_reads_as_what_was_trained() -> None:
+    stored = Reading.from_bytes(taught().to_bytes())
+    for vector in at(Kind.FOLLOW_UP):
+        assert stored.asked(vector) == taught().asked(vector)
+        assert stored.goes_on(vector) == taught().goes_on(vector)
+
+
+def test_what_is_shipped_was_trained_with_the_examples_and_the_model_of_today() -> None:
+    stale = "The examples have changed. Run: python -m ieim.search.train"
+    assert inquiry.shipped().examples == train.inquiry_digest(), stale
+    assert inquiry.shipped().embedder == embedder().id, stale
+
+
 def test_there_are_enough_examples_of_each_kind_and_none_twice() -> None:
-    texts = [text.casefold() for text, _ in examples()]
+    texts = [text.casefold() for text, _ in examples.messages()]
     assert len(texts) == len(set(texts))
-    kinds = [kind for _, kind in examples()]
+    kinds = [kind for _, kind in examples.messages()]
     assert {kind: kinds.count(kind) >= 100 for kind in Kind} == dict.fromkeys(Kind, True)
 
 
@@ -101,14 +117,6 @@ def embedder() -> Embedder:
     built = build_embedder({"KIND": "embedded"})
     assert built is not None
     return built
-
-
-@cache
-def model_reading() -> Reading:
-    texts, kinds = zip(*examples(), strict=True)
-    asked, names = zip(*aspects(), strict=True)
-    rows = embedder().documents(texts)
-    return Reading(rows, kinds, Aspects(embedder().documents(asked), names, rows))
 
 
 @real
@@ -126,7 +134,7 @@ def model_reading() -> Reading:
     ],
 )
 def test_the_model_tells_questions_from_small_talk(text: str, ours: bool) -> None:
-    found = fuse(release(), embedder(), model_reading()).asked(text, in_a_talk=False)
+    found = fuse(release(), embedder(), inquiry.shipped()).asked(text, in_a_talk=False)
     assert found is not None
     assert found.like >= found.least if ours else found.like < 0
 
@@ -150,7 +158,7 @@ def test_the_model_tells_questions_from_small_talk(text: str, ours: bool) -> Non
     ],
 )
 def test_the_model_tells_thanks_from_follow_ups(text: str, wants: bool) -> None:
-    found = fuse(release(), embedder(), model_reading()).asked(text, in_a_talk=True)
+    found = fuse(release(), embedder(), inquiry.shipped()).asked(text, in_a_talk=True)
     assert found is not None
     assert (found.like >= found.least) == wants
 
@@ -166,20 +174,20 @@ def test_the_model_tells_thanks_from_follow_ups(text: str, wants: bool) -> None:
     ],
 )
 def test_the_model_tells_whether_a_message_goes_on(text: str, least: float, most: float) -> None:
-    index = fuse(release(), embedder(), model_reading())
+    index = fuse(release(), embedder(), inquiry.shipped())
     assert least <= index.goes_on(text + TALK) <= most
 
 
-class Following(Reading):
-    """Takes every message for a follow-up, whatever it says."""
-
-    def goes_on(self, vector: object) -> float:
-        return 1.0
-
-
-def test_what_reads_like_a_follow_up_but_is_clearly_about_another_service_may_not_go_on() -> None:
+def random_reading() -> Reading:
     rows = np.random.default_rng(1).normal(size=(len(KINDS), 8)).astype(np.float32)
-    index = fuse(release(), Ideas(), Following(rows, KINDS))
+    return reading_of(rows, KINDS)
+
+
+def test_what_reads_like_a_follow_up_but_is_clearly_about_another_service_may_not_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Reading, "goes_on", lambda *_: 1.0)
+    index = fuse(release(), Ideas(), random_reading())
     assert index.goes_on(f"and what do I pay for that?{TALK}") == 1.0
     assert index.goes_on(f"and when it was lost or stolen?{TALK}") == 1.0
     assert index.goes_on(f"how do I file a tax return{TALK}") == 0.5
@@ -189,16 +197,11 @@ def requests(text: str, leans: float = 0.0) -> list[str]:
     """The parts of a message, where every clause reads as an inquiry that is clear by itself, or
     surely enough ``leans`` on others."""
 
-    class Clear(Reading):
-        def asked(self, vector: object) -> float:
-            return 1.0
-
-        def goes_on(self, vector: object) -> float:
-            return leans
-
-    rows = np.random.default_rng(1).normal(size=(len(KINDS), 8)).astype(np.float32)
-    index = fuse(release(), Ideas(), Clear(rows, KINDS))
-    return [text[part.start : part.end] for part in index.parts(text)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reading, "asked", lambda *_: 1.0)
+        patch.setattr(Reading, "goes_on", lambda *_: leans)
+        index = fuse(release(), Ideas(), random_reading())
+        return [text[part.start : part.end] for part in index.parts(text)]
 
 
 def test_statements_that_find_a_service_each_are_told_apart() -> None:
@@ -254,10 +257,7 @@ def test_without_examples_words_tell() -> None:
 
 def test_it_reads_nothing_while_the_embedder_is_gone() -> None:
     ideas = Ideas()
-    reading = Reading(
-        np.random.default_rng(1).normal(size=(len(KINDS), 8)).astype(np.float32), KINDS
-    )
-    index = fuse(release(), ideas, reading)
+    index = fuse(release(), ideas, random_reading())
     assert index.asked("I lost my passport", in_a_talk=False) is not None
     ideas.down = True
     assert index.asked("I lost my licence", in_a_talk=False) is None
@@ -272,3 +272,70 @@ def test_evidence_is_of_the_message_alone() -> None:
     assert len(own) == len(services)
     assert max(own) == best
     assert services[own.index(best)].key == "lost"
+
+
+FIELDS = ("fees", "requirements", WHOLE_SERVICE)
+
+
+def rows(seed: int, count: int = 30) -> Matrix:
+    return np.concatenate([near(direction, count, seed + direction) for direction in range(3)])
+
+
+@cache
+def about_fields() -> Reading:
+    names = [name for name in FIELDS for _ in range(30)]
+    kinds = [kind for kind in Kind for _ in range(40)]
+    return reading_of(near(3, len(kinds), 9), kinds, questions=rows(1), fields=names)
+
+
+def test_it_tells_what_is_asked_and_keeps_silent_about_all_else() -> None:
+    about = about_fields()
+    told = [about.fields(vector) for vector in rows(50, 10)]
+    assert told[:10] == [["fees"]] * 10
+    assert told[10:20] == [["requirements"]] * 10
+    assert sum(map(bool, told[20:])) <= 1
+
+
+def test_few_messages_of_all_sorts_are_taken_to_ask() -> None:
+    about = about_fields()
+    for name in ("fees", "requirements"):
+        assert np.mean([name in about.fields(vector) for vector in near(3, 200, 77)]) <= 0.1
+
+
+def test_the_examples_ask_the_same_of_several_subjects() -> None:
+    found = examples.questions()
+    assert len(found) == len({text for text, _ in found})
+    assert not any("{" in text for text, _ in found)
+    assert {"How much does a passport cost?".casefold()} <= {t.casefold() for t, _ in found}
+
+
+def test_without_meaning_nothing_is_said_of_it() -> None:
+    assert index_for(release()).asked_about("How much does it cost?") == ()
+    # The reading's vectors are of another width than the embedder's.
+    fused = fuse(release(), Ideas(), inquiry.shipped())
+    assert fused.asked_about("How much does it cost?") == ()
+
+
+@real
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("And how much is that?", ("fees",)),
+        ("how many days will I have to be patient", ("processing_time", "overview")),
+        ("What should be in my folder when I come to see you, which papers?", ("requirements",)),
+        ("On which days are you open?", ("contact",)),
+        ("Wer darf das beantragen?", ("applicability_summary",)),
+        ("E quanto costa?", ("fees",)),
+        ("Hoe lang duurt dat?", ("processing_time", "overview")),
+        ("How many days do I have to appeal?", ("overview", "processing_time")),
+        ("Am I allowed to stay while you decide?", ("overview",)),
+        ("ist es schon zu spät", ("overview",)),
+        ("What do I need to register a new address?", ("requirements",)),
+        ("My bicycle was stolen at the station", ()),
+        ("I want to marry in the spring", ()),
+        ("", ()),
+    ],
+)
+def test_it_tells_questions_that_it_was_not_taught(text: str, fields: tuple[str, ...]) -> None:
+    fused = fuse(demo(), embedder(), inquiry.shipped())
+    assert fused.asked_about(text) == fields

@@ -1,0 +1,196 @@
+"""A crisis by meaning: messages that are like what people in danger write.
+
+Kernel ridge regression on the vectors of the examples (:mod:`ieim.search.examples`). What the
+shipped examples teach is in ``crisis.npz``, made by ``python -m ieim.search.train``. Figures:
+docs/decisions/0018-crisis-by-meaning.md.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ieim.pipeline.ports import Matrix
+
+SHIPPED: Final = Path(__file__).with_suffix(".npz")
+
+PIECE: Final = 0.3
+"""By so much a piece of a sentence has to be surer than a sentence or the whole message: it is more
+seldom what somebody means to say."""
+
+SECOND: Final = 0.25
+"""A second flag counts when it is less sure than the surest one by no more than this."""
+
+MOST: Final = 16
+"""Sentences besides the whole message; of more, neighbours are read together. Each costs 3 ms."""
+
+SHORTEST: Final = 4
+"""Characters of the shortest sentence that is read alone."""
+
+_PIECE: Final = (8, 3)
+"""Characters and words of the shortest piece of a sentence that is."""
+
+_SENTENCE = re.compile(r"[^.!?…。！？؟\n]*(?:[.!?…。！？؟\n]+|$)")
+_CUT = re.compile(r"(?<=[,;،؛，；:–—])\s+|\s+(?=(?:and|und|et|y|e|و)\s)")
+"""Between two things that are said in one sentence; a guess by the commonest words for "and"."""
+
+_Numbers = npt.NDArray[np.float64]
+
+
+class Sign(NamedTuple):
+    """A flag of a message, the ``row`` of its vectors that shows it best, and whether it is weak:
+    over the threshold of what is flagged, but not over that of what waits for a person."""
+
+    code: str
+    row: int
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrisisModel:
+    """What examples taught; safe for threads.
+
+    ``vectors`` has a row of length 1 for each example, ``weights`` a row for each and a column for
+    each of ``codes``, ``shift`` what every text gets. ``narrow`` says how quickly likeness falls
+    with the distance. A flag is raised above ``threshold`` and holds an answer above ``strong``.
+    ``embedder`` made the vectors, ``examples`` is the digest of the texts and their flags.
+    """
+
+    embedder: str
+    examples: str
+    codes: tuple[str, ...]
+    vectors: Matrix
+    weights: _Numbers
+    shift: _Numbers
+    narrow: float
+    threshold: float
+    strong: float
+
+    @property
+    def width(self) -> int:
+        """The width of the vectors."""
+        return int(self.vectors.shape[1])
+
+    def flags(self, vectors: Matrix, *, pieces: int = 0) -> list[Sign]:
+        """Return the flags of a message, the surest first.
+
+        The first of ``vectors`` is the whole message, the others are its sentences, and the last
+        ``pieces`` of them what stands between their commas.
+        """
+        margins = self.margins(vectors)
+        margins[len(margins) - pieces :] -= PIECE
+        best = margins.max(axis=0)
+        least = max(self.threshold, float(best.max()) - SECOND)
+        order = sorted(range(len(self.codes)), key=lambda i: -best[i])
+        rows = margins[1:].argmax(axis=0) + 1 if len(margins) > 1 else margins.argmax(axis=0)
+        return [
+            Sign(self.codes[i], int(rows[i]), weak=bool(best[i] <= self.strong))
+            for i in order
+            if best[i] > least
+        ]
+
+    def margins(self, vectors: Matrix) -> _Numbers:
+        """Return, a row a text and a column a flag, by how much it is that rather than nothing."""
+        margins: _Numbers = likeness(vectors, self.vectors, self.narrow) @ self.weights
+        return margins + self.shift
+
+    def to_bytes(self, *, skip: int = 0) -> bytes:
+        """Return the model as an npz file, without its first ``skip`` vectors."""
+        file = io.BytesIO()
+        # Half precision moves a margin by less than 0.0002, and is half the size.
+        np.savez(
+            file,
+            embedder=self.embedder,
+            examples=self.examples,
+            codes=np.array(self.codes),
+            vectors=self.vectors[skip:].astype(np.float16),
+            weights=self.weights.astype(np.float32),
+            numbers=np.array([*self.shift, self.narrow, self.threshold, self.strong]),
+        )
+        return file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, first: CrisisModel | None = None) -> CrisisModel:
+        """Return the model of :meth:`to_bytes`, whose skipped vectors are those of ``first``."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            vectors = found["vectors"].astype(np.float32)
+            *shift, narrow, threshold, strong = found["numbers"].tolist()
+            return cls(
+                embedder=str(found["embedder"]),
+                examples=str(found["examples"]),
+                codes=tuple(found["codes"].tolist()),
+                vectors=vectors if first is None else np.concatenate([first.vectors, vectors]),
+                weights=found["weights"].astype(np.float64),
+                shift=np.array(shift),
+                narrow=narrow,
+                threshold=threshold,
+                strong=strong,
+            )
+
+
+@cache
+def shipped() -> CrisisModel:
+    """Return what the shipped examples teach with the embedded model."""
+    return CrisisModel.from_bytes(SHIPPED.read_bytes())
+
+
+def likeness(vectors: Matrix, examples: Matrix, narrow: float) -> Matrix:
+    """Return, from 0 to 1, how like each of ``vectors`` is to each of ``examples``."""
+    # In place, and in single precision: among themselves the examples take 160 MB.
+    found: Matrix = vectors.astype(np.float32) @ examples.T
+    found -= 1.0
+    found *= np.float32(narrow)
+    return np.exp(found, out=found)
+
+
+class Part(NamedTuple):
+    """Half-open code point offsets into the text as sent; ``piece`` of a sentence, or one."""
+
+    start: int
+    end: int
+    piece: bool = False
+
+
+def parts(text: str) -> list[Part]:
+    """Return the whole message, without white space around it, its sentences if several, and then
+    what stands between the commas of a sentence, as far as there is room."""
+    whole = _stripped(text, 0, len(text))
+    found = [_stripped(text, *match.span()) for match in _SENTENCE.finditer(text)]
+    sentences = [part for part in found if part.end - part.start >= SHORTEST]
+    if len(sentences) < 2:
+        return [whole, *_pieces(text, [whole])[:MOST]]
+    together = -(-len(sentences) // MOST)
+    groups = [sentences[i : i + together] for i in range(0, len(sentences), together)]
+    read = [Part(group[0].start, group[-1].end) for group in groups]
+    return [whole, *read, *_pieces(text, read)[: MOST - len(read)]]
+
+
+def _pieces(text: str, sentences: Sequence[Part]) -> list[Part]:
+    """Return the pieces of the ``sentences`` that have several; what is short is read with none."""
+    found: list[Part] = []
+    for sentence in sentences:
+        cuts = [match.end() for match in _CUT.finditer(text, sentence.start, sentence.end)]
+        places = zip([sentence.start, *cuts], [*cuts, sentence.end], strict=True)
+        pieces = [_stripped(text, *place) for place in places]
+        long = [each for each in pieces if _is_long(text[each.start : each.end])]
+        found += (each._replace(piece=True) for each in long if len(long) > 1)
+    return found
+
+
+def _is_long(piece: str) -> bool:
+    characters, words = _PIECE
+    return len(piece) >= characters and len(piece.split()) >= words
+
+
+def _stripped(text: str, start: int, end: int) -> Part:
+    part = text[start:end]
+    start += len(part) - len(part.lstrip())
+    return Part(start, max(start, end - (len(part) - len(part.rstrip()))))

@@ -1,0 +1,146 @@
+"""What a message is by its vector: asked of an administration or not, by itself or in a talk.
+
+Lines through the vectors of the examples (:mod:`ieim.search.examples`). What the shipped examples
+teach is in ``inquiry.npz``, made by ``python -m ieim.search.train``. Figures: docs/decisions/
+0020-what-a-message-is.md.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ieim.pipeline.reply.guidance import UNCLEAR
+
+SHIPPED: Final = Path(__file__).with_suffix(".npz")
+
+WITH: Final = {"processing_time": "overview"}
+"""How long it takes cannot be distinguished from how long one has: both fields are answered."""
+
+FIELD, CASE = "field:", "case:"
+"""How the names of lines begin that say which field a question asks about, and which case a message
+is that asks nothing; the line of what asks something is :data:`CASE` alone."""
+
+Vector = npt.NDArray[np.float32]
+_Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What examples taught; safe for threads.
+
+    ``slopes`` has a row for each of ``names``, ``biases`` what is added. ``limits`` are thresholds
+    by name. ``embedder`` made the vectors, ``examples`` is the digest of the texts and their kinds.
+    """
+
+    embedder: str
+    examples: str
+    names: tuple[str, ...]
+    slopes: _Numbers
+    biases: _Numbers
+    limits: Mapping[str, float]
+
+    @property
+    def width(self) -> int:
+        """The width of the vectors."""
+        return int(self.slopes.shape[1])
+
+    @property
+    def least(self) -> float:
+        """Below this value of :meth:`asked` a message is hardly ever an inquiry."""
+        return self.limits["least"]
+
+    @property
+    def least_in_a_talk(self) -> float:
+        """Below this value of :meth:`wants` a second message hardly ever wants anything."""
+        return self.limits["least_in_a_talk"]
+
+    def asked(self, vector: Vector) -> float:
+        """Return how much a text is like what is asked of an administration: about 1 where it is
+        like nothing else, about -1 where it is like what is not."""
+        return self._at("asked", vector)
+
+    def wants(self, vector: Vector) -> float:
+        """Return how much a second message is like one that wants something: about 1, or about -1
+        where it only closes the talk."""
+        return self._at("wants", vector)
+
+    def goes_on(self, vector: Vector) -> float:
+        """Return, from 0 to 1, how surely a message only goes on with what was said before it.
+
+        At most 0.5 where it may correct that: it has not left the talk, but means another service.
+        """
+        apart, sure = self.limits["apart"], self.limits["sure"]
+        share = (self._at("follows", vector) - apart) / max(sure - apart, 1e-9)
+        most = 1.0 if self._at("agrees", vector) >= self.limits["agrees"] else 0.5
+        return min(most, max(0.0, share))
+
+    def fields(self, vector: Vector) -> list[str]:
+        """Return the fields of a service that a text clearly asks about, the clearest first.
+
+        Mostly none. After the time that a service takes comes its description: it says how long one
+        has.
+        """
+        over = {
+            name.removeprefix(FIELD): value - self.limits[name]
+            for name, value in self._values(FIELD, vector).items()
+        }
+        found = sorted((name for name in over if over[name] > 0), key=lambda name: -over[name])
+        return list(dict.fromkeys([*found, *(WITH[name] for name in found if name in WITH)]))
+
+    def case(self, vector: Vector) -> str:
+        """Return the case that a text is most like, ``unclear`` where it is more unlike it than
+        like it: of the examples of another case 1 in 100 gets this far."""
+        values = self._values(CASE, vector)
+        best = max(values, key=lambda name: values[name], default=CASE)
+        return (best.removeprefix(CASE) or UNCLEAR) if values.get(best, 0.0) > 0 else UNCLEAR
+
+    def _at(self, name: str, vector: Vector) -> float:
+        row = self.names.index(name)
+        return float(vector.astype(np.float64) @ self.slopes[row] + self.biases[row])
+
+    def _values(self, prefix: str, vector: Vector) -> dict[str, float]:
+        names = [name for name in self.names if name.startswith(prefix)]
+        return {name: self._at(name, vector) for name in names}
+
+    def to_bytes(self) -> bytes:
+        """Return it as an npz file."""
+        file = io.BytesIO()
+        np.savez(
+            file,
+            embedder=self.embedder,
+            examples=self.examples,
+            names=np.array(self.names),
+            slopes=self.slopes,
+            biases=self.biases,
+            limits=np.array(list(self.limits)),
+            thresholds=np.array(list(self.limits.values())),
+        )
+        return file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Reading:
+        """Return what :meth:`to_bytes` made."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            limits = zip(found["limits"].tolist(), found["thresholds"].tolist(), strict=True)
+            return cls(
+                embedder=str(found["embedder"]),
+                examples=str(found["examples"]),
+                names=tuple(found["names"].tolist()),
+                slopes=found["slopes"],
+                biases=found["biases"],
+                limits=dict(limits),
+            )
+
+
+@cache
+def shipped() -> Reading:
+    """Return what the shipped examples teach with the embedded model."""
+    return Reading.from_bytes(SHIPPED.read_bytes())

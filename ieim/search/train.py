@@ -1,0 +1,247 @@
+"""Training from examples: ``python -m ieim.search.train`` makes ``crisis.npz`` and ``inquiry.npz``.
+
+Run it after a change of the examples or of the embedded model (half a minute). A site whose
+embedder is another one trains with the same functions, once, and so does one that publishes crisis
+examples besides the shipped ones. Every threshold is a share of the examples, each judged by all
+others; none was chosen by looking at the messages that measure it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ieim.pipeline import canonical
+from ieim.pipeline.knowledge import CASES
+from ieim.pipeline.ports import Matrix
+from ieim.search import crisis, examples, inquiry
+from ieim.search.crisis import CrisisModel
+from ieim.search.embedders import EmbeddedEmbedder
+from ieim.search.examples import CrisisExamples, Kind
+from ieim.search.inquiry import CASE, FIELD, Reading
+
+NARROW: Final = 3.5
+"""How quickly likeness falls with the distance, in average distances of the examples."""
+
+CRISIS_RIDGE: Final = 0.1
+INQUIRY_RIDGE: Final = 20.0
+"""How little a single example may bend. For inquiries little changes from 5 to 60."""
+
+FALSE_ALARMS: Final = 0.03
+"""The share of the near misses that may be flagged."""
+
+STRONG: Final = 0.005
+"""The share of them that may be flagged so surely that an answer waits for a person."""
+
+SURE: Final = 0.9
+"""Above this share of the inquiries that are clear by themselves a message surely goes on, unless
+it is below the same share of the corrections."""
+
+APART: Final = 0.7
+"""And below this share of the former it surely does not. Between them nobody can tell from the
+message alone."""
+
+MISSED: Final = 0.02
+"""The share of the inquiries that may look like nothing that is asked of an administration, and of
+what is wanted in a talk that may look like thanks alone."""
+
+ABOUT_A_FIELD: Final = 0.02
+"""So large a share of messages of all sorts is taken to ask about a field. Who tells a story speaks
+of time and papers too: only what looks most like a question about them counts."""
+
+_Numbers = npt.NDArray[np.float64]
+_Rows = npt.NDArray[np.bool_]
+
+
+def crisis_digest(found: CrisisExamples) -> str:
+    """Return the digest of crisis examples, texts and flags."""
+    return canonical.digest([found.texts, found.codes, found.near])
+
+
+def inquiry_digest() -> str:
+    """Return the digest of what trains :class:`Reading`, texts and kinds."""
+    messages = [
+        (text, kind.value, examples.cases().get(text, "")) for text, kind in examples.messages()
+    ]
+    return canonical.digest([messages, examples.questions()])
+
+
+def crisis_model(vectors: Matrix, found: CrisisExamples, *, embedder: str = "") -> CrisisModel:
+    """Return what ``found`` teaches, whose ``vectors`` are rows of length 1.
+
+    For the 6,300 shipped examples it takes some seconds, and 400 MB meanwhile.
+    """
+    vectors = vectors.astype(np.float32)
+    codes = tuple(sorted(set(found.codes) - {""}))
+    near = list(found.near)
+    # The average distance belongs to the embedder: some put all texts close together.
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    narrow = NARROW / max(1.0 - float(mean @ mean), 1e-6)
+    labels = np.array([[code == label for label in (*codes, "")] for code in found.codes])
+    target = labels[:, :-1].astype(np.float64) - labels[:, -1:]
+    shift = target.mean(axis=0)
+    matrix = crisis.likeness(vectors, vectors, narrow)
+    matrix.flat[:: len(matrix) + 1] += CRISIS_RIDGE
+    # Of the inverse only the columns of the near misses are needed.
+    columns = np.zeros((len(vectors), len(near)), dtype=np.float32)
+    columns[near, range(len(near))] = 1.0
+    solved = np.linalg.solve(matrix, np.c_[(target - shift).astype(np.float32), columns])
+    weights = solved[:, : len(codes)].astype(np.float64)
+    surest = np.zeros(1)
+    if near:
+        # Each near miss is judged by all other texts: what it taught of itself says nothing.
+        own = np.diag(solved[near, len(codes) :])
+        surest = np.sort((target[near] - weights[near] / own[:, None]).max(axis=1))
+    threshold, strong = (
+        float(surest[-1 - int(share * len(surest))]) for share in (FALSE_ALARMS, STRONG)
+    )
+    return CrisisModel(
+        embedder=embedder,
+        examples=crisis_digest(found),
+        codes=codes,
+        vectors=vectors,
+        weights=weights,
+        shift=shift,
+        narrow=narrow,
+        threshold=threshold,
+        strong=strong,
+    )
+
+
+def reading(embedder: str, embed: Callable[[Sequence[str]], Matrix]) -> Reading:
+    """Return the reading that the shipped examples teach, with the vectors that ``embed`` makes."""
+    messages, questions = examples.messages(), examples.questions()
+    rows = embed([text for text, _ in (*messages, *questions)])
+    return reading_of(
+        rows[: len(messages)],
+        [kind for _, kind in messages],
+        cases=[examples.cases().get(text, "") for text, _ in messages],
+        questions=rows[len(messages) :],
+        fields=[field for _, field in questions],
+        embedder=embedder,
+        digest=inquiry_digest(),
+    )
+
+
+def reading_of(
+    messages: Matrix,
+    kinds: Sequence[Kind],
+    *,
+    cases: Sequence[str] = (),
+    questions: Matrix | None = None,
+    fields: Sequence[str] = (),
+    embedder: str = "",
+    digest: str = "",
+) -> Reading:
+    """Return what messages of these ``kinds`` teach, whose vectors are rows of length 1.
+
+    ``cases`` has the case of each message that asks nothing of an administration, else an empty
+    text; ``fields`` what each of ``questions`` asks about.
+    """
+    known = messages.astype(np.float64)
+    of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
+    follows, clear, corrects = of[Kind.FOLLOW_UP], of[Kind.INQUIRY], of[Kind.CORRECTION]
+    asks = follows | corrects | clear
+    wants = follows | corrects | of[Kind.THANKS_AND_MORE]
+    closes = of[Kind.CLOSING]
+    lines: dict[str, tuple[_Numbers, float]] = {}
+    limits: dict[str, float] = {}
+
+    lines["asked"], alone = _line(known, (asks,), (closes | of[Kind.OTHER],))
+    limits["least"] = float(np.quantile(alone[asks], MISSED))
+    lines["wants"], alone = _line(known, (wants, clear), (closes,))
+    limits["least_in_a_talk"] = float(np.quantile(alone[wants], MISSED))
+    lines["follows"], alone = _line(known, (follows,), (clear,))
+    limits["apart"], limits["sure"] = np.quantile(alone[clear], (APART, SURE)).tolist()
+    lines["agrees"], alone = _line(known, (follows,), (corrects,))
+    limits["agrees"] = float(np.quantile(alone[corrects], SURE))
+    if questions is not None:
+        _add_fields(lines, limits, known, questions, fields)
+    if cases:
+        lines |= _case_lines(known, cases)
+    return Reading(
+        embedder=embedder,
+        examples=digest,
+        names=tuple(lines),
+        slopes=np.stack([slope for slope, _ in lines.values()]),
+        biases=np.array([bias for _, bias in lines.values()]),
+        limits=limits,
+    )
+
+
+def _add_fields(
+    lines: dict[str, tuple[_Numbers, float]],
+    limits: dict[str, float],
+    messages: _Numbers,
+    questions: Matrix,
+    fields: Sequence[str],
+) -> None:
+    """Add a line for each field, against questions about others and messages of all sorts."""
+    known = np.concatenate([questions, messages]).astype(np.float64)
+    each = np.array([*fields, *[""] * len(messages)])
+    groups = dict.fromkeys([*fields, ""])
+    for name in groups:
+        if name in (examples.WHOLE_SERVICE, ""):
+            continue
+        like = {name, inquiry.WITH.get(name, name)}
+        others = [each == other for other in groups if other not in like]
+        lines[FIELD + name], alone = _line(known, (each == name,), others)
+        limits[FIELD + name] = max(float(np.quantile(alone[each == ""], 1 - ABOUT_A_FIELD)), 0.0)
+
+
+def _case_lines(known: _Numbers, cases: Sequence[str]) -> dict[str, tuple[_Numbers, float]]:
+    """Return a line for each case, all of which weigh alike. What asks something is a case too, so
+    that nobody is thanked who wants something."""
+    names = [name for name in (*CASES, "") if name in set(cases)]
+    of = np.array([[case == name for name in names] for case in cases])
+    weight = (of / of.sum(axis=0)).sum(axis=1) * len(known) / len(names)
+    target = np.where(of, 1.0, -1.0)
+    middle, level = weight @ known / weight.sum(), weight @ target / weight.sum()
+    shifted = known - middle
+    weighted = weight[:, None] * shifted
+    matrix = shifted.T @ weighted + INQUIRY_RIDGE * np.eye(known.shape[1])
+    slopes = np.linalg.solve(matrix, weighted.T @ (target - level))
+    biases = level - middle @ slopes
+    return {CASE + name: (slopes[:, i], float(biases[i])) for i, name in enumerate(names)}
+
+
+def _line(
+    vectors: _Numbers, right: Sequence[_Rows], wrong: Sequence[_Rows]
+) -> tuple[tuple[_Numbers, float], _Numbers]:
+    """Return slope and bias for 1 where ``right`` and -1 where ``wrong``, by ridge regression.
+
+    Both sides weigh alike, and so does each group of a side; what is in neither counts nothing.
+    Also returns what each example gets from all others.
+    """
+    target = np.where(np.any(right, axis=0), 1.0, -1.0)
+    weight = np.zeros(len(vectors))
+    many = int(np.any([*right, *wrong], axis=0).sum())
+    for side in (right, wrong):
+        for rows in side:
+            weight[rows] = many / (2 * len(side) * rows.sum())
+    whole = weight.sum()
+    middle, level = weight @ vectors / whole, float(weight @ target) / whole
+    shifted = vectors - middle
+    weighted = weight[:, None] * shifted
+    inverse = np.linalg.inv(shifted.T @ weighted + INQUIRY_RIDGE * np.eye(vectors.shape[1]))
+    slope = inverse @ (weighted.T @ (target - level))
+    # What an example gets where it is left out follows from its own leverage.
+    leverage = weight * (np.einsum("ij,jk,ik->i", shifted, inverse, shifted) + 1 / whole)
+    alone = target - (target - (shifted @ slope + level)) / (1 - leverage)
+    return (slope, float(level - middle @ slope)), alone
+
+
+def main() -> None:
+    """Train with the embedded model, and write both files."""
+    embedder = EmbeddedEmbedder()
+    inquiry.SHIPPED.write_bytes(reading(embedder.id, embedder.documents).to_bytes())
+    found = examples.crisis()
+    model = crisis_model(embedder.documents(found.texts), found, embedder=embedder.id)
+    crisis.SHIPPED.write_bytes(model.to_bytes())
+
+
+if __name__ == "__main__":
+    main()
