@@ -106,7 +106,7 @@ class AdministrationSerializer(serializers.Serializer[Administration]):
     languages = serializers.ListField(child=serializers.CharField())
     emergency_number = serializers.CharField()
     help_numbers = serializers.SerializerMethodField()
-    contact = ContactSerializer(source="*")
+    contact = ContactSerializer(source="*", read_only=True)
     hours = serializers.SerializerMethodField()
 
     @extend_schema_field(HelpNumberSerializer(many=True))

@@ -1,45 +1,36 @@
-"""What the OpenAPI document says of the editors' operations."""
+"""The idiom of the editors' resources: methods of a viewset, each decorated as an operation.
+
+An operation validates the address and the body, serializes what the method returns, and says in
+the OpenAPI document what it takes and gives. What the services refuse becomes problem details.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
+from typing import Any
 
-from drf_spectacular.utils import (
-    OpenApiExample,
-    OpenApiParameter,
-    OpenApiResponse,
-    extend_schema,
-    extend_schema_view,
-)
-from rest_framework import serializers
+from django.http import Http404
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import APIException, PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.viewsets import ViewSetMixin
 
 from conversations.api import schema
 from conversations.api.schema import MEANINGS, Meaning
-from ieim.knowledge.bundles.rows import Table
-from ieim.studio.api.entry_serializers import ADDRESSES, ENTRIES, PAGES, ListQuerySerializer
-from ieim.studio.api.serializers import (
-    AnswersQuerySerializer,
-    AnswersSerializer,
-    DirectiveSerializer,
-    DirectivesSerializer,
-    FullReleaseSerializer,
-    GoldenRunSerializer,
-    ProposalSerializer,
-    ProposalsSerializer,
-    ProposeSerializer,
-    ReasonSerializer,
-    ReleaseSerializer,
-    ReleasesSerializer,
-    TrialsSerializer,
-    TrySerializer,
-    VersionsSerializer,
-)
-from ieim.studio.api.staff import Changed, NoVersion
-
-View = TypeVar("View", bound=type)
-Method = TypeVar("Method", bound=Callable[..., Any])
+from ieim.knowledge.bundles.bundle import BundleError
+from ieim.knowledge.models import Directive
+from ieim.knowledge.notices.services import Refused
+from ieim.studio.api.staff import Changed, NoVersion, StaffView
+from ieim.studio.drafts.editing import Invalid, OutOfScope, Stale
+from ieim.studio.proposals.services import BeyondScope, ProposalError
+from ieim.studio.standards.report import StandardError
+from ieim.studio.standards.services import Moved
+from ieim.studio.trying.asking import NoModel
+from ieim.studio.trying.services import GoldenError
 
 STAFF: Mapping[int, Meaning] = {
     **MEANINGS,
@@ -47,7 +38,7 @@ STAFF: Mapping[int, Meaning] = {
     401: ("Not logged in.", "", None),
     403: ("You do not have the right, or the CSRF token is missing.", "", None),
 }
-"""What staff's resources mean by a status."""
+"""The meanings of a status for staff's resources."""
 _MEANINGS: Mapping[int, Meaning] = {
     **STAFF,
     404: ("Not there, or of another agency.", "There is nothing at this address.", None),
@@ -58,201 +49,136 @@ _MEANINGS: Mapping[int, Meaning] = {
     428: ("There is neither `If-Match` nor `If-None-Match: *`.", NoVersion.default_detail, None),
     503: ("The model cannot be reached.", "", None),
 }
-_TAG = OpenApiParameter(
-    name="ETag",
-    type=str,
-    location=OpenApiParameter.HEADER,
-    description="The entry's version, for `If-Match`.",
-    response=[200, 201],
-)
-_SEEN = OpenApiParameter(
-    name="If-Match",
-    type=str,
-    location=OpenApiParameter.HEADER,
-    description="The ETag of the entry as you have seen it. `*` never fits.",
-    examples=[OpenApiExample("The ETag", value='"3"')],
-)
-_NEW = OpenApiParameter(
-    name="If-None-Match",
-    type=str,
-    location=OpenApiParameter.HEADER,
-    enum=["*"],
-    description="`*`: the entry must not be there yet.",
-)
-_TAGS = ["knowledge"]
-
-
 problems = partial(schema.problems, meanings=_MEANINGS)
 """Returns the answers with these statuses, as problem details."""
 
+MOVED = "The draft or the file is not what was previewed. Look at the preview again."
+FILE_REFUSED = "The file cannot be used. Nothing was changed."
 
-def entries(table: Table) -> Callable[[View], View]:
-    """Document the list of ``table``."""
-    return extend_schema_view(
-        get=extend_schema(
-            operation_id=f"list_{table}",
-            summary=f"Read the draft's {table}",
-            description="Those that you may see, a page at a time. Follow `next`.",
-            tags=_TAGS,
-            parameters=[ListQuerySerializer],
-            responses={200: PAGES[table], **problems(400, 401, 403)},
+
+class NotDone(APIException):
+    """A problem with a status; ``errors`` point at what is wrong."""
+
+    def __init__(
+        self, detail: str, errors: Sequence[Mapping[str, Any]] = (), *, status: int = 422
+    ) -> None:
+        super().__init__(detail)
+        self.status_code = status
+        self.errors = list(errors)
+
+
+def _bad_values(error: Invalid) -> NotDone:
+    errors = [
+        {"pointer": f"/{column}", "detail": f"{column} {one.text}"}
+        for column, found in error.problems.items()
+        for one in found
+    ]
+    return NotDone("Some values break a rule of the knowledge.", errors)
+
+
+def _bad_notice(error: Refused) -> NotDone:
+    problems = error.problems.items()
+    return NotDone(str(error), [{"pointer": f"/{f}", "detail": text} for f, text in problems])
+
+
+def _bad_file(error: StandardError) -> NotDone:
+    problems = [{"pointer": p.pointer, "detail": p.message} for p in error.problems]
+    return NotDone(FILE_REFUSED, problems)
+
+
+_PROBLEMS: Mapping[type[Exception], Callable[[Any], Exception]] = {
+    BeyondScope: lambda error: NotDone(" ".join(error.reasons), status=403),
+    ProposalError: lambda error: NotDone(" ".join(error.reasons)),
+    GoldenError: lambda error: NotDone(str(error)),
+    BundleError: lambda error: NotDone(
+        f"The draft cannot be used. {' '.join(map(str, error.errors))}"
+    ),
+    NoModel: lambda error: NotDone(str(error), status=503),
+    Invalid: _bad_values,
+    Refused: _bad_notice,
+    StandardError: _bad_file,
+    Moved: lambda _error: Changed(MOVED),
+    Stale: lambda error: Changed(error.message),
+    OutOfScope: lambda error: PermissionDenied(str(error)),
+    Directive.DoesNotExist: lambda _error: Http404(),
+}
+"""How what the services raise is answered; the first that fits counts."""
+
+
+class StaffViewSet(ViewSetMixin, StaffView):
+    """Resources for staff; the addresses say which method answers which verb."""
+
+    http_method_names = ["get", "head", "post", "put", "delete"]
+
+    def handle_exception(self, exc: Exception) -> Response:
+        for kind, problem in _PROBLEMS.items():
+            if isinstance(exc, kind):
+                answer = problem(exc)
+                answer.__cause__ = exc
+                return super().handle_exception(answer)
+        return super().handle_exception(exc)
+
+
+def operation(
+    operation_id: str,
+    summary: str,
+    description: str = "",
+    *,
+    query: type[Serializer[Any]] | None = None,
+    body: type[Serializer[Any]] | None = None,
+    answer: type[Serializer[Any]] | None = None,
+    status: int = 200,
+    also: Sequence[int] = (),
+    parameters: Sequence[OpenApiParameter] = (),
+    request: Any = None,
+    responses: Mapping[Any, Any] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
+    """Make a method of a viewset an operation of the API.
+
+    The method gets the validated ``query`` and ``body`` as arguments of these names, and returns
+    what ``answer`` serializes with ``status``, or a response. ``also`` are the statuses of problems
+    beside those that follow from the method's name (``index``, ``read`` and ``remove`` take no
+    body). ``request`` and ``responses`` document what is no JSON.
+    """
+
+    def decorate(method: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
+        @wraps(method)
+        def view(self: StaffViewSet, request: Request, **values: Any) -> HttpResponseBase:
+            if query is not None:
+                values["query"] = _validated(query(data=request.query_params.dict()))
+            if body is not None:
+                values["body"] = _validated(body(data=request.data))
+            result = method(self, request, **values)
+            if isinstance(result, HttpResponseBase):
+                return result
+            assert answer is not None  # noqa: S101
+            return Response(answer(result).data, status=status)
+
+        takes_body = method.__name__ not in ("index", "read", "remove")
+        statuses = {401, 403, *also}
+        if takes_body:
+            statuses |= {400, 411, 413, 415}
+        if query is not None:
+            statuses.add(400)
+        documented = extend_schema(
+            operation_id=operation_id,
+            summary=summary,
+            description=description or None,
+            tags=["knowledge"],
+            parameters=[*([query] if query else []), *parameters],
+            request=request or body,
+            responses={
+                **({status: answer} if answer else {}),
+                **problems(*sorted(statuses)),
+                **(responses or {}),
+            },
         )
-    )
+        return documented(view)
+
+    return decorate
 
 
-def entry(table: Table) -> Callable[[View], View]:
-    """Document one entry of ``table``."""
-    what, body, address = f"an entry of the draft's {table}", ENTRIES[table], ADDRESSES[table]
-    return extend_schema_view(
-        get=extend_schema(
-            operation_id=f"read_{table}_entry",
-            summary=f"Read {what}",
-            tags=_TAGS,
-            parameters=[address, _TAG],
-            responses={200: body, **problems(400, 401, 403, 404)},
-        ),
-        put=extend_schema(
-            operation_id=f"put_{table}_entry",
-            summary=f"Add or change {what}",
-            description=(
-                "Columns that are left out stay as they are. Who adds sends `If-None-Match: *`, "
-                "who changes `If-Match` with the version that was read."
-            ),
-            tags=_TAGS,
-            parameters=[address, _SEEN, _NEW, _TAG],
-            request=body,
-            responses={
-                200: body,
-                201: body,
-                **problems(400, 401, 403, 404, 411, 412, 413, 415, 422, 428),
-            },
-        ),
-        delete=extend_schema(
-            operation_id=f"remove_{table}_entry",
-            summary=f"Remove {what}",
-            description="422 while something else refers to it.",
-            tags=_TAGS,
-            parameters=[address, _SEEN],
-            responses={
-                204: OpenApiResponse(description="Removed."),
-                **problems(400, 401, 403, 404, 412, 422, 428),
-            },
-        ),
-    )
-
-
-releases = extend_schema(
-    operation_id="list_releases",
-    summary="Read the releases",
-    tags=_TAGS,
-    responses={200: ReleasesSerializer, **problems(401, 403)},
-)
-release = extend_schema(
-    operation_id="read_release",
-    summary="Read a release with its content",
-    tags=_TAGS,
-    responses={200: FullReleaseSerializer, **problems(401, 403, 404)},
-)
-proposals = extend_schema(
-    operation_id="list_proposals",
-    summary="Read the newest proposals",
-    tags=_TAGS,
-    responses={200: ProposalsSerializer, **problems(401, 403)},
-)
-propose = extend_schema(
-    operation_id="propose",
-    summary="Propose the draft, or an earlier release again",
-    description="The draft as it is now is kept; editing goes on. One proposal is open at a time. "
-    "422 names what is wrong with the draft, or says that the checks of a large one still run.",
-    tags=_TAGS,
-    request=ProposeSerializer,
-    responses={
-        201: ProposalSerializer,
-        **problems(400, 401, 403, 404, 411, 413, 415, 422),
-    },
-)
-proposal = extend_schema(
-    operation_id="read_proposal",
-    summary="Read a proposal",
-    tags=_TAGS,
-    responses={200: ProposalSerializer, **problems(401, 403, 404)},
-)
-
-
-def _decided(
-    name: str, summary: str, description: str, answer: type[serializers.Serializer[Any]]
-) -> Callable[[Method], Method]:
-    """Document one way to decide about a proposal."""
-    return extend_schema(
-        operation_id=f"{name}_proposal",
-        summary=summary,
-        description=description,
-        tags=_TAGS,
-        request=ReasonSerializer,
-        responses={200: answer, **problems(400, 401, 403, 404, 411, 413, 415, 422)},
-    )
-
-
-publish = _decided(
-    "publish",
-    "Publish what somebody else proposed",
-    "Where golden questions get worse, a `reason` is needed. Running turns keep their release.",
-    ReleaseSerializer,
-)
-refuse = _decided("refuse", "Turn a proposal down", "A `reason` is needed.", ProposalSerializer)
-withdraw = _decided(
-    "withdraw", "Withdraw your own proposal", "No reason is kept.", ProposalSerializer
-)
-
-_POSTED = (400, 401, 403, 404, 411, 413, 415, 422)
-golden_run = extend_schema(
-    operation_id="start_golden_run",
-    summary="Ask the golden questions of a proposal",
-    description="A worker asks them; `golden_run` of the proposal says how far that is.",
-    tags=_TAGS,
-    request=None,
-    responses={202: GoldenRunSerializer, **problems(*_POSTED)},
-)
-trial = extend_schema(
-    operation_id="try_question",
-    summary="Ask the draft and the published release",
-    description="Nothing of it is stored. It calls the model as a citizen's question would.",
-    tags=_TAGS,
-    request=TrySerializer,
-    responses={200: TrialsSerializer, **problems(400, 401, 403, 411, 413, 415, 422, 503)},
-)
-versions = extend_schema(
-    operation_id="list_versions",
-    summary="Read the versions of a service that answers were made from",
-    tags=_TAGS,
-    parameters=[ADDRESSES["services"]],
-    responses={200: VersionsSerializer, **problems(400, 401, 403, 404)},
-)
-answers = extend_schema(
-    operation_id="list_answers",
-    summary="Read which answers were made from a service",
-    tags=_TAGS,
-    parameters=[AnswersQuerySerializer],
-    responses={200: AnswersSerializer, **problems(400, 401, 403, 404)},
-)
-notices = extend_schema(
-    operation_id="list_notices",
-    summary="Read the notices",
-    tags=_TAGS,
-    responses={200: DirectivesSerializer, **problems(401, 403)},
-)
-add_notice = extend_schema(
-    operation_id="add_notice",
-    summary="Add a notice",
-    description="It applies at once: to new answers, and to what the stages are told.",
-    tags=_TAGS,
-    request=DirectiveSerializer,
-    responses={201: DirectiveSerializer, **problems(400, 401, 403, 411, 413, 415, 422)},
-)
-end_notice = extend_schema(
-    operation_id="end_notice",
-    summary="End a notice now",
-    tags=_TAGS,
-    request=None,
-    responses={200: DirectiveSerializer, **problems(*_POSTED)},
-)
+def _validated(serializer: Serializer[Any]) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    validated: dict[str, Any] = serializer.validated_data
+    return validated

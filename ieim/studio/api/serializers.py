@@ -1,18 +1,108 @@
-"""What the editors' resources take and give beside entries: releases, trials, answers, notices."""
+"""What the editors' resources take and give."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.api.reply_serializers import ReplySerializer
-from conversations.api.serializers import ClosedSerializer, MessageField
-from ieim.knowledge.bundles.columns import ID_LIMIT, TEXT_LIMIT
+from conversations.api.serializers import (
+    ClosedSerializer,
+    ExactTextField,
+    FieldErrorSerializer,
+    MessageField,
+    ProblemSerializer,
+)
+from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT, TEXT_LIMIT
+from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.pipeline.message.screen import MAX_CHARS
-from ieim.studio.api.entry_serializers import TextField
+from ieim.studio.exchange.formats import formats_of
 from ieim.studio.models import GoldenRun, Proposal
+
+LISTS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
+NUMBERS = frozenset({"threshold"})
+# The parser takes no NUL anywhere, so that is part of the shape.
+_TEXT = {"type": "string", "pattern": r"^[^\u0000]*$"}
+
+
+@extend_schema_field(_TEXT)
+class TextField(ExactTextField):
+    """A text of the knowledge; what it may hold is the rules' to say (422)."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        return "" if data == "" else super().run_validation(data)
+
+
+def _id(limit: int = ID_LIMIT, **options: Any) -> serializers.RegexField:
+    return serializers.RegexField(r"^[^\x00]+$", max_length=limit, trim_whitespace=False, **options)
+
+
+def _column(name: str) -> serializers.Field[Any, Any, Any, Any]:
+    if name in LISTS:
+        return serializers.ListField(child=TextField(), required=False)
+    if name in NUMBERS:
+        return serializers.DecimalField(
+            3, 2, min_value=0, max_value=1, required=False, allow_null=True
+        )
+    return TextField(required=False)
+
+
+def _entry(table: Table) -> type[ClosedSerializer]:
+    """Return the serializer of an entry: its columns, without those that address it, and more.
+
+    A body has the columns alone; what is left out stays as it is, or blank in a new entry.
+    """
+    fields: dict[str, Any] = {name: _column(name) for name in COLUMNS[table]}
+    for name in IDENTITY[table]:
+        fields[name] = serializers.CharField(read_only=True)
+    fields["version"] = serializers.IntegerField(read_only=True, help_text="What the ETag says.")
+    name = f"{_one(table)}EntrySerializer"
+    return type(name, (ClosedSerializer,), {**fields, "__doc__": f"One entry of {table}."})
+
+
+def _one(table: Table) -> str:
+    names = {"agencies": "Agency", "dictionary": "Dictionary", "services": "Service"}
+    return names.get(table, table.removesuffix("s").title().replace("_", ""))
+
+
+def _items(
+    name: str, item: type[serializers.Serializer[Any]], doc: str, **fields: Any
+) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of a list of ``item``."""
+    attributes = {"items": item(many=True), **fields, "__doc__": doc}
+    return type(f"{name}Serializer", (serializers.Serializer,), attributes)
+
+
+def _page(table: Table) -> type[serializers.Serializer[Any]]:
+    following = serializers.CharField(allow_null=True, help_text="Where the next page is.")
+    return _items(f"{_one(table)}Page", ENTRIES[table], f"A page of {table}.", next=following)
+
+
+def _address(table: Table) -> type[ClosedSerializer]:
+    """Return the serializer of an entry's address: the columns of its natural id."""
+    columns = COLUMNS[table]
+    fields = {n: _id(EXAMPLE_LIMIT, required=columns[n].required) for n in IDENTITY[table]}
+    return type(f"{_one(table)}AddressSerializer", (ClosedSerializer,), fields)
+
+
+ENTRIES: Mapping[Table, type[ClosedSerializer]] = {table: _entry(table) for table in TABLES}
+PAGES: Mapping[Table, type[serializers.Serializer[Any]]] = {t: _page(t) for t in TABLES}
+ADDRESSES: Mapping[Table, type[ClosedSerializer]] = {table: _address(table) for table in TABLES}
+
+
+class ListQuerySerializer(ClosedSerializer):
+    """The address of a list."""
+
+    agency = _id(required=False)
+    q = serializers.RegexField(
+        r"^[^\x00]+$", required=False, max_length=200, help_text="Words in its id or its name."
+    )
+    after = serializers.RegexField(
+        r"^[^\x00]+$", required=False, max_length=ID_LIMIT, help_text="As `next` has it."
+    )
 
 
 class ReleaseSerializer(serializers.Serializer[Any]):
@@ -25,10 +115,7 @@ class ReleaseSerializer(serializers.Serializer[Any]):
     current = serializers.BooleanField(help_text="Whether new turns are pinned to it.")
 
 
-class ReleasesSerializer(serializers.Serializer[Any]):
-    """All releases, newest first."""
-
-    items = ReleaseSerializer(many=True)
+ReleasesSerializer = _items("Releases", ReleaseSerializer, "All releases, newest first.")
 
 
 class FullReleaseSerializer(ReleaseSerializer):
@@ -76,15 +163,11 @@ class ProposalSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(GoldenRunSerializer(allow_null=True))
     def get_golden_run(self, proposal: Proposal) -> Any:
-        """Return the newest run of the golden questions, None before the first."""
         run = proposal.golden_runs.first()
         return None if run is None else GoldenRunSerializer(run).data
 
 
-class ProposalsSerializer(serializers.Serializer[Any]):
-    """The newest proposals, newest first."""
-
-    items = ProposalSerializer(many=True)
+ProposalsSerializer = _items("Proposals", ProposalSerializer, "The newest proposals, newest first.")
 
 
 class ProposeSerializer(ClosedSerializer):
@@ -173,8 +256,8 @@ class TrialsSerializer(serializers.Serializer[Any]):
 class AnswersQuerySerializer(ClosedSerializer):
     """Which answers."""
 
-    agency = serializers.RegexField(r"^[^\x00]+$", max_length=ID_LIMIT, trim_whitespace=False)
-    key = serializers.RegexField(r"^[^\x00]+$", max_length=ID_LIMIT, trim_whitespace=False)
+    agency = _id()
+    key = _id()
     version = serializers.RegexField(r"^[0-9a-f]{64}$", required=False)
     before = serializers.IntegerField(
         required=False, min_value=1, max_value=2**31 - 1, help_text="As `before` has it."
@@ -201,29 +284,27 @@ class VersionSerializer(serializers.Serializer[Any]):
     differences = DifferenceSerializer(many=True, allow_null=True)
 
 
-class VersionsSerializer(serializers.Serializer[Any]):
-    """The versions, the newest first."""
-
-    items = VersionSerializer(many=True)
+VersionsSerializer = _items("Versions", VersionSerializer, "The versions, the newest first.")
 
 
 class AnswerSerializer(serializers.Serializer[Any]):
     """One answer; no word of the citizen's."""
 
-    reference = serializers.CharField()
-    turn = serializers.UUIDField()
-    answered_at = serializers.DateTimeField()
-    origin = serializers.CharField()
-    language = serializers.CharField()
-    version = serializers.CharField()
+    reference = serializers.CharField(source="reply.turn.session.reference")
+    turn = serializers.UUIDField(source="reply.turn_id")
+    answered_at = serializers.DateTimeField(source="reply.created_at")
+    origin = serializers.CharField(source="reply.origin")
+    language = serializers.CharField(source="reply.turn.language")
+    version = serializers.CharField(source="service_sha256")
     corrected = serializers.BooleanField(help_text="Whether a correction notice was sent.")
 
 
-class AnswersSerializer(serializers.Serializer[Any]):
-    """A page of answers, the newest first."""
-
-    items = AnswerSerializer(many=True)
-    before = serializers.IntegerField(allow_null=True, help_text="For the next page.")
+AnswersSerializer = _items(
+    "Answers",
+    AnswerSerializer,
+    "A page of answers, the newest first.",
+    before=serializers.IntegerField(allow_null=True, help_text="For the next page."),
+)
 
 
 class DirectiveSerializer(ClosedSerializer):
@@ -236,7 +317,83 @@ class DirectiveSerializer(ClosedSerializer):
     ends_at = serializers.DateTimeField()
 
 
-class DirectivesSerializer(serializers.Serializer[Any]):
-    """Notices, those that end last first."""
+DirectivesSerializer = _items(
+    "Directives", DirectiveSerializer, "Notices, those that end last first."
+)
 
-    items = DirectiveSerializer(many=True)
+
+KINDS = [made.kind for made in formats_of(TABLES[0])]
+"""The endings: csv, xlsx, yaml, json."""
+
+
+class ExportQuerySerializer(ClosedSerializer):
+    """Which file."""
+
+    format = serializers.ChoiceField(KINDS)
+    agency = _id(required=False, help_text="One agency's entries alone. Labels belong to none.")
+
+
+class ImportQuerySerializer(ClosedSerializer):
+    """Whether to write."""
+
+    confirm = serializers.RegexField(
+        r"^[0-9a-f]{64}$",
+        required=False,
+        help_text="The `digest` of the preview. Without it nothing is written.",
+    )
+
+
+class StandardQuerySerializer(ImportQuerySerializer):
+    """Whose file it is, and whether to write."""
+
+    agency = _id(
+        required=False,
+        help_text="The agency that the file is for: only what is its own is taken. Needed by "
+        "accounts of single agencies.",
+    )
+
+
+class PlannedSerializer(serializers.Serializer[Any]):
+    """What happens to an entry."""
+
+    table = serializers.ChoiceField(list(TABLES))
+    entry = serializers.CharField(help_text="Its natural id.")
+    change = serializers.ChoiceField(["added", "changed"])
+    differences = DifferenceSerializer(many=True)
+
+
+class NoteSerializer(serializers.Serializer[Any]):
+    """A kind of value that has no place in the draft, or another form."""
+
+    what = serializers.ChoiceField(["left out", "changed"])
+    pattern = serializers.CharField(help_text="JSON Pointer into the file; `*` is any place.")
+    first = serializers.CharField(help_text="JSON Pointer to the first of them.")
+    times = serializers.IntegerField()
+    why = serializers.CharField()
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    """What a file would change, or has changed. Nothing is ever removed."""
+
+    written = serializers.BooleanField()
+    digest = serializers.CharField(help_text="Of the file and of the entries it is about.")
+    added = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    entries = PlannedSerializer(many=True)
+    warnings = serializers.ListField(child=serializers.CharField())
+    notes = NoteSerializer(many=True, help_text="Of a standard: what could not be mapped.")
+
+
+class FileErrorSerializer(FieldErrorSerializer):
+    """What is wrong with a file, and where."""
+
+    pointer = serializers.CharField(help_text="JSON Pointer into a standard's file, or empty.")
+    place = serializers.CharField(required=False, help_text="Which sheet of a workbook.")
+    line = serializers.IntegerField(required=False, help_text="Counted from 1.")
+
+
+class FileProblemSerializer(ProblemSerializer):
+    """A file that cannot be used: every reason."""
+
+    errors = FileErrorSerializer(many=True, required=False)

@@ -1,4 +1,4 @@
-"""What staff's resources share: the site's login, and versions that were seen."""
+"""The basis of staff's resources: the site's login, who may what, and versions as ETags."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def etag(version: int) -> str:
 
 
 def seen_version(request: Request) -> int:
-    """Return the version that the client says it has seen; ``*`` says nothing of that.
+    """Return the version in ``If-Match``; ``*`` is no version.
 
     Raises :class:`NoVersion` without ``If-Match`` and :class:`Changed` for what is no version.
     """
@@ -57,15 +57,14 @@ class StaffLogin(SessionAuthentication):
     """The cookie of the staff's login; what changes something needs the CSRF token as well."""
 
     def authenticate_header(self, request: Request) -> str:
-        """Return what a 401 says in ``WWW-Authenticate``: without it, it would be a 403."""
+        """Return ``WWW-Authenticate`` of a 401: without it, it would be a 403."""
         return "Session"
 
 
 class Listed(BasePermission):
-    """Whoever the table of addresses lets in."""
+    """Whoever :mod:`ieim.people.access` lets in."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Whether it does."""
         match = request.resolver_match
         return match is not None and allows(request.user, match.view_name, request.method or "")
 
@@ -78,7 +77,7 @@ class StaffView(views.View):
 
     @property
     def user(self) -> User:
-        """Who asks: the permissions let nobody in who is not logged in."""
+        # The permissions let nobody in who is not logged in.
         return cast(User, self.request.user)
 
 
@@ -89,7 +88,6 @@ class StaffLoginScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyp
     name = ["staff", "csrf"]
 
     def get_security_definition(self, auto_schema: AutoSchema) -> Any:
-        """Return the security schemes, in the order of their names."""
         return [
             {
                 "type": "apiKey",
@@ -106,6 +104,6 @@ class StaffLoginScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyp
         ]
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
-        """Return what an operation needs: the token only where it changes something."""
+        # The token is needed only where something is changed.
         reads = auto_schema.method in ("GET", "HEAD")
         return {name: [] for name in self.name[: 1 if reads else 2]}

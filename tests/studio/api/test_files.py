@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from ieim.people.roles import Role
-from ieim.studio.api.files import uploads
+from ieim.studio.api import files
 from ieim.studio.models import Change, Service
 from tests.review.people import person
 from tests.studio.api.editing_api import ROOT, Editor
@@ -148,7 +148,7 @@ def test_a_file_has_a_kind_and_a_size(ed: Editor, monkeypatch: pytest.MonkeyPatc
     assert send(ed, "services/file/", "", "text/csv").status_code == 400
     assert ed.get("services/file/").status_code == 400
     assert ed.get("labels/file/", format="csv", agency="passports").status_code == 400
-    monkeypatch.setattr(uploads.TableParser, "limit", 10)
+    monkeypatch.setattr(files.TableParser, "limit", 10)
     assert send(ed, "services/file/", FEES, "text/csv").status_code == 413
 
 

@@ -1,1 +1,0 @@
-"""The draft as files over REST."""
