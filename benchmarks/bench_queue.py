@@ -48,11 +48,10 @@ from ieim.pipeline.findings import Code
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge_services
 from ieim.studio.labels import STAGES
-from review import due
+from review import due, scope
 from review.models import AgencySet, ItemFlag, ReviewItem, SearchText
 from review.queue import fulltext
-from review.queue.paging import place
-from review.scope import belonging
+from review.queue.selectors import place
 
 ROUNDS = 15
 BATCH = 2_000
@@ -183,7 +182,7 @@ def _store(state: str, number: int, chance: random.Random) -> None:
 
 @cache
 def _set_of(ids: tuple[str, ...]) -> AgencySet | None:
-    return belonging.set_of(ids)
+    return scope.agency_set(ids)
 
 
 def measure(items: int) -> Iterator[tuple[str, Mapping[str, float]]]:

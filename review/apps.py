@@ -14,8 +14,8 @@ class ReviewConfig(AppConfig):
     def ready(self) -> None:
         """Let the audit record vouch for the rows of this app, and be searched by what it names."""
         from ieim.audit import admin, vouching
-        from review import vouched
-        from review.queue import searching
+        from review import audited
+        from review.queue import filters
 
-        admin.find_by(searching.chain_of)
-        vouching.register(*vouched.KINDS)
+        admin.find_by(filters.chain_of)
+        vouching.register(*audited.KINDS)

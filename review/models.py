@@ -70,7 +70,7 @@ class ReviewItem(models.Model):
     ``stage`` is a contract's id, ``reply`` when the reply as a whole is held, or ``person`` when
     the citizen asks for one. ``reasons`` are the finding codes, each once, in the order of the
     gate; ``reason`` is the first of them. ``agencies`` are those that it belongs to
-    (``review/scope/belonging.py``), None while none is known; ``agency`` is the one that has it
+    (``review/scope.py``), None while none is known; ``agency`` is the one that has it
     now: the only one found, or the one that it was handed to. ``urgency`` and ``language`` are what
     was known when it was opened (empty where nothing was). ``rank`` is how urgent it is, the lowest
     first: :data:`CRISIS`, :data:`SIGN`, or the target minutes of its urgency. A claim holds until

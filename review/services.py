@@ -12,15 +12,14 @@ from conversations.models import Turn
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import AWAITED, REPLY
-from review.deciding import locking
-from review.deciding.parents import parent_of
-from review.deciding.signing import second, signing
+from review import facets, scope
+from review.audited import ITEM
+from review.deciding import locking, signing
+from review.deciding.services import parent_of
+from review.facets import Facets
 from review.models import ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
-from review.scope import belonging, known
-from review.scope.known import Known
 from review.states import UNDECIDED, ReviewState
-from review.vouched import ITEM
 
 _DANGER = {Code.POLICY_RISK.value: 0, Code.CITIZEN_DANGER.value: 1}
 """The reasons that tell of danger, the surest first."""
@@ -38,7 +37,7 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     ``Turn.DoesNotExist``.
     """
     turn = Turn.objects.get(pk=turn_id)
-    facts = known.of_turn(turn)
+    facts = facets.of_turn(turn)
     if stage in AWAITED - {REPLY}:
         _give_way(turn)
     undecided = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED])
@@ -73,7 +72,7 @@ def settle(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
     Triage may have opened an item before an agency was found. ``by_person`` says that a person had
     a hand in the reply: only then does anybody have to sign it.
     """
-    belonging.refresh(turn_id)
+    scope.refresh_agencies(turn_id)
     return [Code.POLICY_UNSIGNED.value] if by_person and signing.unsigned(turn_id) else []
 
 
@@ -133,14 +132,14 @@ def _end(item: ReviewItem) -> None:
     )
 
 
-def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -> None:
+def _refresh(item: ReviewItem, turn: Turn, facts: Facets, codes: Sequence[str]) -> None:
     """Write what is known now; a reason that was told once stays."""
     # Danger comes first: it is what the person who picks an item has to know.
     told = dict.fromkeys([*item.reasons, *codes])
     reasons = sorted(told, key=lambda code: _DANGER.get(code, len(_DANGER)))
     priority = _priority(item.stage, reasons)
-    item.turn, item.rank = turn, known.rank(turn, facts, stage=item.stage, reasons=reasons)
-    belonging.refresh(turn.pk)
+    item.turn, item.rank = turn, facets.rank(turn, facts, stage=item.stage, reasons=reasons)
+    scope.refresh_agencies(turn.pk)
     item.refresh_from_db(fields=["agency", "agencies"])
     values = {
         "reasons": reasons,
@@ -149,8 +148,8 @@ def _refresh(item: ReviewItem, turn: Turn, facts: Known, codes: Sequence[str]) -
         "urgency": facts.urgency,
         "rank": item.rank,
         "language": facts.language,
-        "needs_second": second.needed(item),
-        "due_at": known.due_at(turn, facts, priority=priority, opened_at=item.opened_at),
+        "needs_second": signing.needs_second(item),
+        "due_at": facets.due_at(turn, facts, priority=priority, opened_at=item.opened_at),
     }
     ReviewItem.objects.filter(pk=item.pk).update(**values)
     for name, value in values.items():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from review.claims import views as claim_views
-from review.corrections import views as feedback_views
-from review.feedback import views as said_views
+from review import feedback as said_views
 from review.item import views
+from review.item import views as feedback_views
+from review.item import views as talk_views
 from review.metrics import views as metrics_views
+from review.queue import views as claim_views
 from review.queue import views as queue_views
-from review.talking import views as talk_views
 
 app_name = "review"
 
@@ -19,8 +19,8 @@ urlpatterns = [
     path("changes/", queue_views.changes, name="queue_changes"),
     path("bulk/", queue_views.bulk, name="bulk"),
     path("views/", queue_views.save_view, name="save_view"),
-    path("feedback/", said_views.feedback, name="feedback"),
-    path("feedback/item/", said_views.make_item, name="feedback_item"),
+    path("feedback/", said_views.feedback_page, name="feedback"),
+    path("feedback/item/", said_views.make_item_page, name="feedback_item"),
     path("metrics/", metrics_views.metrics, name="metrics"),
     path("metrics.csv", metrics_views.metrics_csv, name="metrics_csv"),
     path("<uuid:pk>/", views.item, name="item"),

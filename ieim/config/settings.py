@@ -249,7 +249,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "TurnState": "review.api.serializers.TURN_STATES",
         "ReviewState": "review.api.serializers.STATES",
-        "Action": "review.api.taking.ACTIONS",
+        "Action": "review.api.serializers.ACTIONS",
         "RecordedAction": "review.api.serializers.RECORDED",
         "FeedbackReason": "conversations.api.reply_serializers.REASONS",
         "PersonRequestState": "conversations.person.serializers.STATES",

@@ -9,7 +9,7 @@ from rest_framework.exceptions import APIException
 
 from ieim.pipeline.findings import Finding
 from ieim.studio.api import staff
-from review import words
+from review import finding_texts
 from review.deciding import Action, Refused, Unchosen, Unconfirmed
 
 OUTPUT = "/payload/output"
@@ -55,7 +55,7 @@ def _errors(findings: list[Finding], action: Action) -> Iterator[dict[str, Any]]
         place = OUTPUT + finding.path if action is Action.OVERRIDE else "/action"
         yield {
             "pointer": place,
-            "detail": f"{words.reason(finding.code)} {finding.message}",
+            "detail": f"{finding_texts.sentence(finding.code)} {finding.message}",
             "code": finding.code.value,
             "path": finding.path,
         }

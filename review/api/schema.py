@@ -21,13 +21,16 @@ from ieim.studio.api.schema import STAFF
 from review.api.errors import Changed, NoVersion
 from review.api.serializers import (
     DecidedSerializer,
+    DecideSerializer,
     ItemSerializer,
     PageSerializer,
+    QueueQuerySerializer,
+    SaidSerializer,
+    SaySerializer,
     StandingSerializer,
+    TakeoverSerializer,
 )
-from review.api.taking import DecideSerializer, QueueQuerySerializer, SaySerializer
 from review.deciding.answers import NOT_PASSED
-from review.talking.serializers import SaidSerializer, TakeoverSerializer
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

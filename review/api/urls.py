@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.urls import path
 
 from review.api import views
-from review.talking import api
 
 app_name = "review_api"
 
@@ -15,6 +14,6 @@ urlpatterns = [
     path("items/<uuid:pk>/claim/", views.Claim.as_view(), name="claim"),
     path("items/<uuid:pk>/release/", views.Release.as_view(), name="release"),
     path("items/<uuid:pk>/decide/", views.Decide.as_view(), name="decide"),
-    path("items/<uuid:pk>/talk/", api.Talk.as_view(), name="talk"),
-    path("items/<uuid:pk>/messages/", api.Messages.as_view(), name="messages"),
+    path("items/<uuid:pk>/talk/", views.Talk.as_view(), name="talk"),
+    path("items/<uuid:pk>/messages/", views.Messages.as_view(), name="messages"),
 ]

@@ -1,4 +1,4 @@
-"""The reviewers' resources: the queue, an item, its claim, its decision."""
+"""The reviewers' resources: the queue, an item, its claim, its decision, its conversation."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import parse_etags
 from django.utils.translation import gettext
+from rest_framework import exceptions
 from rest_framework.exceptions import ParseError, PermissionDenied
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -19,25 +20,31 @@ from rest_framework.response import Response
 
 from ieim.pipeline.canonical import DecimalEncoder
 from ieim.studio.api.staff import StaffView, etag
-from review import deciding
+from review import claims, deciding, talking
 from review.api import schema
 from review.api.errors import Changed, NotDecided, NoVersion, Taken
 from review.api.serializers import (
+    ACTIONS,
     DecidedSerializer,
     ItemSerializer,
     PageSerializer,
+    SaidSerializer,
+    SaySerializer,
     StandingSerializer,
+    TakeoverSerializer,
+    Wanted,
+    decision_of,
+    filters_of,
 )
-from review.api.taking import ACTIONS, Wanted, decision_of, filters_of
-from review.claims import services as claims
-from review.claims.services import ClaimRefused, ClaimTaken
+from review.claims import ClaimRefused, ClaimTaken
 from review.deciding import Action, Conflict, Decision, Refused, locking
+from review.item.presenters import wish
 from review.item.selectors import load
 from review.models import ReviewItem
 from review.queue import selectors
-from review.queue.paging import UnknownPage
-from review.queue.searching import Filters
-from review.talking.selectors import wish
+from review.queue.filters import Filters
+from review.queue.selectors import UnknownPage
+from review.talking import CannotTalk
 
 OPINIONS = (Action.AGREE, Action.DISAGREE)
 
@@ -181,3 +188,56 @@ def _address(filters: Filters, **place: str) -> str | None:
         return None
     query = urlencode(place)
     return f"{reverse('review_api:items')}?{filters.query}{'&' if filters.query else ''}{query}"
+
+
+class NotSaid(exceptions.APIException):
+    """422."""
+
+    status_code = 422
+
+
+class Talking(View):
+    """Something about the conversation of an item."""
+
+    def handle_exception(self, exc: Exception) -> Any:
+        """Answer with the problem that a service's refusal is."""
+        if isinstance(exc, ReviewItem.DoesNotExist):
+            exc = Http404()
+        elif isinstance(exc, (ClaimTaken, ClaimRefused)):
+            exc = Taken(str(exc))
+        elif isinstance(exc, CannotTalk):
+            exc = NotSaid(exc.message)
+        return super().handle_exception(exc)
+
+
+class Talk(Talking):
+    """A takeover."""
+
+    http_method_names = ["post", "delete"]
+
+    @schema.begin
+    def post(self, request: Request, pk: UUID) -> Response:
+        """Take a conversation over."""
+        takeover = talking.begin(item_id=pk, actor=self.user)
+        return Response(TakeoverSerializer(takeover).data)
+
+    @schema.hand_back
+    def delete(self, request: Request, pk: UUID) -> Response:
+        """Hand it back."""
+        talking.hand_back(item_id=pk, actor=self.user)
+        return Response(status=204)
+
+
+class Messages(Talking):
+    """What is said to the citizen."""
+
+    http_method_names = ["post"]
+
+    @schema.say
+    def post(self, request: Request, pk: UUID) -> Response:
+        """Write to the citizen."""
+        locking.find(pk, self.user)  # Of what is not there nothing else is said.
+        body = SaySerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        line = talking.say(item_id=pk, actor=self.user, text=body.validated_data["text"])
+        return Response(SaidSerializer(line).data, status=201)

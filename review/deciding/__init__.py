@@ -6,16 +6,11 @@ Every write is atomic; a refused one changes nothing.
 from __future__ import annotations
 
 from review.deciding.answers import complete_output
-from review.deciding.errors import Conflict, Refused, Unchosen, Unconfirmed
-from review.deciding.making import decide
-from review.deciding.parents import parent_of
+from review.deciding.locking import Conflict, Refused, Unchosen, Unconfirmed
 from review.deciding.permitted import may, opinion_wanted
 from review.deciding.previews import Preview, preview
-from review.deciding.signing.confirming import why as why_confirm
-from review.deciding.signing.signatures import sign
-from review.deciding.signing.signing import agencies as signing_agencies
-from review.deciding.signing.signing import missing as missing_signatures
-from review.deciding.signing.undoing import undo
+from review.deciding.services import decide, parent_of, sign, undo
+from review.deciding.signing import missing_signatures, signing_agencies, why_confirm
 from review.models import Action, Decision
 
 __all__ = [

@@ -18,11 +18,10 @@ from ieim.people.models import User
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
-from review.corrections import records
-from review.corrections.records import Content
-from review.deciding import answers, flow, permitted, texts
+from review.deciding import answers, permitted, records, texts
 from review.deciding.answers import Answer
-from review.deciding.errors import Conflict, Refused
+from review.deciding.locking import Conflict, Refused
+from review.deciding.records import Content
 from review.models import Action, Decision, ReviewItem
 
 
@@ -94,7 +93,7 @@ def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
     elif prepared.answer is not None:
         _put(item, action, prepared.answer)
     elif action is Action.RETRY:
-        stage = flow.stage_of(turn, item.stage)
+        stage = answers.stage_of(turn, item.stage)
         if stage is not None:
             resuming.ask_again(stage=stage)
         resuming.resume(turn=turn)
@@ -106,7 +105,7 @@ def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
 
 
 def _put(item: ReviewItem, action: Action, answer: Answer) -> None:
-    stage = flow.stage_of(item.turn, answer.contract)
+    stage = answers.stage_of(item.turn, answer.contract)
     if stage is None:
         raise Refused(gettext("This stage has not run, so it has no answer to correct."))
     approved = action is Action.APPROVE
@@ -136,7 +135,7 @@ def _approve(item: ReviewItem) -> Prepared:
     if item.stage == REPLY:
         said = _composed(item)
         return Prepared(Action.APPROVE, Content(said, said))
-    stage = flow.stage_of(item.turn, item.stage)
+    stage = answers.stage_of(item.turn, item.stage)
     if stage is None:
         raise Refused(gettext("The model has not answered here, so there is nothing to approve."))
     return _put_in_place(item, Action.APPROVE, answers.approving(stage))
@@ -145,7 +144,7 @@ def _approve(item: ReviewItem) -> Prepared:
 def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
     contract = payload.get("stage", item.stage)
     # Triage is corrected where it failed; the flow also where a fault shows only further on.
-    earlier = [*flow.done(item.turn)] if item.stage in (*ANSWERING, REPLY) else []
+    earlier = [*answers.done_answers(item.turn)] if item.stage in (*ANSWERING, REPLY) else []
     correctable = {item.stage, *earlier} & (ANSWERING | {item.stage}) - {REPLY}
     if not isinstance(contract, str) or contract not in correctable:
         raise Refused(
@@ -157,7 +156,7 @@ def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
 
 
 def _put_in_place(item: ReviewItem, action: Action, answer: Answer) -> Prepared:
-    said = records.last_readable(flow.stage_of(item.turn, answer.contract))
+    said = records.last_readable(answers.stage_of(item.turn, answer.contract))
     content = Content(answer.output, said, answer.evidence, answer.contract)
     return Prepared(action, content, answer=answer)
 
@@ -198,5 +197,5 @@ def _contract(item: ReviewItem) -> str:
 
 def _composed(item: ReviewItem) -> dict[str, Any] | None:
     """Return the reply that the pipeline has ready, None where it has none."""
-    said = flow.follow(item.turn).reply
+    said = answers.follow(item.turn).reply
     return None if said is None else said.as_dict()

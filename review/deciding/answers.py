@@ -1,20 +1,23 @@
-"""A stage's new answer: a person's own, or the model's with what a person may waive."""
+"""Answers of a turn's stages: where they lead to, and a person's in place of the model's."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.models import Stage, Turn
-from conversations.turns import flags
+from conversations.models import Attempt, Stage, Turn
+from conversations.record.replay import context_of
+from conversations.states import DONE_STAGE_STATUSES, StageStatus
+from conversations.turns import flags, languages
+from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
-from ieim.pipeline import results
+from ieim.pipeline import policy, results
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
@@ -22,12 +25,106 @@ from ieim.pipeline.gate import gate, shape, strict_json
 from ieim.pipeline.gate.gate import Judgement
 from ieim.pipeline.gate.quotes import Evidence, EvidenceDict
 from ieim.pipeline.ports import ModelAnswer
+from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.results import Result
+from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context, Output
-from ieim.pipeline.topology import STAGES
-from review.corrections import records
-from review.deciding import flow
-from review.deciding.errors import Refused
+from ieim.pipeline.topology import ANSWERING, FIRST, ORDER, SESSION_END, STAGES
+from review.deciding import records
+from review.deciding.locking import Refused
+
+Answers = Mapping[str, tuple[Output, Output]]
+"""``(output, state_merge)`` by contract."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where a turn gets to with the answers that it has: a ``reply``, or the ``waiting`` stage."""
+
+    reply: Reply | None
+    waiting: str
+
+
+def done_answers(turn: Turn) -> dict[str, tuple[Output, Output]]:
+    """Return the answers of the stages of ``turn`` that are done."""
+    return {
+        stage.contract: (stage.output, stage.state_merge)
+        for stage in turn.stages.all()
+        if StageStatus(stage.status) in DONE_STAGE_STATUSES
+        and stage.output is not None
+        and stage.state_merge is not None
+    }
+
+
+def context_for(
+    turn: Turn, contract: str, *, attempt: Attempt | None = None, as_seen: bool = False
+) -> Context:
+    """Return what an answer of ``contract`` is judged against: the stages before it, as they are.
+
+    For a stored ``attempt`` the response ids are those before it, else all of the session.
+    """
+    ids = Attempt.objects.filter(stage__turn__session_id=turn.session_id).exclude(response_id="")
+    if attempt is not None:
+        ids = ids.filter(pk__lt=attempt.pk)
+    return context_of(
+        turn,
+        _state(turn, {k: v for k, v in done_answers(turn).items() if _before(k, contract)}),
+        attempt=1 if attempt is None else attempt.number,
+        used=ids.values_list("response_id", flat=True),
+        as_seen=as_seen,
+    )
+
+
+def follow(turn: Turn, answers: Answers | None = None) -> Outcome:
+    """Return where the turn gets to, with ``answers`` put in the place of those that are stored.
+
+    Stages after one that is put in place are asked again, so what is stored of them does not count.
+    """
+    put = answers or {}
+    stored = {k: v for k, v in done_answers(turn).items() if all(_before(k, name) for name in put)}
+    known = stored | dict(put)
+    context = context_of(turn, _state(turn, {}))
+    outputs: dict[str, Output] = {}
+    stage_id = FIRST
+    while stage_id != SESSION_END:
+        if stage_id not in known:
+            return Outcome(None, stage_id)
+        outputs[stage_id], merge = known[stage_id]
+        context = replace(context, cached_state={**context.cached_state, **merge})
+        following = STAGES[stage_id].legal_next(outputs[stage_id], context)
+        if following is None:
+            return Outcome(None, stage_id)
+        stage_id = following
+    return Outcome(compose(outputs, context, language=languages.told(turn)), SESSION_END)
+
+
+def policy_findings(turn: Turn) -> list[Finding]:
+    """Return why policy holds the reply to a turn, as far as its triage is known."""
+    release = knowledge.release(turn.release_number)
+    triaged = {
+        name: output for name, (output, _) in done_answers(turn).items() if name not in ANSWERING
+    }
+    return [
+        *policy.decide(flags.of_rules(turn), triaged, release.labels),
+        *policy.language(turn.text, languages.supported(release)),
+    ]
+
+
+def stage_of(turn: Turn, contract: str) -> Stage | None:
+    """Return a turn's stage, None for one that has not run."""
+    return turn.stages.filter(contract=contract).first()
+
+
+def _before(contract: str, other: str) -> bool:
+    return contract in ANSWERING and ORDER[contract] < ORDER[other]
+
+
+def _state(turn: Turn, answers: Answers) -> dict[str, Any]:
+    state: dict[str, Any] = {"session_id": str(turn.session_id)}
+    for contract in sorted(answers, key=ORDER.__getitem__):
+        state |= answers[contract][1]
+    return state
+
 
 NOT_PASSED = gettext_noop(
     "This answer does not pass the checks. Correct what they name, then try again."
@@ -64,7 +161,7 @@ def complete_output(contract: str, turn: Turn, fields: Mapping[str, Any]) -> dic
     whole = {**filled, **fields}
     if "nextStep" in properties and "nextStep" not in fields:
         whole["nextStep"] = properties["nextStep"]["enum"][-1]
-        context = flow.context_for(turn, contract)
+        context = context_for(turn, contract)
         if not list(shape.findings(known.validator, whole, limit=1)):
             whole["nextStep"] = known.stage.legal_next(whole, context) or whole["nextStep"]
     return whole
@@ -91,7 +188,7 @@ def overriding(contract: str, turn: Turn, fields: object) -> Answer:
         raise Refused(
             gettext("The answer has a value that cannot be stored. Fill it in anew.")
         ) from error
-    context = flow.context_for(turn, contract)
+    context = context_for(turn, contract)
     judgement = gate.judge(contracts.load(contract), ModelAnswer(raw=raw), context)
     if not judgement.passed:
         raise Refused(gettext(NOT_PASSED), judgement.findings)
@@ -118,7 +215,7 @@ def approving(stage: Stage) -> Answer:
     if output is None:
         raise Refused(gettext("The model’s answer cannot be read. Correct it, or ask again."))
     contract = contracts.load(stage.contract)
-    context = flow.context_for(stage.turn, stage.contract, attempt=attempt, as_seen=True)
+    context = context_for(stage.turn, stage.contract, attempt=attempt, as_seen=True)
     located: list[Evidence] = []
     found = _not_waivable(contract, output, context, located)
     if found:

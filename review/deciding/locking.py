@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,11 +14,41 @@ from conversations.models import Turn
 from conversations.person import takeovers
 from conversations.person.models import Ended
 from ieim.people.models import User
+from ieim.pipeline.findings import Finding
 from ieim.pipeline.message.screen import refusal
-from review.deciding.errors import Conflict, Refused
+from review import scope
 from review.models import Action, ReviewItem
-from review.scope import reach
 from review.states import ReviewState
+
+
+class Refused(Exception):
+    """It may not be decided like this.
+
+    ``message`` is the plain sentence for the caseworker: what is wrong and what to do.
+    ``findings`` are the gate's, where the gate said no.
+    """
+
+    def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.findings = list(findings)
+
+
+class Unconfirmed(Refused):
+    """An approval in a crisis, without the confirmation that it needs."""
+
+
+class Unchosen(Unconfirmed):
+    """An approval of what the citizen has refused, likewise."""
+
+
+class Conflict(Exception):
+    """Somebody else changed the item meanwhile; ``message`` says who and what."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
 
 DECIDE = "review.decide_reviewitem"
 SUPERVISE = "review.supervise_reviewitem"
@@ -36,7 +67,7 @@ def find(item_id: UUID, actor: User, *, lock: bool = False) -> ReviewItem:
     Raises ``ReviewItem.DoesNotExist``, also for an item outside the actor's scope.
     """
     item = locked(item_id) if lock else _items().get(pk=item_id)
-    if not reach.sees(actor, item):
+    if not scope.sees(actor, item):
         raise ReviewItem.DoesNotExist(f"no item {item_id} in the scope of {actor}")
     return item
 

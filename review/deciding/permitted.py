@@ -15,12 +15,11 @@ from conversations.states import StageStatus, TurnState
 from ieim.people.models import User
 from ieim.pipeline.findings import WAIVABLE
 from ieim.pipeline.topology import AWAITED, PERSON, REPLY
+from review import scope
 from review.crisis import is_crisis
-from review.deciding import answers, flow, locking
-from review.deciding.errors import Refused
-from review.deciding.signing import second, signing
+from review.deciding import answers, locking, signing
+from review.deciding.locking import Refused
 from review.models import Action, Decision, ReviewItem
-from review.scope import reach
 from review.states import UNDECIDED, ReviewState
 
 NO_RIGHT = gettext_noop("You do not have the right to do this.")
@@ -45,7 +44,7 @@ class Case:
 def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
     """Return for each action "" when the actor may take it now, else the sentence why not."""
     now = timezone.now()
-    if not reach.sees(actor, item):
+    if not scope.sees(actor, item):
         return dict.fromkeys(Action, gettext(NO_RIGHT))
     # Most conditions are those of many actions: each is asked once.
     of_person, of_item = cache(partial(_ask, Case(item, actor, now))), cache(partial(_ask, item))
@@ -76,8 +75,8 @@ def _ask(about: T, condition: Callable[[T], str]) -> str:
 
 def opinion_wanted(item: ReviewItem) -> Decision | None:
     """Return the decision of an item that waits for a second person, None where none does."""
-    proposal = second.proposal_of(item)
-    return None if proposal is None or signing.waits(item, proposal) else proposal
+    proposal = signing.proposal_of(item)
+    return None if proposal is None or signing.waits_for_signatures(item, proposal) else proposal
 
 
 def _decides(case: Case) -> str:
@@ -143,7 +142,7 @@ def _asks_again(item: ReviewItem) -> str:
 
 
 def _corrects(item: ReviewItem) -> str:
-    if item.stage == REPLY and not flow.done(item.turn):
+    if item.stage == REPLY and not answers.done_answers(item.turn):
         return gettext("No stage has an answer yet that could be corrected. Write the reply.")
     return ""
 
@@ -155,7 +154,7 @@ def _approves(item: ReviewItem) -> str:
             if _held_by_policy(item)
             else gettext("There is no reply yet that could be approved.")
         )
-    stage = flow.stage_of(item.turn, item.stage)
+    stage = answers.stage_of(item.turn, item.stage)
     if stage is None:
         return gettext("The model has not answered here, so there is nothing to approve.")
     try:
@@ -207,7 +206,7 @@ def needs_opinion(item: ReviewItem, action: Action) -> bool:
         return False
     if action is Action.DISMISS and is_moot(item) and not is_crisis(item):
         return False
-    return second.needed(item)
+    return signing.needs_second(item)
 
 
 def is_moot(item: ReviewItem) -> bool:
@@ -220,7 +219,7 @@ def is_moot(item: ReviewItem) -> bool:
 
 
 def _stage_waits(item: ReviewItem) -> bool:
-    stage = flow.stage_of(item.turn, item.stage)
+    stage = answers.stage_of(item.turn, item.stage)
     return stage is not None and stage.status == StageStatus.NEEDS_REVIEW.value
 
 
@@ -230,7 +229,7 @@ def _of_triage(item: ReviewItem) -> bool:
 
 def _held_by_policy(item: ReviewItem) -> bool:
     waivable = {code.value for code in WAIVABLE}
-    return set(item.reasons) <= waivable and flow.follow(item.turn).reply is not None
+    return set(item.reasons) <= waivable and answers.follow(item.turn).reply is not None
 
 
 NOT_UNDOABLE = gettext_noop("There is no decision of yours here that can still be undone.")
@@ -253,7 +252,7 @@ def undo_problem(decision: Decision, actor: User, now: datetime) -> str:
         return gettext("Only its author or a supervisor can undo a decision.")
     if locking.held_by_other(item, actor, now):
         return locking.working(item)
-    if second.proposal_of(item) == decision:
+    if signing.proposal_of(item) == decision:
         return ""
     newest = item.decisions.order_by("created_at", "id").last()
     if action is Action.HAND_OVER and newest == decision:

@@ -17,10 +17,9 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.topology import AWAITED
 from ieim.studio.labels import stage_label
-from review.deciding import actions, flow, locking, permitted, texts
+from review.deciding import actions, answers, locking, permitted, signing, texts
 from review.deciding.actions import Prepared
-from review.deciding.errors import Refused
-from review.deciding.signing import second, signing
+from review.deciding.locking import Refused
 from review.models import Action, ReviewItem
 
 
@@ -61,7 +60,7 @@ def preview(*, item_id: UUID, actor: User, action: Action, payload: Mapping[str,
 def _preview(item: ReviewItem, actor: User, action: Action, payload: Mapping[str, Any]) -> Preview:
     if action is Action.UNDO:
         return Preview(None, gettext("The decision is taken back, and the item is open again."))
-    proposal = second.proposal_of(item)
+    proposal = signing.proposal_of(item)
     if action is Action.DISAGREE:
         return Preview(
             None, gettext("Nothing is sent. The item is open again, and both records stay.")
@@ -119,11 +118,11 @@ def _others(item: ReviewItem, actor: User) -> str:
     """Return the names of the agencies that have to sign beside the actor's; empty for none."""
     scope = agencies_of(actor)
     # Who decides signs for their own agencies at once.
-    others = [a for a in signing.agencies(item) if scope is not None and a not in scope]
+    others = [a for a in signing.signing_agencies(item) if scope is not None and a not in scope]
     known = knowledge.release(item.turn.release_number).agencies
     names = [known[a].name if a in known else a for a in others]
     both = gettext("{first} and {second}")
-    return reduce(lambda first, second: both.format(first=first, second=second), names or [""])
+    return reduce(lambda first, second: both.format(first=first, second=signing), names or [""])
 
 
 def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
@@ -160,8 +159,8 @@ def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]
 def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply | None, str]:
     answer = prepared.answer
     if answer is None:
-        return flow.follow(item.turn).reply, gettext("The citizen gets this reply at once.")
-    way = flow.follow(item.turn, {answer.contract: (answer.output, answer.state_merge)})
+        return answers.follow(item.turn).reply, gettext("The citizen gets this reply at once.")
+    way = answers.follow(item.turn, {answer.contract: (answer.output, answer.state_merge)})
     later = "" if answer.contract == signing.ANSWER else _others(item, actor)
     signs = gettext("Before it leaves, {others} has to sign.").format(others=later) if later else ""
     if way.reply is None:
@@ -169,7 +168,7 @@ def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
         said = gettext("The question goes on to the next step: {step} Then comes the answer.")
         goes = said.format(step=following)
         return None, f"{goes} {signs}".strip()
-    if flow.holds(item.turn):
+    if answers.policy_findings(item.turn):
         return way.reply, gettext(
             "This is the reply. The rules hold it: it comes back for approval."
         )

@@ -18,7 +18,7 @@ from ieim.pipeline.message.screen import STRIPPED_CLASS
 from ieim.pipeline.reply.plain_text import paragraphs
 from ieim.pipeline.reply.reply import Reply, render_answer, told_in
 from review import crisis
-from review.deciding.errors import Refused
+from review.deciding.locking import Refused
 from review.models import Action
 
 MAX_TEXT = 4000

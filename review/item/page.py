@@ -1,9 +1,9 @@
-"""The item page's context: what can be done now, with which form, and what was wrong."""
+"""The item page's context, and that of the preview: what can be done, and what it leads to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -11,28 +11,127 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from conversations.models import Stage
+from conversations import selectors as conversations
+from conversations.chat import reply_views
+from conversations.chat.presenters import ReplyView, TurnView
+from conversations.models import Reply, ReplyOrigin, Stage
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES
-from conversations.turns import languages
+from conversations.turns import languages, resuming
+from ieim.knowledge.notices import selectors as notices
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
-from review import crisis, deciding, words
-from review.claims import services as claims
-from review.deciding import Preview, Refused, permitted
-from review.deciding.signing import second, signing
-from review.feedback import selectors as feedback
-from review.item import previews
-from review.item.forms.actions import Choice, DecisionForm
-from review.item.forms.base import Desk, Problem
+from review import claims, crisis, deciding, feedback, finding_texts, labels
+from review.deciding import Preview, Refused, permitted, signing
+from review.item.decision_form import Choice, DecisionForm
+from review.item.forms import Desk, Problem
+from review.item.outputs import Statement, agency_name, statements
 from review.item.presenters import Linked, item_view, linked, person
-from review.item.sections import wording
-from review.item.sections.said import agency_name
 from review.item.selectors import Loaded
-from review.models import Action
+from review.models import Action, Decision
 from review.states import ReviewState
+
+ONCE_MORE = "once-more"
+"""What is posted to come to the step that asks once more before an approval in a crisis."""
+_ORIGINS: Mapping[str, ReplyOrigin] = {
+    Action.APPROVE: ReplyOrigin.MODEL_APPROVED,
+    Action.OVERRIDE: ReplyOrigin.STAFF_OVERRIDE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A reply beside the message, as the citizen sees it or would see it."""
+
+    title: str
+    reply: ReplyView
+    turn: TurnView
+
+
+def preview_context(
+    loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any], seen: Preview
+) -> dict[str, Any]:
+    """Return the context of the page that shows what a decision leads to."""
+    action = decision.action or Action.WRITE
+    agreed = signing.proposal_of(loaded.item) if action is Action.AGREE else None
+    kept = [
+        (name, value)
+        for name, values in (decision.data or QueryDict()).lists()
+        if name not in ("csrfmiddlewaretoken", "again", ONCE_MORE)
+        for value in values
+    ]
+    return {
+        "item": item_view(loaded),
+        "seen": seen,
+        "reply": shown(loaded, seen.reply, agreed.action if agreed else action)
+        if seen.reply
+        else None,
+        "turn": _turn(loaded),
+        "action": next(c.name for c in decision.choices if c.action == action),
+        "says": _says(loaded, decision, payload),
+        "reason": decision.reason,
+        "why_confirm": deciding.why_confirm(loaded.item, action),
+        "kept": kept,
+    }
+
+
+def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> Waiting | None:
+    """Return the reply that the citizen got, or that of a ``proposal``, or the one that is held.
+
+    None where there is none.
+    """
+    turn = loaded.item.turn
+    if hasattr(turn, "reply"):
+        got = reply_views.reply_view(turn.reply, turn)
+        return Waiting(gettext("What the citizen got"), got, conversations.turn_view(turn.pk))
+    if proposal is not None:
+        title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
+    elif loaded.item.stage == REPLY:
+        title, action, by = gettext("The reply that waits"), Action.APPROVE, Action.APPROVE.value
+    else:
+        return None
+    try:
+        seen = deciding.preview(item_id=loaded.item.pk, actor=user, action=action, payload={})
+    except Refused:
+        return None
+    if seen.reply is None:
+        return None
+    return Waiting(title, shown(loaded, seen.reply, by), _turn(loaded))
+
+
+def shown(loaded: Loaded, said: replies.Reply, action: str) -> ReplyView:
+    """Return a reply as the citizen's own page would show it after ``action``."""
+    turn = loaded.item.turn
+    release = languages.release_of(turn)
+    said = replace(said, notices=notices.of_reply(said.sources, timezone.now()))
+    stored = Reply(
+        turn=turn,
+        origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,
+        body=said.as_dict(),
+        marked=resuming.marked(turn.text, said, release),
+    )
+    return reply_views.reply_view(stored, turn)
+
+
+def _says(
+    loaded: Loaded, decision: DecisionForm, payload: Mapping[str, Any]
+) -> tuple[Statement, ...]:
+    """Return what a corrected answer says; nothing for other actions."""
+    if "output" not in payload:
+        return ()
+    contract, release = payload["stage"], decision.desk.release
+    whole = deciding.complete_output(contract, loaded.item.turn, payload["output"])
+    return statements(contract, whole, release)
+
+
+def _turn(loaded: Loaded) -> TurnView:
+    """Return the turn as its page will show it: with every step done."""
+    view = conversations.turn_view(loaded.item.turn_id)
+    return replace(view, steps=tuple(replace(step, status="done") for step in view.steps))
+
 
 CORRECT = "stage"
 """The name under which an earlier step to correct is posted, or named in the page's address."""
@@ -104,8 +203,8 @@ def context(
     """Return the page's context; ``data`` is a draft, ``problems`` what was wrong with it."""
     standing = _standing(loaded, user)
     decision = form(loaded, user, data, correct=correct)
-    proposal = second.proposal_of(loaded.item)
-    waits = proposal is not None and signing.waits(loaded.item, proposal)
+    proposal = signing.proposal_of(loaded.item)
+    waits = proposal is not None and signing.waits_for_signatures(loaded.item, proposal)
     signatures = _signatures(loaded, user, waits=waits)
     return {
         "item": item_view(loaded, user),
@@ -119,7 +218,7 @@ def context(
         "undoable": _undoable(loaded, user),
         "signatures": signatures,
         "signs": any(signature.may_sign for signature in signatures),
-        "waiting": previews.waiting(loaded, user, proposal),
+        "waiting": waiting(loaded, user, proposal),
         "draft": _draft(decision) if data is not None and not standing.mine else None,
         "errors": problems,
         "problem_title": title,
@@ -142,7 +241,7 @@ def changed(loaded: Loaded, viewer: int | None) -> str:
     """Return who changed the item since the page of the person ``viewer`` was made."""
     records = list(loaded.item.decisions.all())
     if records:
-        done = gettext(wording.DONE[records[-1].action]).lower()
+        done = gettext(labels.ACTIONS_DONE[records[-1].action]).lower()
         if records[-1].actor_id == viewer:
             said = gettext("You have decided this already ({done}). Your draft is kept below.")
             return said.format(done=done)
@@ -159,7 +258,7 @@ def changed(loaded: Loaded, viewer: int | None) -> str:
 def taken(loaded: Loaded, action: Action) -> str:
     """Return what was done, as a sentence for the next page."""
     said = gettext("Your decision on {reference} is stored: {done}.")
-    done = gettext(wording.DONE[action]).lower()
+    done = gettext(labels.ACTIONS_DONE[action]).lower()
     return said.format(reference=loaded.item.turn.session.reference, done=done)
 
 
@@ -181,7 +280,7 @@ def _sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Prob
     action = decision.action
     field_of = decision.form(action).field_of if action else str
     return [
-        Problem(f"{words.reason(f.code)} {f.message}", field_of(f.path), f.code.value)
+        Problem(f"{finding_texts.sentence(f.code)} {f.message}", field_of(f.path), f.code.value)
         for f in findings
     ]
 
@@ -253,9 +352,9 @@ def _draft(decision: DecisionForm) -> list[tuple[str, str]]:
     """Return what was typed, so that nothing is lost where it can no longer be sent."""
     data = decision.data or QueryDict()
     return [
-        (gettext(wording.TYPED[part]), value)
+        (gettext(labels.TYPED[part]), value)
         for name, values in data.lists()
-        if (part := name.rpartition("-")[2]) in wording.TYPED
+        if (part := name.rpartition("-")[2]) in labels.TYPED
         for value in values
         if value.strip()
     ]

@@ -8,28 +8,113 @@ from uuid import UUID
 
 from django.utils.translation import gettext, gettext_noop
 
-from conversations.models import Stage, Turn
-from conversations.turns import languages
+from conversations.models import PersonRequest, Stage, Turn
+from conversations.person.contacts import readable
+from conversations.person.models import Way
+from conversations.turns import choosing, flags, languages
+from conversations.turns.choosing import OptionView
 from ieim.people.models import User
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
 from ieim.studio.labels import stage_label
-from review import words
+from review import crisis, finding_texts, labels
 from review.crisis import of_sign
 from review.deciding import actions, permitted
-from review.item.sections import evidence, said, wording
-from review.item.sections.asked import AskedBack, asked_back
-from review.item.sections.danger import Danger, danger
-from review.item.sections.hints import Hint
-from review.item.sections.marking import Mark, Segment, segments
-from review.item.sections.offered import Missed, Offered, missed, offered
-from review.item.sections.rail import Step, rail
-from review.item.sections.said import Said
+from review.deciding.locking import DECIDE
+from review.item import message as evidence
+from review.item import outputs
+from review.item.message import Hint, Mark, Segment, segments
+from review.item.outputs import Statement
 from review.item.selectors import Loaded
+from review.item.stages import Missed, Offered, Step, missed, offered, rail
 from review.models import Decision, ReviewItem
 from review.states import ReviewState
-from review.talking.selectors import Wish, wish
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBack:
+    """What the citizen was offered, and what they made of it; ``chosen`` is an option's number,
+    0 for none."""
+
+    options: tuple[OptionView, ...]
+    ended: str
+    chosen: int
+
+
+def asked_back(turn: Turn, release: Release) -> AskedBack | None:
+    """Return what the citizen of a turn was asked, None where they never were."""
+    choice = choosing.choice_of(turn)
+    if choice is None:
+        return None
+    chosen = choice.offered.index(choice.chosen) + 1 if choice.chosen in choice.offered else 0
+    options = choosing.options(choice, release)
+    return AskedBack(options, gettext(labels.ASKED_BACK[choice.outcome]), chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """Why an item is in crisis.
+
+    ``names`` are the risks, ``words`` those of the citizen that show them, ``help_lines`` what the
+    citizen was shown at once, and the same in the knowledge's language.
+    """
+
+    names: str
+    words: tuple[str, ...]
+    help_lines: tuple[str, ...]
+
+
+def danger(turn: Turn) -> Danger | None:
+    """Return the danger that a citizen's words show, None where it shows none."""
+    labels = crisis.labels(turn)
+    if not labels:
+        return None
+    codes = {label.code for label in labels}
+    words = [turn.text[r["start"] : r["end"]] for r in turn.risks if r["code"] in codes]
+    words += [said for code, said in flags.of_feedback(turn) if code in codes]
+    return Danger(
+        names=", ".join(label.name for label in labels),
+        words=tuple(dict.fromkeys(filter(None, words))),
+        help_lines=crisis.help_lines(turn),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a citizen who asks for a person wants; ``contact`` only for who may decide on it.
+
+    ``about`` is what they had asked, empty where only words say it.
+    """
+
+    state: str
+    way: str
+    contact: str
+    hidden: bool
+    wanted_from: datetime | None
+    wanted_until: datetime | None
+    about: str
+    about_turn: UUID | None
+
+
+def wish(item: ReviewItem, user: User) -> Wish | None:
+    """Return the request for a person that an item is of; None for other items."""
+    asked = PersonRequest.objects.filter(turn=item.turn_id).select_related("about").first()
+    if item.stage != PERSON or asked is None:
+        return None
+    may = user.has_perm(DECIDE)
+    contact = readable(asked.contact) if asked.way == Way.CALL else asked.contact
+    return Wish(
+        state=asked.state,
+        way=asked.way,
+        contact=contact if may else "",
+        hidden=bool(asked.contact) and not may,
+        wanted_from=asked.wanted_from,
+        wanted_until=asked.wanted_until,
+        about=asked.about.text if asked.about is not None else "",
+        about_turn=asked.about_id,
+    )
+
 
 WAITS = gettext_noop("The citizen waits for the answer.")
 NOBODY_WAITS = gettext_noop("It is about what the message says: no citizen waits for it.")
@@ -109,7 +194,7 @@ class ItemView:
     risks: tuple[str, ...]
     moot: bool
     closes: bool
-    wanted: tuple[Said, ...]
+    wanted: tuple[Statement, ...]
     hints: tuple[Hint, ...]
     flow: tuple[Step, ...]
     beside: tuple[Step, ...]
@@ -148,13 +233,13 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         contract=item.stage,
         headline=_headline(item, dangers),
         danger=dangers,
-        reasons=tuple((words.reason(code), code) for code in item.reasons),
+        reasons=tuple((finding_texts.sentence(code), code) for code in item.reasons),
         stage=stage_label(item.stage),
         lead=_lead(item, len(attempts)),
-        state=gettext(words.STATES[item.state]),
+        state=gettext(finding_texts.ITEM_STATES[item.state]),
         decided=item.state == ReviewState.DECIDED.value,
         reference=turn.session.reference,
-        agencies=words.agencies(item, release),
+        agencies=finding_texts.agency_names(item, release),
         due_at=item.due_at,
         opened_at=item.opened_at,
         claimed_by=person(item.claimed_by),
@@ -167,7 +252,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> ItemView:
         segments=segments(turn.text, marks),
         marks=marks,
         risks=tuple(
-            dict.fromkeys(said.label_name(release, "risk_flags", r["code"]) for r in turn.risks)
+            dict.fromkeys(outputs.label_name(release, "risk_flags", r["code"]) for r in turn.risks)
         ),
         moot=item.stage == REPLY and permitted.is_moot(item),
         closes=actions.closes(item),
@@ -194,11 +279,11 @@ def person(user: User | None) -> str:
 
 def _headline(item: ReviewItem, dangers: Danger | None) -> str:
     if dangers is not None and of_sign(item):
-        said = gettext("Only a sign of danger, to be read, no answer waits: {dangers}")
-        return said.format(dangers=dangers.names)
+        outputs = gettext("Only a sign of danger, to be read, no answer waits: {dangers}")
+        return outputs.format(dangers=dangers.names)
     if dangers is not None:
         return gettext("In crisis: {dangers}").format(dangers=dangers.names)
-    return words.first_reason(item.reasons)
+    return finding_texts.first_sentence(item.reasons)
 
 
 def _lead(item: ReviewItem, attempts: int) -> str:
@@ -210,27 +295,27 @@ def _lead(item: ReviewItem, attempts: int) -> str:
     if item.stage == PERSON:
         return gettext("The citizen waits for a person.")
     if item.stage == REPLY:
-        return gettext(wording.told(item) if permitted.is_moot(item) else WAITS)
-    said = gettext(wording.STOPPED.get(attempts, wording.STOPPED_AFTER))
-    where = said.format(stage=stage_label(item.stage), number=attempts)
+        return gettext(labels.nobody_waits(item) if permitted.is_moot(item) else WAITS)
+    outputs = gettext(labels.STOPPED.get(attempts, labels.STOPPED_AFTER))
+    where = outputs.format(stage=stage_label(item.stage), number=attempts)
     waits = WAITS if item.stage in ANSWERING else NOBODY_WAITS
     return f"{where} {gettext(waits)}"
 
 
-def _wanted(stage: Stage | None, release: Release) -> tuple[Said, ...]:
+def _wanted(stage: Stage | None, release: Release) -> tuple[Statement, ...]:
     output = evidence.last_answer(stage) if stage is not None else None
-    return said.said(stage.contract, output, release) if stage is not None else ()
+    return outputs.statements(stage.contract, output, release) if stage is not None else ()
 
 
 def _asked_again(turn: Turn) -> str:
     if not hasattr(turn, "replaces"):
         return ""
     first = replies.Reply.from_dict(turn.replaces.turn.reply.body)
-    return gettext(wording.ASKED_AGAIN).format(name=first.still_about)
+    return gettext(labels.ASKED_AGAIN).format(name=first.still_about)
 
 
 def _turned_away(turn: Turn) -> str:
-    return gettext(wording.TURNED_AWAY) if hasattr(turn, "replaced") else ""
+    return gettext(labels.TURNED_AWAY) if hasattr(turn, "replaced") else ""
 
 
 def _exchange(turn: Turn) -> Exchange:
@@ -240,7 +325,7 @@ def _exchange(turn: Turn) -> Exchange:
         asked=turn.text,
         asked_at=turn.created_at,
         answer=replies.Reply.from_dict(turn.reply.body).as_text() if answered else "",
-        state=gettext(wording.TURNS[turn.state]),
+        state=gettext(labels.TURN_STATES[turn.state]),
         turned_away=_turned_away(turn),
     )
 
@@ -258,9 +343,9 @@ def linked(other: ReviewItem, item: ReviewItem) -> Linked:
     return Linked(
         id=other.pk,
         how=how,
-        reason=words.reasons(other.reasons),
+        reason=finding_texts.summary(other.reasons),
         stage=stage_label(other.stage),
-        state=gettext(words.STATES[other.state]),
+        state=gettext(finding_texts.ITEM_STATES[other.state]),
     )
 
 
@@ -269,7 +354,7 @@ def _decisions(item: ReviewItem) -> tuple[Decided, ...]:
     return tuple(
         Decided(
             id=record.pk,
-            what=gettext(wording.DONE[record.action]),
+            what=gettext(labels.ACTIONS_DONE[record.action]),
             who=person(record.actor),
             when=record.created_at,
             reason=record.reason,

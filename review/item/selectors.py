@@ -11,10 +11,9 @@ from django.utils import timezone
 from conversations.models import Stage, Turn
 from ieim.people.models import User
 from review.models import Decision, ReviewItem
-from review.queue.paging import Listing, keys
-from review.queue.searching import Filters
-from review.queue.selectors import listing
-from review.scope.reach import visible
+from review.queue.filters import Filters
+from review.queue.selectors import Listing, keys, listing
+from review.scope import visible
 from review.states import ReviewState
 
 USUAL = Filters()

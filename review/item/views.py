@@ -1,8 +1,8 @@
-"""The item page: one item to read, to decide, and to be sure of before it is decided."""
+"""The pages of one item: reading it, deciding it, and talking with its citizen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -10,21 +10,28 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
-from review import deciding
+from ieim.studio.trying import services as questions
+from review import corrections, deciding, talking
+from review.claims import ClaimRefused, ClaimTaken
+from review.corrections import NoCase
 from review.deciding import Conflict, Preview, Refused
 from review.item import page as pages
-from review.item import previews, selectors
-from review.item.forms.actions import DecisionForm
-from review.item.forms.base import Invalid, Problem
+from review.item import page as previews
+from review.item import selectors
+from review.item.decision_form import DecisionForm
+from review.item.forms import Invalid, Problem
 from review.item.selectors import Loaded
 from review.models import Action, ReviewItem
-from review.queue import lists
+from review.queue import filters as lists
+from review.scope import visible
+from review.talking import CannotTalk, talk_view
 
 
 @never_cache
@@ -224,3 +231,91 @@ def forget(request: HttpRequest, response: HttpResponse, draft: str) -> HttpResp
         samesite="Lax",
     )
     return response
+
+
+NEWEST = "newest"
+"""The place on the page where one reads the newest message and writes."""
+
+
+@never_cache
+@require_safe
+def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The whole conversation, and a box to write in while the caseworker has it.
+
+    For htmx, which looks again, what was said alone; and what can be done, once they have it no
+    more.
+    """
+    context = _context(request, pk)
+    if request.headers.get("HX-Request") == "true":
+        return render(request, "review/talking/again.html", {**context, "oob": True})
+    return render(request, "review/talking/talk.html", context)
+
+
+@never_cache
+@require_POST
+def begin(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Take the conversation over."""
+    return _answer(request, pk, talking.begin)
+
+
+@never_cache
+@require_POST
+def say(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Say something to the citizen; 422 with the draft where it cannot be said."""
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    answer = _answer(request, pk, talking.say, text=text)
+    return forget(request, answer, f"{pk}-talk") if answer.status_code == 303 else answer
+
+
+@never_cache
+@require_POST
+def hand_back(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Let the assistant answer again."""
+    return _answer(request, pk, talking.hand_back)
+
+
+def _answer(
+    request: HttpRequest, pk: UUID, change: Callable[..., object], **said: str
+) -> HttpResponse:
+    """Do something and show the conversation: 303, 409 where somebody else has it, 422."""
+    try:
+        change(item_id=pk, actor=member(request), **said)
+    except ReviewItem.DoesNotExist as error:
+        raise Http404 from error
+    except (ClaimTaken, ClaimRefused) as taken:
+        problem, status = str(taken), 409
+    except CannotTalk as refused:
+        problem, status = refused.message, 422
+    else:
+        response = redirect(f"{reverse('review:talk', args=[pk])}#{NEWEST}")
+        response.status_code = 303
+        return response
+    context = {**_context(request, pk), "problem": problem, "draft": said.get("text", "")}
+    return render(request, "review/talking/talk.html", context, status=status)
+
+
+def _context(request: HttpRequest, pk: UUID) -> dict[str, Any]:
+    try:
+        return {"talk": talk_view(pk, member(request))}
+    except ReviewItem.DoesNotExist as error:
+        raise Http404 from error
+
+
+@require_POST
+def golden(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Keep the decision of an item as a golden question, or say why it makes none."""
+    user = member(request)
+    item = get_object_or_404(visible(user).select_related("turn__session"), pk=pk)
+    try:
+        question, new = questions.keep(case=corrections.case_of(item), by=user)
+    except NoCase as error:
+        said = gettext("It makes no golden question. {why}")
+        messages.error(request, said.format(why=error))
+    else:
+        said = (
+            gettext("Kept as golden question {name}.")
+            if new
+            else gettext("It is a golden question already: {name}.")
+        )
+        messages.success(request, said.format(name=question.name))
+    return redirect("review:item", pk=item.pk)

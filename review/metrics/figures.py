@@ -10,18 +10,19 @@ from typing import Any, TypeVar
 
 from conversations.models import ReplyOrigin
 from review.metrics import queries
-from review.metrics.overdue import Overdue, overdue
 from review.metrics.queries import (
     Answered,
     Asked,
     Chosen,
     Decided,
+    Overdue,
     Period,
     Rated,
     Spent,
     Stopped,
     Told,
     WentOn,
+    overdue,
 )
 from review.models import Action
 

@@ -44,8 +44,9 @@ from conversations.models import (
     Unused,
 )
 from ieim.pipeline.topology import AWAITED
+from review.facets import AGENCY_STAGE
 from review.models import Action, Decision, ReviewItem
-from review.scope.known import AGENCY_STAGE
+from review.states import UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,3 +307,20 @@ def _agency_of(turn: str) -> Combinable:
         Value(""),
         output_field=CharField(),
     )
+
+
+class Overdue(NamedTuple):
+    """Items for an answer that are overdue and still open, by the day on which they were due."""
+
+    day: date
+    agency: str
+    items: int
+
+
+def overdue(period: Period) -> Iterator[Overdue]:
+    """Yield what was due in a period and is open all the same."""
+    left = ReviewItem.objects.filter(
+        stage__in=AWAITED, state__in=[state.value for state in UNDECIDED], due_at__lt=timezone.now()
+    )
+    items = within(left, period, "due_at", turn="turn_id")
+    return map(Overdue._make, summed(items, period, Count("pk")))

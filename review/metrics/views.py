@@ -16,10 +16,10 @@ from ieim.knowledge import selectors as knowledge
 from ieim.people.access import member
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
-from review.metrics import csv, wanted
+from review.metrics import csv, filters
 from review.metrics.figures import Figures, load
+from review.metrics.filters import BadPeriod, Filters
 from review.metrics.page import build
-from review.metrics.wanted import BadPeriod, Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,15 @@ class Seen:
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """The figures of a period; 400 with those of the last 28 days where the address is wrong."""
-    problem, asked = None, wanted.last_days(wanted.DEFAULT, timezone.localdate())
+    problem, asked = None, filters.last_days(filters.DEFAULT, timezone.localdate())
     try:
-        asked = wanted.parse(request.GET.dict(), timezone.localdate())
+        asked = filters.parse(request.GET.dict(), timezone.localdate())
     except BadPeriod as error:
         problem = error
     seen = _seen(request, asked)
     if asked.agency and asked.agency not in seen.agencies:
         problem = _no_agency()
-        asked = wanted.last_days(wanted.DEFAULT, timezone.localdate())
+        asked = filters.last_days(filters.DEFAULT, timezone.localdate())
         seen = _seen(request, asked)
     page = build(asked, seen.figures, seen.agencies, seen.people, seen.scope)
     context = {"page": page, "problem": problem, "typed": request.GET}
@@ -56,7 +56,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def metrics_csv(request: HttpRequest) -> HttpResponse:
     """The figures as CSV; 400 with a sentence where the address is wrong."""
     try:
-        asked = wanted.parse(request.GET.dict(), timezone.localdate())
+        asked = filters.parse(request.GET.dict(), timezone.localdate())
         seen = _seen(request, asked)
         if asked.agency and asked.agency not in seen.agencies:
             raise _no_agency()
@@ -78,7 +78,7 @@ def _no_agency() -> BadPeriod:
     )
 
 
-def _seen(request: HttpRequest, asked: Wanted) -> Seen:
+def _seen(request: HttpRequest, asked: Filters) -> Seen:
     user = member(request)
     scope = agencies_of(user)
     figures = load(asked.period, scope)

@@ -5,7 +5,8 @@ from django.conf import settings
 from django.db import migrations, models
 
 from review.queue import fulltext
-from review.vouched import GUARDS, guard
+from review.audited import GUARDS
+from review.audited import guard
 
 
 class Migration(migrations.Migration):

@@ -1,29 +1,154 @@
-"""What the queue shows, as plain values: the templates' whole vocabulary."""
+"""A page of the queue as plain values, and what has changed since it was loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
 from django.conf.locale import LANG_INFO
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 from django.utils.timezone import localtime
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 
+from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
+from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
 from ieim.studio.labels import STAGES, stage_label
-from review import words
+from review import finding_texts
 from review.crisis import is_crisis, of_sign
+from review.deciding import locking
+from review.labels import TURN_STATES
 from review.models import ReviewItem, SavedView
+from review.queue import filters as lists
 from review.queue import selectors
-from review.queue.searching import Filters, UnknownFilter
+from review.queue.filters import Filters, UnknownFilter
+from review.queue.selectors import Conversation, Count, Listing, place
 from review.states import ReviewState
+
+TABS: Mapping[str, str] = {
+    "open": gettext_noop("Open"),
+    "mine": gettext_noop("Mine"),
+    "second": gettext_noop("Waiting for a second opinion"),
+    "done": gettext_noop("Done"),
+}
+NOTHING: Mapping[str, str] = {
+    "open": gettext_noop(
+        "Nothing is waiting. New items appear here when the assistant cannot answer safely by"
+        " itself."
+    ),
+    "mine": gettext_noop("You have claimed nothing. Choose something from the open items."),
+    "second": gettext_noop("No decision waits for a second opinion."),
+    "done": gettext_noop("Nothing has been decided yet."),
+}
+LISTED: Mapping[str, str] = {
+    ReviewState.OPEN: "open",
+    ReviewState.CLAIMED: "open",
+    ReviewState.SECOND_OPINION: "second",
+    ReviewState.DECIDED: "done",
+}
+"""The list that an item of a state is in, whoever has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One list; ``count`` and ``crisis`` are empty where there is nothing to count."""
+
+    words: str
+    count: str
+    number: int
+    crisis: str
+    query: str
+    current: bool
+
+
+def tabs(
+    filters: Filters, counts: Mapping[str, Count], *, by_reference: bool = False
+) -> tuple[Tab, ...]:
+    """Return the lists with their numbers, the filters kept.
+
+    A conversation that was found ``by_reference`` is in none of them.
+    """
+    return tuple(
+        Tab(
+            words=gettext(name),
+            count=_capped(counts[tab].items) if tab in counts else "",
+            number=counts[tab].items if tab in counts else 0,
+            crisis=in_crisis(len(counts[tab].crises)) if tab in counts else "",
+            query=filters.but(tab=tab, q="") if by_reference else filters.but(tab=tab),
+            current=tab == filters.tab and not by_reference,
+        )
+        for tab, name in TABS.items()
+    )
+
+
+def in_crisis(number: int) -> str:
+    """Return how many items are in crisis, in words; empty for none."""
+    return gettext("{number} in crisis").format(number=_capped(number)) if number else ""
+
+
+def title(filters: Filters, crises: int, reference: str) -> str:
+    """Return the page's title: a crisis is seen even where the page is one tab among many.
+
+    ``reference`` is that of the conversation that was searched for, empty otherwise.
+    """
+    name = reference or gettext(TABS[filters.tab])
+    return f"({in_crisis(crises)}) {name}" if crises else name
+
+
+def nothing(filters: Filters, found: Conversation | None) -> str:
+    """Return what an empty list says."""
+    if found is not None:
+        told = found.elsewhere or not found.state
+        return "" if told else gettext("None of its messages has come to a person.")
+    if filters.q or filters.narrows:
+        return gettext("Nothing fits this search and these filters.")
+    return gettext(NOTHING[filters.tab])
+
+
+def conversation_sentence(found: Conversation) -> str:
+    """Return where a conversation stands, in a sentence."""
+    began = date_format(timezone.localtime(found.started_at), "j F Y")
+    if found.elsewhere:
+        said = gettext("The conversation {reference} is with another agency.")
+        return said.format(reference=found.reference)
+    if not found.state:
+        said = gettext("The conversation {reference} began on {day} and was erased.")
+        return said.format(reference=found.reference, day=began)
+    said = ngettext(
+        "The conversation {reference} began on {day} and has {number} message."
+        " Its last one: {state}.",
+        "The conversation {reference} began on {day} and has {number} messages."
+        " Its last one: {state}.",
+        found.messages,
+    )
+    return said.format(
+        reference=found.reference,
+        day=began,
+        number=found.messages,
+        state=gettext(TURN_STATES[found.state]).lower(),
+    )
+
+
+def recorded(user: User, found: Conversation) -> str:
+    """Return the address of what is recorded of a conversation, empty for who may not read it."""
+    if not user.has_perm("audit.view_auditevent"):
+        return ""
+    return f"{reverse('admin:audit_auditevent_changelist')}?{urlencode({'q': found.reference})}"
+
+
+def _capped(count: int) -> str:
+    return f"{selectors.COUNTED - 1}+" if count >= selectors.COUNTED else str(count)
+
 
 EXCERPT = 160
 """Characters of a message that a row shows."""
@@ -104,10 +229,10 @@ def queue_row(item: ReviewItem, user: User, release: Release | None, now: dateti
     dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
     return QueueRow(
         id=item.pk,
-        reason=_flags(release, dangers) or words.first_reason(item.reasons),
+        reason=_flags(release, dangers) or finding_texts.first_sentence(item.reasons),
         stage=stage_label(item.stage),
         excerpt=Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
-        agencies=words.agencies(item, release),
+        agencies=finding_texts.agency_names(item, release),
         urgency=_label(release, "urgencies", item.urgency),
         flags=tuple(_label(release, "risk_flags", c) for c in flags if c not in dangers),
         language=language_name(item.language),
@@ -200,7 +325,7 @@ def _choices(chosen: str, known: Mapping[str, str]) -> Iterator[Choice]:
 
 def _reasons() -> dict[str, str]:
     """Return the reasons by code; where several codes have one sentence, with the code."""
-    told = {str(code): words.reason(code) for code in words.REASONS}
+    told = {str(code): finding_texts.sentence(code) for code in finding_texts.SENTENCES}
     sentences = list(told.values())
     named = {
         code: sentence if sentences.count(sentence) == 1 else f"{sentence} ({code})"
@@ -247,3 +372,174 @@ def _escalates(release: Release | None, code: str) -> bool:
 
 def _flags(release: Release | None, codes: Iterable[str]) -> str:
     return ", ".join(_label(release, "risk_flags", code) for code in codes)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What is new on an open page: ``count`` items that it does not show, and its rows as they are.
+
+    ``crises`` is how many open items in crisis it does not show, whatever its list and filters,
+    ``missing`` the query string of the page that begins with the first of them, and ``title`` the
+    page's title. ``address`` asks for the next news, ``reload`` shows the new items.
+    ``digest`` is of all that can change.
+    """
+
+    count: int
+    crises: int
+    missing: str
+    title: str
+    rows: tuple[Live, ...]
+    digest: str
+    address: str
+    reload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows under a heading of their own."""
+
+    crisis: bool
+    rows: tuple[QueueRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    """All that the page shows; ``colleagues`` is empty for whom may not assign.
+
+    ``groups`` are the rows, those in crisis apart and first. ``found`` says where the conversation
+    stands whose reference was searched for, empty where none was; ``recorded`` is where an
+    auditor reads what was recorded of it. ``item_query`` is what an item's address says of the
+    list that led to it. ``no_agency`` says that no agency is set for whoever reads this.
+    """
+
+    filters: Filters
+    no_agency: bool
+    groups: tuple[Group, ...]
+    found: str
+    recorded: str
+    item_query: str
+    previous: str
+    next: str
+    tabs: tuple[Tab, ...]
+    selects: tuple[Select, ...]
+    views: tuple[Choice, ...]
+    colleagues: tuple[Choice, ...]
+    may_decide: bool
+    nothing: str
+    news: News
+
+
+def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: datetime) -> QueuePage:
+    """Return a page of a list; ``params`` may say ``after`` or ``before`` which place.
+
+    A constant number of queries. Raises :class:`review.queue.selectors.UnknownPage`.
+    """
+    listed = selectors.listing(user, filters, now)
+    after, before = params.get("after", ""), params.get("before", "")
+    page = selectors.page(listed, after=after, before=before)
+    release = knowledge.current_release()
+    counts = selectors.counts(user, now)
+    found = selectors.conversation(user, listed.session) if listed.session else None
+    rows = tuple(queue_row(item, user, release, now) for item in page.items)
+    if found:
+        rows = tuple(replace(row, listed=gettext(TABS[LISTED[row.state]])) for row in rows)
+    scope = agencies_of(user)
+    return QueuePage(
+        filters=filters,
+        no_agency=scope is not None and not scope,
+        groups=_groups(rows, apart=not listed.done and found is None),
+        found=conversation_sentence(found) if found else "",
+        recorded=recorded(user, found) if found else "",
+        item_query=f"?{query}" if (query := lists.carrying(filters)) else "",
+        previous=_address(filters, before=page.previous),
+        next=_address(filters, after=page.next),
+        tabs=tabs(filters, counts, by_reference=found is not None),
+        selects=selects(filters, release, scope),
+        views=views(SavedView.objects.filter(owner_id=user.pk), filters),
+        colleagues=_colleagues(user) if user.has_perm(locking.SUPERVISE) else (),
+        may_decide=user.has_perm(locking.DECIDE),
+        nothing=nothing(filters, found),
+        # New items before the first one show on an earlier page, where there is one.
+        news=_news(
+            filters,
+            0,
+            [row.live for row in rows],
+            _crises(counts, filters, listed, [row.id for row in rows]),
+            start=page.previous,
+            until=page.next,
+        ),
+    )
+
+
+def news(
+    user: User,
+    filters: Filters,
+    params: Mapping[str, str],
+    shown: Sequence[UUID],
+    now: datetime,
+) -> News:
+    """Return what has changed on a page that shows ``shown`` between ``start`` and ``until``."""
+    listed = selectors.listing(user, filters, now)
+    start, until = params.get("start", ""), params.get("until", "")
+    there = selectors.keys_between(listed, after=start, until=until)
+    count = len(set(there) - set(shown))
+    found = {item.pk: item for item in selectors.rows(shown, user)}
+    rows = [live(found.get(pk), pk, user, now) for pk in shown]
+    counts = selectors.counts(user, now, "open", "second")
+    crises = _crises(counts, filters, listed, shown)
+    return _news(filters, count, rows, crises, start=start, until=until)
+
+
+def _groups(rows: tuple[QueueRow, ...], *, apart: bool) -> tuple[Group, ...]:
+    crises = tuple(row for row in rows if apart and row.crisis)
+    groups = (Group(True, crises), Group(False, rows[len(crises) :]))
+    return tuple(group for group in groups if group.rows)
+
+
+def _crises(
+    counts: Mapping[str, Count], filters: Filters, listed: Listing, shown: Collection[UUID]
+) -> tuple[int, str, str]:
+    """Return how many open items in crisis a page does not show, where, and the page's title."""
+    free = counts["open"].crises
+    crises = len(free) + len(counts["second"].crises)
+    reference = listed.session.reference if listed.session else ""
+    hidden = [number for number, key in enumerate(free) if key[2] not in shown]
+    # A list begins after a place: that of the one before the first that is missing.
+    after = place(free[hidden[0] - 1]) if hidden and hidden[0] else ""
+    missing = _address(Filters(), after=after)
+    return len(hidden), missing, title(filters, crises, reference)
+
+
+def _news(
+    filters: Filters,
+    count: int,
+    rows: Iterable[Live],
+    crises: tuple[int, str, str],
+    *,
+    start: str,
+    until: str,
+) -> News:
+    live = tuple(rows)
+    digest = hashlib.sha256(repr((count, *crises, live)).encode()).hexdigest()[:16]
+    values = {
+        "start": start,
+        "until": until,
+        "shown": ",".join(row.id.hex for row in live),
+        "known": digest,
+    }
+    address = "&".join(part for part in (filters.query, urlencode(values, safe=",")) if part)
+    return News(count, *crises, live, digest, address, filters.query)
+
+
+def _address(filters: Filters, **place: str) -> str:
+    """Return a page's query string, empty where there is no such page."""
+    if not any(place.values()):
+        return ""
+    return "&".join(part for part in (filters.query, urlencode(place)) if part)
+
+
+def _colleagues(user: User) -> tuple[Choice, ...]:
+    backend = "django.contrib.auth.backends.ModelBackend"
+    found = User.objects.with_perm(locking.DECIDE, backend=backend)
+    named = sorted((selectors.name_of(each), each.get_username(), each.pk) for each in found)
+    return tuple(Choice(username, name, pk == user.pk) for name, username, pk in named)

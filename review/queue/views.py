@@ -1,12 +1,13 @@
-"""The queue: what waits for a person, and what is done with several items at once."""
+"""The queue: what waits for a person, claiming it, and what is done with several items at once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -15,14 +16,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
-from review.queue import bulk as bulk_actions
+from review import claims, scope
+from review.claims import ClaimRefused, ClaimTaken
+from review.models import ReviewItem
+from review.queue import filters as lists
 from review.queue import presenters as queue_presenters
-from review.queue import saved as saved_views
 from review.queue import selectors
-from review.queue.bulk import NotDone, Said
-from review.queue.page import news, queue_page
-from review.queue.paging import UnknownPage
-from review.queue.searching import Filters, UnknownFilter
+from review.queue import services as bulk_actions
+from review.queue import services as saved_views
+from review.queue.filters import Filters, UnknownFilter
+from review.queue.presenters import news, queue_page
+from review.queue.selectors import UnknownPage
+from review.queue.services import BulkResult, NotDone
 
 MOST_SHOWN = 2 * selectors.PAGE_SIZE
 _KEPT = "review-bulk"
@@ -71,9 +76,9 @@ def bulk(request: HttpRequest) -> HttpResponse:
 
     Where nothing was done, the list shows the form as it was sent.
     """
-    said = Said()
+    said = BulkResult()
     try:
-        said = bulk_actions.carry_out(member(request), request.POST)
+        said = bulk_actions.act_on_items(member(request), request.POST)
     except NotDone as refused:
         messages.error(request, refused.message)
     for sentence in said.done:
@@ -82,7 +87,7 @@ def bulk(request: HttpRequest) -> HttpResponse:
         messages.warning(request, sentence)
     if not said.done:
         request.session[_KEPT] = {
-            "chosen": request.POST.getlist("item")[: bulk_actions.MOST],
+            "chosen": request.POST.getlist("item")[: bulk_actions.MOST_ITEMS],
             "do": request.POST.get("do", ""),
             "to": request.POST.get("to", ""),
             "reason": request.POST.get("reason", ""),
@@ -98,10 +103,10 @@ def save_view(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("name", "")
     try:
         if "delete" in request.POST:
-            saved_views.delete(owner=member(request), name=name)
+            saved_views.delete_view(owner=member(request), name=name)
             messages.success(request, gettext("The view “{name}” is deleted.").format(name=name))
         else:
-            view = saved_views.save(
+            view = saved_views.save_view(
                 owner=member(request), name=name, query=request.POST.get("query", "")
             )
             messages.success(request, gettext("The view “{name}” is saved.").format(name=view.name))
@@ -119,3 +124,64 @@ def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> H
     response = redirect(wanted if ours else otherwise or reverse("review:queue"))
     response.status_code = 303
     return response
+
+
+@never_cache
+@require_POST
+def claim(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Claim an item and open it."""
+    return _answer(request, pk, claims.claim)
+
+
+@never_cache
+@require_safe
+def held(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """204 while the person has the item, 409 when not: the open page asks every few seconds."""
+    user = member(request)
+    item = get_object_or_404(scope.visible(user), pk=pk)
+    return HttpResponse(status=204 if claims.holds(item, user, timezone.now()) else 409)
+
+
+@never_cache
+@require_POST
+def renew(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Let a claim hold for longer: the item page asks for it while it is open."""
+    return _answer(request, pk, claims.renew)
+
+
+@never_cache
+@require_POST
+def release(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Give a claim back and go to the queue."""
+    return _answer(request, pk, claims.release, to_queue=True)
+
+
+@never_cache
+@require_POST
+def take_over(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Claim an item whoever has it, and open it."""
+    return _answer(request, pk, claims.take_over)
+
+
+def _answer(
+    request: HttpRequest, pk: UUID, change: Callable[..., ReviewItem], *, to_queue: bool = False
+) -> HttpResponse:
+    """Change a claim and say so: htmx gets the fragment, 409 with the reason where it fails."""
+    problem, item = "", None
+    try:
+        item = change(item_id=pk, actor=member(request))
+    except ReviewItem.DoesNotExist as error:
+        raise Http404 from error
+    except ClaimTaken as taken:
+        problem = str(taken)
+    except ClaimRefused as refused:
+        problem = refused.message
+    if request.headers.get("HX-Request") == "true":
+        live = item and queue_presenters.live(item, pk, member(request), timezone.now())
+        context = {"live": live, "item": item, "problem": problem}
+        return render(request, "review/queue/claim.html", context, status=409 if problem else 200)
+    if problem:
+        messages.error(request, problem)
+    filters = lists.carried(request)
+    address = lists.queue_address(filters) if to_queue else lists.item_address(pk, filters)
+    return back(request, otherwise=address)

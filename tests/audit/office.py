@@ -27,9 +27,8 @@ from ieim.pipeline.tasks import InlineExecutor
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from ieim.studio.recall import sending
-from review import deciding
+from review import deciding, talking
 from review.models import Action
-from review.talking import services as talking
 from tests.conversations.person.asking import item_of, taken_over, wants
 from tests.fixtures import VISA, demo_bundle
 from tests.review import desk

@@ -58,7 +58,7 @@ EXPECTED: Mapping[Kind, Row] = {
 """By what an address takes, and whose it is; a variant that is left out is none of that kind."""
 SEEN_BY: Mapping[tuple[Kind, Variant], frozenset[Role]] = {
     (Kind.ITEM, TWO): frozenset(Role),
-    # It takes a right of its own (review.scope.reach.TRIAGE).
+    # It takes a right of its own (review.scope.TRIAGE).
     (Kind.ITEM, NONE): frozenset({Role.SUPERVISOR}),
 }
 """Who of those whose role may sees such an object at all; for the others it is not there."""

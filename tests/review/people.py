@@ -8,8 +8,8 @@ from django.test import Client
 from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 from ieim.people.roles import Role
 from ieim.people.services import make_roles
+from review import scope
 from review.models import ReviewItem
-from review.scope import belonging
 
 
 def person(
@@ -44,6 +44,6 @@ def browser(user: User) -> Client:
 def belong(item: ReviewItem, *agencies: str) -> ReviewItem:
     """Let an item belong to agencies, as if they had been found for its turn."""
     ReviewItem.objects.filter(pk=item.pk).update(
-        agency=agencies[0] if len(agencies) == 1 else "", agencies=belonging.set_of(agencies)
+        agency=agencies[0] if len(agencies) == 1 else "", agencies=scope.agency_set(agencies)
     )
     return ReviewItem.objects.get(pk=item.pk)

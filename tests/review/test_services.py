@@ -12,10 +12,10 @@ from django.utils import timezone
 from conversations.models import Turn
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
+from review.audited import ITEM
 from review.models import Priority, ReviewItem
 from review.services import open_item
 from review.states import ReviewState
-from review.vouched import ITEM
 from tests.review.conftest import make_turn
 
 

@@ -7,20 +7,20 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import STAGES
 from ieim.studio.labels import STAGES as WORDS
 from ieim.studio.labels import stage_label
-from review import words
+from review import finding_texts
 from review.states import ReviewState
 
 
 def test_it_has_words_for_every_code_stage_status_and_state() -> None:
-    assert set(words.REASONS) == set(Code)
+    assert set(finding_texts.SENTENCES) == set(Code)
     assert set(WORDS) == {*STAGES, "reply", "person"}
-    assert set(words.STATUSES) == set(StageStatus)
-    assert set(words.STATES) == set(ReviewState)
+    assert set(finding_texts.STAGE_STATUSES) == set(StageStatus)
+    assert set(finding_texts.ITEM_STATES) == set(ReviewState)
 
 
 @pytest.mark.parametrize("code", Code)
 def test_it_says_each_reason_in_a_sentence_without_codes(code: Code) -> None:
-    sentence = words.reason(code.value)
+    sentence = finding_texts.sentence(code.value)
     assert sentence[0].isupper()
     assert sentence.endswith(".")
     assert code.value not in sentence
@@ -41,7 +41,7 @@ def test_it_says_each_reason_in_a_sentence_without_codes(code: Code) -> None:
     ],
 )
 def test_it_says_the_first_reason_and_how_many_more(codes: list[str], expected: str) -> None:
-    assert words.reasons(codes) == expected
+    assert finding_texts.summary(codes) == expected
 
 
 def test_it_shows_a_stage_without_words_by_its_id() -> None:

@@ -12,7 +12,7 @@ from conversations.models import Turn
 from conversations.person import takeovers
 from conversations.person.models import Ended
 from ieim.telegram.showing import facts
-from review.talking import services as desk_talk
+from review import talking as desk_talk
 from tests.conversations.person.asking import HELP, SECRET, wants
 from tests.review import desk
 

@@ -38,7 +38,7 @@ def fill() -> None:
     # They need the settings.
     from ieim.config import demo
     from ieim.people.models import User
-    from review.claims import services as claims
+    from review import claims
     from review.models import Action
     from tests.review import desk
 

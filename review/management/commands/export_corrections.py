@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from review.corrections import feedback
+from review import corrections
 
 
 def day(text: str) -> datetime:
@@ -39,7 +39,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Export the corrections."""
         lines, left_out = [], 0
-        for case in feedback.cases(feedback.corrections(since=options["since"])):
+        for case in corrections.cases(corrections.corrections(since=options["since"])):
             if case is None:
                 left_out += 1
             else:

@@ -17,9 +17,9 @@ from conversations.mail.models import MailRequest
 from conversations.models import Turn
 from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
+from review import talking
 from review.deciding import undo
 from review.models import Action
-from review.talking import services as talking
 from tests.administration.setting import put
 from tests.conversations.mail.mailing import (
     ADDRESS,

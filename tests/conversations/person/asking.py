@@ -10,8 +10,8 @@ from conversations.person.services import Wanted
 from conversations.turns import running
 from conversations.turns.services import receive_turn, secret_digest
 from ieim.people.models import User
+from review import talking
 from review.models import ReviewItem
-from review.talking import services as talking
 
 SECRET = "a"
 HELP = "Somebody should look at my papers, please."

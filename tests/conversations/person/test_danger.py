@@ -11,9 +11,9 @@ from conversations.person import services, takeovers
 from conversations.person.models import Ended
 from conversations.turns import services as turns
 from ieim.people.models import User
+from review import talking as desk_talk
 from review.crisis import is_crisis
 from review.models import Action, ReviewItem
-from review.talking import services as desk_talk
 from tests.conversations.chat.page.test_views import browser_with, page
 from tests.conversations.person.asking import SECRET, send, taken_over, wants
 from tests.fixtures import VISA

@@ -19,10 +19,10 @@ from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.models import User
-from review.claims import services as claims
+from review import claims
+from review import talking as desk_talk
 from review.models import Action, ReviewItem
-from review.talking import services as desk_talk
-from review.talking.services import CannotTalk
+from review.talking import CannotTalk
 from tests.conversations.person.asking import SECRET, item_of, send, taken_over, wants
 from tests.fixtures import VISA
 from tests.review import desk

@@ -24,7 +24,7 @@ from conversations.replacing import services as replacing
 from conversations.turns import running
 from conversations.turns.services import new_secret, receive_turn
 from ieim.people.models import User
-from review.talking import services
+from review import talking as desk_talk
 from tests.conversations.api.integrating import SESSIONS
 from tests.conversations.chat.tabs import tab
 from tests.conversations.person.asking import item_of, taken_over, wants
@@ -171,4 +171,4 @@ async def test_the_citizens_pages_follow_it_live(published: None, queued: list[s
 
 def _say(world: World, text: str) -> None:
     eva = User.objects.get(username="eva")
-    services.say(item_id=item_of(world.request).pk, actor=eva, text=text)
+    desk_talk.say(item_id=item_of(world.request).pk, actor=eva, text=text)

@@ -17,7 +17,7 @@ from conversations.turns import erasing
 from ieim.audit import vouching
 from ieim.audit.triggers import names
 from ieim.studio.recall import sending
-from review import vouched as record
+from review import audited as record
 from review.models import Action, Decision, SignOff
 from tests.fixtures import VISA
 from tests.review import desk
@@ -132,7 +132,7 @@ def test_it_deletes_and_replaces_nothing(answered: Turn) -> None:
 @pytest.mark.django_db
 def test_it_has_every_trigger() -> None:
     # SQLite alters a table by building a new one: its triggers are gone then. A migration that does
-    # so to one of these ends with conversations.record.guards.guard() or review.vouched.guard().
+    # so to one of these ends with conversations.record.guards.guard() or review.audited.guard().
     query = {
         "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
         "postgresql": "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal",

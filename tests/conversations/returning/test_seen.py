@@ -15,7 +15,7 @@ from conversations.models import Reply, Session, Turn
 from conversations.turns import resuming, running, services
 from ieim.people.models import User
 from ieim.pipeline.reply import reply as replies
-from review.talking import services as desk_talk
+from review import talking as desk_talk
 from tests.conversations.chat.tabs import tab
 from tests.conversations.person.asking import item_of, taken_over, wants
 from tests.conversations.test_rating import HTMX, browser_with

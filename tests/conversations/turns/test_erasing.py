@@ -38,7 +38,7 @@ from ieim.audit.verify import verify
 from ieim.people.models import User
 from ieim.pipeline.topology import ANSWERING
 from review.models import ReviewItem
-from review.talking.services import say
+from review.talking import say
 from tests.conversations.person.asking import item_of, taken_over, wants
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model

@@ -19,7 +19,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.studio.drafts import publishing
 from ieim.studio.models import Service, Translation
-from review.talking import services as talking
+from review import talking
 from tests.conversations.person.asking import item_of, wants
 from tests.conversations.test_rating import browser_with
 from tests.fixtures import VISA, Ask

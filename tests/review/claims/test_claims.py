@@ -15,8 +15,8 @@ from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.models import User
 from ieim.people.roles import Role
-from review.claims import services as claims
-from review.claims.services import ClaimRefused, ClaimTaken
+from review import claims
+from review.claims import ClaimRefused, ClaimTaken
 from review.models import Action, Decision, ReviewItem
 from review.services import open_item
 from review.states import ReviewState

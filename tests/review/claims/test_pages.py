@@ -11,7 +11,7 @@ from django.utils import timezone
 from conversations.models import Turn
 from ieim.people.models import User
 from ieim.people.roles import Role
-from review.claims import services as claims
+from review import claims
 from review.models import Action, ReviewItem
 from review.services import open_item
 from tests.review import desk

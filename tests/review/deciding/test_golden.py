@@ -9,7 +9,7 @@ import pytest
 from ieim.people.roles import Role
 from ieim.studio.evaluation.cases import read_case
 from ieim.studio.models import GoldenQuestion
-from review.corrections import feedback
+from review import corrections
 from review.models import Action, ReviewItem
 from tests.fixtures import VISA
 from tests.review import desk
@@ -36,7 +36,7 @@ def test_it_keeps_a_decision_as_a_golden_question() -> None:
     assert f'action="/review/{item.pk}/golden/"' in page
     assert "Kept as golden question" in press(item)
     question = GoldenQuestion.objects.get()
-    assert question.name == feedback.case_of(item)["id"]
+    assert question.name == corrections.case_of(item)["id"]
     case = read_case(json.dumps(question.case).encode())
     assert case.text == VISA
     assert case.expected.inquiry is True

@@ -9,8 +9,7 @@ import pytest
 
 from conversations.models import Reply, Turn
 from ieim.people.models import User
-from review import deciding
-from review.claims import services as claims
+from review import claims, deciding
 from review.deciding import Action, Conflict, Refused
 from review.models import Decision
 from tests.fixtures import VISA

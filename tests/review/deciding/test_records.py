@@ -18,8 +18,7 @@ from ieim.audit import services as audit
 from ieim.audit.models import AppendOnlyError, AuditEvent
 from ieim.audit.verify import verify
 from review import deciding
-from review.corrections import records
-from review.deciding import Action
+from review.deciding import Action, records
 from review.models import Decision
 from tests.fixtures import VISA
 from tests.review import desk

@@ -14,10 +14,9 @@ from conversations.models import Reply, Turn
 from ieim.audit.verify import verify
 from ieim.people.models import User
 from ieim.pipeline.topology import ANSWERING
-from review import deciding
-from review.deciding import Action, Conflict, Refused, flow
+from review import deciding, scope
+from review.deciding import Action, Conflict, Refused, answers
 from review.models import Decision, ReviewItem, SignOff
-from review.scope import belonging
 from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.deciding.test_deciding import RISKY, selection
@@ -122,13 +121,13 @@ def check(turn: Turn) -> None:
     if reply.origin == "staff":
         assert reply.body["paragraphs"] == [WORDS]
     else:
-        composed = flow.follow(turn).reply
+        composed = answers.follow(turn).reply
         assert composed is not None
         assert reply.body == composed.as_dict()
-        held = bool(flow.holds(turn))
+        held = bool(answers.policy_findings(turn))
         assert turn.hold_waived or not held
     if reply.origin != "model":
-        signers = belonging.together(turn.pk)
+        signers = scope.agencies_together(turn.pk)
         signed = SignOff.objects.filter(item__turn=turn, item__state="decided")
         assert signers <= set(signed.values_list("agency", flat=True)), "it left unsigned"
     agreed = Decision.objects.filter(item__turn=turn, action="agree")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.pipeline.findings import pointer
-from review.item.sections.answers import LONGEST, AnswerView, answer_view, pretty
+from review.item.stages import LONGEST, AnswerView, answer_view, pretty
 
 
 def marked(view: AnswerView) -> dict[str, tuple[int, ...]]:

@@ -13,8 +13,7 @@ from django.utils.html import escape
 
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
-from review import crisis, deciding
-from review.claims import services as claims
+from review import claims, crisis, deciding
 from review.deciding import Refused, Unconfirmed
 from review.models import Action, Decision, ReviewItem
 from review.states import ReviewState

@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review.item.sections.hints import near
-from review.item.sections.marking import LANES, Mark, numbered, segments
+from review.item.message import LANES, Mark, near, numbered, segments
 
 
 def mark(start: int, end: int, kind: str = "intent") -> Mark:

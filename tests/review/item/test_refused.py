@@ -12,7 +12,7 @@ from django.urls import reverse
 from conversations.turns.choosing import choose
 from conversations.turns.models import Choice
 from ieim.people.models import User
-from review.claims import services as claims
+from review import claims
 from review.deciding import Refused
 from review.models import Action, Decision, ReviewItem
 from tests.conversations.api.test_errors import is_problem

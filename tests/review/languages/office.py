@@ -11,7 +11,7 @@ from conversations.models import Turn
 from conversations.rating import rate
 from ieim.people.roles import Role
 from review.models import Action, Decision, ReviewItem
-from review.queue import saved
+from review.queue import services
 from tests.conversations.languages import pseudo
 from tests.conversations.person.asking import NUMBER, item_of, taken_over, wants
 from tests.fixtures import Ask
@@ -64,7 +64,7 @@ def at_the_queue(office: Office) -> None:
     desk.ask(RISKY, {})
     desk.take(second, office.eva)
     desk.take(third, office.chief)
-    saved.save(owner=office.chief, name="AB", query="overdue=1")
+    services.save_view(owner=office.chief, name="AB", query="overdue=1")
     office.look(f"{QUEUE}?held=1")
     office.look(f"{QUEUE}?tab=mine&overdue=1&q=nothing")
     office.look(f"{QUEUE}?q={first.turn.session.reference}")

@@ -14,7 +14,7 @@ from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.roles import Role
-from review.feedback import selectors, services
+from review import feedback
 from review.models import CRISIS, Action, ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.review import desk
@@ -120,7 +120,7 @@ def test_an_item_is_made_of_it_with_a_reason_of_its_own(ask: Ask) -> None:
 def test_such_an_item_can_be_dismissed_and_the_answer_stays(ask: Ask) -> None:
     turn = said(ask)
     eva = person("eva", Role.CASEWORKER, "immigration")
-    item = services.make_item(turn_id=turn.pk, by=eva)
+    item = feedback.make_item(turn_id=turn.pk, by=eva)
     desk.taken_and_decided(item, eva, Action.DISMISS)
     turn = Turn.objects.get(pk=turn.pk)
     assert turn.state == "answered"
@@ -139,7 +139,7 @@ def test_a_golden_question_begins_with_the_words_without_personal_data(ask: Ask)
     said(ask, f"{VISA}, mail jo@example.org")
     eva = person("eva", Role.CASEWORKER, "immigration")
     assert (
-        selectors.view(selectors.listed(eva, with_items=True).get()).question
+        feedback.view(feedback.listed(eva, with_items=True).get()).question
         == f"{VISA}, mail [EMAIL_1]"
     )
     both = person("kim", Role.EDITOR, "immigration")
@@ -161,9 +161,9 @@ def test_a_golden_question_begins_with_the_words_without_personal_data(ask: Ask)
 def test_erasing_takes_the_words_and_the_item(ask: Ask) -> None:
     turn = said(ask)
     eva = person("eva", Role.CASEWORKER, "immigration")
-    services.make_item(turn_id=turn.pk, by=eva)
+    feedback.make_item(turn_id=turn.pk, by=eva)
     erasing.erase_session(session_id=turn.session_id)
-    assert not selectors.visible(eva).exists()
+    assert not feedback.visible_feedback(eva).exists()
     assert not ReviewItem.objects.exists()
     assert verify(turn.session_id).ok
 

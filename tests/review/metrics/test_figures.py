@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.knowledge.bundles.cells import BOM
-from review.metrics import charts, csv, figures, wanted
+from review.metrics import charts, csv, figures, filters
 from review.metrics.csv import HEADER, Measure
 from review.metrics.figures import Deciding, Figures, quantile
 from review.metrics.page import build
@@ -30,7 +30,7 @@ from review.metrics.queries import (
 
 TODAY = date(2026, 3, 31)
 PERIOD = Period(date(2026, 3, 25), TODAY)
-ALL = wanted.Wanted(PERIOD, 0, "")
+ALL = filters.Filters(PERIOD, 0, "")
 
 days = st.sampled_from(PERIOD.days)
 agencies = st.sampled_from(["", "visas", "passports"])
@@ -197,7 +197,7 @@ def test_it_counts_agreeing_as_approving() -> None:
     ],
 )
 def test_it_reads_a_period(params: dict[str, str], first: date, last: date) -> None:
-    assert wanted.parse(params, TODAY).period == Period(first, last)
+    assert filters.parse(params, TODAY).period == Period(first, last)
 
 
 @pytest.mark.parametrize(
@@ -215,8 +215,8 @@ def test_it_reads_a_period(params: dict[str, str], first: date, last: date) -> N
     ],
 )
 def test_it_says_what_is_wrong_with_dates(params: dict[str, str], field: str, words: str) -> None:
-    with pytest.raises(wanted.BadPeriod) as caught:
-        wanted.parse(params, TODAY)
+    with pytest.raises(filters.BadPeriod) as caught:
+        filters.parse(params, TODAY)
     assert caught.value.field == field
     assert words in caught.value.message
 

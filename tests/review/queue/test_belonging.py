@@ -12,11 +12,10 @@ from django.urls import reverse
 from conversations.models import Turn
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
-from review import deciding
-from review.claims import services as claims
+from review import claims, deciding
+from review import scope as reach
 from review.deciding import Action
 from review.models import AgencySet, ReviewItem
-from review.scope import reach
 from review.services import open_item, settle
 from tests.fixtures import VISA
 from tests.review import desk

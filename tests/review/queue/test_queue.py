@@ -15,7 +15,7 @@ from django.utils import timezone
 from conversations.models import Stage, Turn
 from ieim.people.models import User
 from ieim.people.roles import Role
-from review.claims import services as claims
+from review import claims
 from review.models import Action, Decision, ItemFlag, ReviewItem
 from review.queue import selectors
 from review.queue.selectors import PAGE_SIZE

@@ -6,7 +6,7 @@ from django.db import connection
 from conversations.models import Turn
 from conversations.turns.erasing import erase_session
 from review.models import ReviewItem, SearchText
-from review.queue import fulltext, searching
+from review.queue import filters, fulltext
 from review.services import open_item
 from tests.audit.owner import triggers_lifted
 from tests.review.conftest import make_turn
@@ -19,10 +19,10 @@ def item_of(text: str) -> ReviewItem:
 
 
 def search(typed: str) -> set[ReviewItem]:
-    return set(searching.found(ReviewItem.objects.all(), typed))
+    return set(filters.found(ReviewItem.objects.all(), typed))
 
 
-@pytest.mark.parametrize("few", [0, searching.FEW])
+@pytest.mark.parametrize("few", [0, filters.FEW])
 @pytest.mark.parametrize(
     ("typed", "found"),
     [
@@ -58,7 +58,7 @@ def test_it_finds_every_word_that_begins_so(
     monkeypatch: pytest.MonkeyPatch, few: int, typed: str, found: set[str]
 ) -> None:
     # Rare words are looked up one by one, common ones met on the way: both find the same.
-    monkeypatch.setattr(searching, "FEW", few)
+    monkeypatch.setattr(filters, "FEW", few)
     items = {
         "lost": item_of("I have lost my Passport."),
         "new": item_of("I don't know how to get a new passport, please help"),

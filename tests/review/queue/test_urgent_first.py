@@ -13,12 +13,11 @@ from django.utils import timezone
 from conversations.models import Session, Stage, Turn
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
-from review.claims import services as claims
+from review import claims, scope
 from review.item.selectors import next_item
 from review.models import CRISIS, NORMAL_RANK, Action, ReviewItem
 from review.queue import selectors
-from review.queue.searching import Filters
-from review.scope import reach
+from review.queue.filters import Filters
 from review.services import open_item
 from tests.audit.owner import triggers_lifted
 from tests.fixtures import VISA
@@ -175,11 +174,11 @@ def test_every_agency_sees_a_crisis(published: None) -> None:
     assert f'id="row-{ordinary.pk}"' not in text
     assert client.get(reverse("review:item", args=[theirs.pk])).status_code == 200
     assert client.get(reverse("review:item", args=[ordinary.pk])).status_code == 404
-    assert reach.sees(ben, theirs)
-    assert not reach.sees(ben, ordinary)
+    assert scope.sees(ben, theirs)
+    assert not scope.sees(ben, ordinary)
     nobody = person("nobody", Role.CASEWORKER, "housing")
     AgencyScope.objects.filter(user=nobody).delete()
-    assert not reach.sees(nobody, theirs)
+    assert not scope.sees(nobody, theirs)
     claimed = claims.claim(item_id=theirs.pk, actor=ben)
     assert desk.decide(claimed, ben, Action.WRITE, text="Please call us.").action == "write"
 

@@ -14,8 +14,8 @@ from conversations.turns import languages, running
 from conversations.turns.choosing import choose, options
 from ieim.people.models import User
 from ieim.people.roles import Role
+from review import talking as desk_talk
 from review.models import ReviewItem
-from review.talking import services as desk_talk
 from tests.conversations.person.asking import HELP, item_of, wants
 from tests.fixtures import VISA, Ask
 from tests.review import desk

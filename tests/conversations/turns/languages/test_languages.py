@@ -18,7 +18,7 @@ from conversations.turns import running
 from conversations.turns.languages import told
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from review.deciding import flow
+from review.deciding import answers
 from review.models import ReviewItem
 from tests import bilingual
 from tests.conversations.test_rating import browser_with
@@ -89,15 +89,15 @@ def test_it_holds_the_reply_to_a_language_that_nothing_is_in(ask: Ask) -> None:
     turn = ask(text)
     assert turn.language == "pl"
     assert ReviewItem.objects.get(turn=turn, stage="reply").reasons == ["policy.language"]
-    assert [finding.code.value for finding in flow.holds(turn)] == ["policy.language"]
-    waiting = flow.follow(turn).reply
+    assert [finding.code.value for finding in answers.policy_findings(turn)] == ["policy.language"]
+    waiting = answers.follow(turn).reply
     assert waiting is not None
     assert waiting.language == "pl"
     assert "title" in waiting.original
 
 
 def test_it_holds_no_language_of_the_release(ask: Ask) -> None:
-    assert flow.holds(ask(bilingual.PLOT)) == []
+    assert answers.policy_findings(ask(bilingual.PLOT)) == []
 
 
 def test_it_goes_on_in_the_language_of_the_talk(ask: Ask) -> None:

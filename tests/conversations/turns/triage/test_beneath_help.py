@@ -7,7 +7,7 @@ from conversations.chat.wording import words
 from conversations.models import Turn
 from conversations.turns import running
 from ieim.audit.verify import verify
-from review.deciding.signing.confirming import FIELD
+from review.deciding.signing import FIELD
 from review.models import CRISIS, Action
 from tests.conversations.chat.page.test_views import page, send, visitor
 from tests.conversations.turns.triage.test_weak import HELP, WEAK, WIDE, item_of

@@ -17,7 +17,7 @@ from conversations.turns.models import Choice
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.roles import Role
-from review.deciding import errors
+from review.deciding import locking
 from review.models import CRISIS, SIGN, Action, ReviewItem
 from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import browser_with, page, send, visitor
@@ -246,7 +246,7 @@ def test_a_dismissal_that_waits_for_agreement_closes_nothing_later(asking: Turn)
     first = item_of(asking)
     desk.taken_and_decided(first, desk.person("ada", *desk.ALL), Action.DISMISS)
     choose(session_id=asking.session_id, turn_id=asking.pk, number=None)
-    with pytest.raises(errors.Refused, match="decided"):
+    with pytest.raises(locking.Refused, match="decided"):
         desk.decide(first, desk.person("bob", *desk.ALL), Action.AGREE)
     assert Turn.objects.get().state == "needs_review"
     assert item_of(asking, CRISIS) != first

@@ -1,0 +1,138 @@
+"""Corrections as evaluation cases: what a person decided is what is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext
+
+from conversations import selectors
+from conversations.models import Turn
+from ieim.pipeline.topology import REPLY
+from review.deciding import answers
+from review.deciding.signing import PROPOSALS
+from review.models import Action, Decision, ReviewItem
+from review.states import ReviewState
+
+Expected = dict[str, Any]
+
+
+class NoCase(Exception):
+    """An item whose decision does not say what the right answer is; the message says why."""
+
+
+def corrections(*, since: datetime | None = None) -> QuerySet[ReviewItem]:
+    """Return the decided items, oldest decision first."""
+    items = ReviewItem.objects.filter(state=ReviewState.DECIDED.value)
+    if since is not None:
+        items = items.filter(decided_at__gte=since)
+    return items.select_related("turn__session", "turn__reply").order_by("decided_at", "id")
+
+
+def cases(items: QuerySet[ReviewItem]) -> Iterator[dict[str, Any] | None]:
+    """Yield the case of each item, None for one that makes none."""
+    for item in items.iterator():
+        try:
+            yield case_of(item)
+        except NoCase:
+            yield None
+
+
+def case_of(item: ReviewItem) -> dict[str, Any]:
+    """Return a decided item as an evaluation case, as ``ieim/studio/evaluation/cases.py`` reads.
+
+    Expected is only what the person vouched for; the rest is null ("not labelled"). Raises
+    :class:`NoCase`.
+    """
+    decision = _effective(item)
+    action = Action(decision.action)
+    return {
+        "id": f"correction-{item.pk}",
+        "lang": item.turn.language or "und",
+        "text": item.turn.text,
+        "history": [_said(each) for each in selectors.history(item.turn)],
+        "expected": _expected(item, decision),
+        "tags": ["correction", action.value, decision.artifacts.get("stage") or item.stage],
+        "labels": "human",
+        "source": f"IEIM review item {item.pk}",
+    }
+
+
+def _effective(item: ReviewItem) -> Decision:
+    """Return the decision that took effect."""
+    if item.state != ReviewState.DECIDED.value:
+        raise NoCase(gettext("This item has not been decided yet."))
+    made = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
+    last = made.order_by("created_at", "id").last()
+    against = [Action.DISAGREE.value, Action.UNDO.value]
+    if last is None or last.answers.filter(action__in=against).exists():
+        raise NoCase(gettext("The decision was undone."))
+    return last
+
+
+def _said(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {**item, "role": "user" if item["role"] == "user" else "agent"}
+
+
+def _expected(item: ReviewItem, decision: Decision) -> Expected:
+    action = Action(decision.action)
+    if action is Action.ASK:
+        return _case(agencies=None)
+    if action is Action.WRITE or (action is Action.APPROVE and item.stage == REPLY):
+        return _of_sources(decision.output)
+    if action in (Action.APPROVE, Action.OVERRIDE):
+        return _of_stage(item.turn, decision)
+    raise NoCase(gettext("This decision does not say what the right answer is."))
+
+
+def _of_sources(body: Any) -> Expected:
+    if body["kind"] == "guidance":
+        return {"inquiry": False, "agencies": [], "service": None, "acceptable_services": []}
+    sources = body["sources"]
+    if not sources:
+        return _case(agencies=None)
+    return _case(
+        agencies=[source["agency_id"] for source in sources],
+        services=[source["service_key"] for source in sources],
+    )
+
+
+def _of_stage(turn: Turn, decision: Decision) -> Expected:
+    stage: str = decision.artifacts["stage"]
+    output: Any = decision.output
+    if stage == "judgement_v1":
+        inquiry = output["judgements"]["inquiry"]
+        return _case(agencies=None) if inquiry else _of_sources({"kind": "guidance"})
+    if stage == "agency_detect_v1":
+        return _case(agencies=output["judgements"]["agencyDetected"])
+    if stage == "multi_agency_service_answer_v1":
+        sources = output["sourcesUsed"]
+        return _case(
+            agencies=[source["agencyId"] for source in sources],
+            services=[source["serviceKey"] for source in sources],
+        )
+    if stage == "service_select_v1":
+        services = [output["serviceSelection"]["serviceKey"]]
+        return _case(agencies=_detected(turn), services=services)
+    if stage in ("category_select_v1", "semantic_analysis_v1"):
+        return _case(agencies=_detected(turn))
+    raise NoCase(gettext("Cases say nothing of intents, facts and keys."))
+
+
+def _detected(turn: Turn) -> list[str]:
+    """Return the agencies that the decision took for granted."""
+    context = answers.context_for(turn, "service_select_v1")
+    return list(context.detected)
+
+
+def _case(*, agencies: list[str] | None, services: list[str] | None = None) -> Expected:
+    acceptable = list(dict.fromkeys(services or []))
+    return {
+        "inquiry": True,
+        "agencies": None if agencies is None else list(dict.fromkeys(agencies)),
+        "service": acceptable[0] if acceptable else None,
+        "acceptable_services": acceptable,
+    }

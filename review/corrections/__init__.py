@@ -1,1 +1,0 @@
-"""What people decided against the model, as records and as cases to evaluate on."""

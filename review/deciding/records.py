@@ -1,0 +1,151 @@
+"""Correction records: what a person decided, against what the model had said."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import jsonpatch
+
+from conversations.models import Attempt, Stage
+from ieim.audit import services as audit
+from ieim.audit.models import AuditEvent
+from ieim.people.models import User
+from ieim.pipeline.canonical import digest, dumps
+from ieim.pipeline.gate import strict_json
+from ieim.pipeline.gate.gate import with_two_decimals
+from ieim.pipeline.gate.quotes import EvidenceDict
+from review.audited import DECISION
+from review.models import Action, Decision, ReviewItem
+
+CLAIMS = ("review.claimed", "review.taken_over", "review.assigned")
+"""The audit events by which somebody gets an item; their payload names it as ``item``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a record holds: the new answer, and what it is compared with.
+
+    ``said`` is what the model said last of the same thing, None where it said nothing that could
+    be read. ``contract`` is the stage whose last attempt was judged, empty where none was.
+    """
+
+    output: Any = None
+    said: Any = None
+    evidence: Sequence[EvidenceDict] = ()
+    contract: str = ""
+
+
+def write(
+    *,
+    item: ReviewItem,
+    actor: User,
+    action: Action,
+    reason: str,
+    content: Content,
+    now: datetime,
+    about: Decision | None = None,
+) -> Decision:
+    """Store a record with its audit event, inside the caller's transaction.
+
+    The event has digests and codes, never a word of the citizen's or of the reason.
+    """
+    patch = patch_of(content)
+    decision = Decision.objects.create(
+        item=item,
+        actor_id=actor.pk,
+        action=action.value,
+        reason=reason,
+        patch=patch,
+        output=content.output,
+        artifacts=_artifacts(item, content.contract),
+        evidence=list(content.evidence),
+        seconds=_seconds(item, now),
+        about=about,
+    )
+    audit.record(
+        chain=item.turn.session_id,
+        kind="review.decided",
+        actor=actor_of(actor),
+        payload={
+            "item": str(item.pk),
+            "turn": str(item.turn_id),
+            "stage": item.stage,
+            "decision": str(decision.pk),
+            "action": action.value,
+            "about": None if about is None else str(about.pk),
+            "reason_sha256": hashlib.sha256(reason.encode()).hexdigest(),
+            "patch_sha256": None if patch is None else digest(patch),
+            "output_sha256": None if content.output is None else digest(content.output),
+            "artifacts": decision.artifacts,
+        },
+        rows=[DECISION.row(decision)],
+    )
+    return decision
+
+
+def actor_of(user: User) -> str:
+    """Return how the audit record names a member of staff."""
+    return f"staff:{user.get_username()}"
+
+
+def patch_of(content: Content) -> list[dict[str, Any]] | None:
+    """Return the RFC 6902 patch from what the model said to the new answer."""
+    if content.said is None or content.output is None:
+        return None
+    patch = jsonpatch.JsonPatch.from_diff(content.said, content.output, dumps=dumps)
+    return [dict(operation) for operation in patch.patch]
+
+
+def last_readable(stage: Stage | None) -> Mapping[str, Any] | None:
+    """Return the last answer of a stage's attempts that can be read as JSON; None for none."""
+    for attempt in _newest_first(stage):
+        said, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
+        if said is not None:
+            return _same_decimals(said)
+    return None
+
+
+def _same_decimals(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an answer with scores as the gate writes them, so that 0.9 is no change of 0.90."""
+    try:
+        same: Mapping[str, Any] = with_two_decimals(said)
+    except ValueError:
+        return said
+    return same
+
+
+def last_attempt(stage: Stage | None) -> Attempt | None:
+    """Return the attempt that was judged last."""
+    return next(_newest_first(stage), None)
+
+
+def _newest_first(stage: Stage | None) -> Iterator[Attempt]:
+    if stage is not None:
+        yield from stage.attempts.order_by("-round", "-number")
+
+
+def _artifacts(item: ReviewItem, contract: str) -> dict[str, str]:
+    stage = item.turn.stages.filter(contract=contract).first()
+    attempt = last_attempt(stage)
+    found = {"stage": contract} if contract else {}
+    if attempt is not None:
+        found |= {
+            "raw_sha256": hashlib.sha256(bytes(attempt.raw)).hexdigest(),
+            "contract_sha256": attempt.contract_sha256,
+            "prompt_sha256": attempt.prompt_sha256,
+            "request_sha256": attempt.request_sha256,
+        }
+    return found
+
+
+def _seconds(item: ReviewItem, now: datetime) -> int:
+    """Return the seconds since the item was last claimed, as the audit record has it."""
+    claims = AuditEvent.objects.filter(
+        chain=item.turn.session_id, kind__in=CLAIMS, payload__contains=str(item.pk)
+    )
+    at = claims.order_by("-seq").values_list("at", flat=True).first()
+    return 0 if at is None else max(0, round((now - at).total_seconds()))

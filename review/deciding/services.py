@@ -1,0 +1,253 @@
+"""Deciding an item, signing a decision, and undoing one: its record and its effect."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from conversations.turns import moves, resuming
+from conversations.turns.resuming import NotWaiting
+from ieim.audit import services as audit
+from ieim.people.models import User
+from ieim.people.scope import agencies_of
+from ieim.pipeline.topology import ANSWERING, REPLY
+from review import scope
+from review.audited import SIGN_OFF
+from review.deciding import actions, locking, permitted, records, signing
+from review.deciding.actions import Prepared, was_closed
+from review.deciding.locking import Conflict, Refused
+from review.deciding.records import Content
+from review.models import Action, Decision, ReviewItem, SignOff
+from review.states import ReviewState
+
+NO_CLAIM: Mapping[str, Any] = {"claimed_by_id": None, "claimed_until": None}
+
+
+@transaction.atomic
+def decide(
+    *,
+    item_id: UUID,
+    actor: User,
+    version: int,
+    action: Action,
+    reason: str,
+    payload: Mapping[str, Any],
+    now: datetime | None = None,
+) -> Decision:
+    """Decide an item that the actor has claimed; the turn goes on at once, or is ended.
+
+    Where others have to agree or to sign first, the decision is stored and nothing else happens.
+    ``payload`` by action: approve ``{"confirmed": true}`` in a crisis, override ``{"output": {...},
+    "stage": id}`` (the stage is the item's own when left out, or an earlier one of the flow that
+    has run), write ``{"text", "sources": [{"agency", "service"}]}``, ask ``{"text"}``, hand over
+    ``{"agency"}``, dismiss ``{"text"}`` or nothing; nothing for the others. Raises
+    ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    """
+    now = now or timezone.now()
+    item = locking.find(item_id, actor, lock=True)
+    locking.require_version(item, version)
+    if locking.held_by_other(item, actor, now):
+        raise Conflict(locking.claim_problem(item, actor, now))
+    if action is Action.UNDO:
+        raise Refused(gettext("Undo a decision where it is shown."))
+    problem = permitted.why_not(item, actor, action, now)
+    if problem:
+        raise Refused(problem)
+    signing.require_confirmed(item, action, payload)
+    reason = locking.checked_reason(reason)
+    if action in permitted.OPINIONS:
+        return _opinion(item, actor, action, reason, now)
+    prepared = actions.prepare(item, action, payload)
+    decision = records.write(
+        item=item, actor=actor, action=action, reason=reason, content=prepared.content, now=now
+    )
+    if action is Action.HAND_OVER:
+        locking.advance(item, state=waiting_state(item), agency=prepared.agency, **NO_CLAIM)
+        scope.refresh_agencies(item.turn_id)
+        return decision
+    signing.withdraw_signatures(item, actor)  # They stood under something else.
+    if _sends(prepared):
+        signing.add_signatures(item, agencies_of(actor), actor, reason)
+        proceed(item, lambda: prepared, actor, now)
+    else:
+        take_effect(item, prepared, actor, now)
+    return decision
+
+
+def proceed(item: ReviewItem, prepare: Callable[[], Prepared], actor: User, now: datetime) -> None:
+    """Let a signed decision take effect, or wait for the other signatures in their queues."""
+    if signing.missing_signatures(item):
+        locking.advance(item, state=ReviewState.SECOND_OPINION, **NO_CLAIM)
+        scope.refresh_agencies(item.turn_id)
+    else:
+        take_effect(item, prepare(), actor, now)
+
+
+def waiting_state(item: ReviewItem) -> ReviewState:
+    """Return the state of an item that nobody has: free, or with a decision that waits."""
+    waits = signing.proposal_of(item) is not None
+    return ReviewState.SECOND_OPINION if waits else ReviewState.OPEN
+
+
+def take_effect(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
+    """Carry a decision out, or keep it for a second opinion where the item needs one."""
+    if permitted.needs_opinion(item, prepared.action):
+        locking.advance(item, state=ReviewState.SECOND_OPINION, needs_second=True, **NO_CLAIM)
+    else:
+        _carry_out(item, prepared, actor, now)
+
+
+def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: datetime) -> Decision:
+    proposal = permitted.opinion_wanted(item)
+    if proposal is None:
+        raise Conflict(gettext("The decision was undone meanwhile. Look at the item again."))
+    proposal.item = item
+    content = Content(contract=proposal.artifacts.get("stage", ""))
+    agreed = action is Action.AGREE
+    prepared = actions.again(proposal) if agreed else None
+    decision = records.write(
+        item=item,
+        actor=actor,
+        action=action,
+        reason=reason,
+        content=content,
+        now=now,
+        about=proposal,
+    )
+    if prepared is not None:
+        # What the citizen gets is the author's, whoever agreed to it.
+        _carry_out(item, prepared, proposal.actor, now)
+    else:
+        signing.withdraw_signatures(item, actor)
+        locking.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+    return decision
+
+
+def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
+    actions.carry_out(item, prepared, actor)
+    locking.advance(item, state=ReviewState.DECIDED, decided_at=now, **NO_CLAIM)
+
+
+def _sends(prepared: Prepared) -> bool:
+    contract, words = prepared.content.contract, prepared.said is not None
+    return signing.sends_reply(prepared.action, contract, words=words)
+
+
+@transaction.atomic
+def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) -> SignOff:
+    """Sign an agency's part of a decision that waits for it; the last signature lets it happen.
+
+    No claim is needed: the words are another's and stay as they are. Raises
+    ``ReviewItem.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    """
+    now = timezone.now()
+    item = locking.find(item_id, actor, lock=True)
+    locking.require_version(item, version)
+    if locking.held_by_other(item, actor, now):
+        raise Conflict(locking.claim_problem(item, actor, now))
+    reason = locking.checked_reason(reason)
+    _require_signable(item, actor, agency)
+    proposal = signing.proposal_of(item)
+    if proposal is None or not signing.waits_for_signatures(item, proposal):
+        raise Refused(gettext("There is nothing to sign: somebody has to decide the item first."))
+    signature = SignOff.objects.create(item=item, agency=agency, by_id=actor.pk, reason=reason)
+    audit.record(
+        chain=item.turn.session_id,
+        kind="review.signed",
+        actor=records.actor_of(actor),
+        payload={
+            "item": str(item.pk),
+            "decision": str(proposal.pk),
+            "agency": agency,
+            "reason_sha256": hashlib.sha256(reason.encode()).hexdigest(),
+        },
+        rows=[SIGN_OFF.row(signature)],
+    )
+    proposal.item = item
+    proceed(item, lambda: actions.again(proposal), proposal.actor, now)
+    return signature
+
+
+def _require_signable(item: ReviewItem, actor: User, agency: str) -> None:
+    scope = agencies_of(actor)
+    if not actor.has_perm(locking.DECIDE) or (scope is not None and agency not in scope):
+        raise Refused(gettext("You may sign only for your own agency."))
+    if agency not in signing.signing_agencies(item):
+        raise Refused(gettext("This agency has no part in this reply."))
+    if agency not in signing.missing_signatures(item):
+        raise Refused(gettext("This agency has signed already."))
+
+
+@transaction.atomic
+def undo(*, decision_id: UUID, actor: User, reason: str) -> Decision:
+    """Undo a proposal, a handing over, or a dismissal that told the citizen nothing.
+
+    For its author, or a supervisor. A dismissed item stays decided; a new one is opened for the
+    same stage. Raises ``Decision.DoesNotExist``, :class:`Conflict` and :class:`Refused`.
+    """
+    now = timezone.now()
+    item_id = Decision.objects.values_list("item_id", flat=True).get(pk=decision_id)
+    locked = locking.locked(item_id)
+    decision = Decision.objects.get(pk=decision_id)
+    decision.item = locked
+    # Its author may have handed the item out of their own sight.
+    if decision.actor_id != actor.pk and not scope.sees(actor, locked):
+        raise Decision.DoesNotExist(f"no decision {decision_id} in the scope of {actor}")
+    if decision not in permitted.undoable(locked):
+        raise Refused(gettext("This decision has been answered or undone already."))
+    problem = permitted.undo_problem(decision, actor, now)
+    if problem:
+        raise Refused(problem)
+    record = records.write(
+        item=locked,
+        actor=actor,
+        action=Action.UNDO,
+        reason=locking.checked_reason(reason),
+        content=Content(contract=decision.artifacts.get("stage", "")),
+        now=now,
+        about=decision,
+    )
+    if locked.state == ReviewState.DECIDED.value:
+        _reopen(locked, actor)
+    else:
+        _take_back(locked, decision, actor)
+    return record
+
+
+def _take_back(item: ReviewItem, decision: Decision, actor: User) -> None:
+    if decision.action != Action.HAND_OVER.value or decision.output is None:
+        signing.withdraw_signatures(item, actor)
+        locking.advance(item, state=ReviewState.OPEN, **NO_CLAIM)
+        return
+    before = scope.agency_set(decision.output.get("agencies", ()))
+    back = {"agency": decision.output["from"], "agencies": before}
+    locking.advance(item, state=waiting_state(item), **back, **NO_CLAIM)
+    scope.refresh_agencies(item.turn_id)
+
+
+def _reopen(item: ReviewItem, actor: User) -> None:
+    if not was_closed(item):
+        moves.open_review(turn=item.turn, stage=item.stage, codes=item.reasons)
+        return
+    by = records.actor_of(actor)
+    try:
+        resuming.reopen(turn=item.turn, stage=item.stage, codes=item.reasons, by=by)
+    except NotWaiting as error:
+        raise Conflict(
+            gettext("The question moved on meanwhile. Look at the item again.")
+        ) from error
+
+
+def parent_of(turn_id: UUID) -> ReviewItem | None:
+    """Return the last decided item of a turn, after which the pipeline went on; None for none."""
+    decided = ReviewItem.objects.filter(
+        turn_id=turn_id, state=ReviewState.DECIDED.value, stage__in=[*ANSWERING, REPLY]
+    )
+    return decided.order_by("-decided_at").first()

@@ -1,0 +1,237 @@
+"""The second pair of eyes: confirmations, second opinions, and signatures of several agencies.
+
+A signature stands under words that are there to be read: those of a person, the reply that was
+held, the common answer. What is decided before there are any goes on unsigned, and :func:`unsigned`
+holds what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.translation import gettext
+
+from conversations.turns import languages
+from conversations.turns.choosing import choice_of
+from conversations.turns.models import ChoiceOutcome
+from ieim.audit import services as audit
+from ieim.people.models import User
+from ieim.people.scope import agencies_of
+from ieim.pipeline.stages import multi_agency_answer
+from ieim.pipeline.topology import ANSWERING, REPLY
+from review import crisis, scope
+from review import scope as belonging
+from review.audited import SIGN_OFF
+from review.deciding import answers, records
+from review.deciding.locking import Refused, Unchosen, Unconfirmed
+from review.models import Action, Decision, ReviewItem, SignOff
+from review.states import UNDECIDED, ReviewState
+
+FIELD = "confirmed"
+"""What a payload says with ``true``."""
+
+
+def why_confirm(item: ReviewItem, action: Action) -> str:
+    """Return why an action has to be confirmed on a step of its own; empty when it has not."""
+    if action is not Action.APPROVE or item.stage not in (*ANSWERING, REPLY):
+        return ""
+    return _danger(item) or _refused(item)
+
+
+def require_confirmed(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> None:
+    """Raise :class:`Unconfirmed` where an action has to be confirmed and is not."""
+    message = why_confirm(item, action)
+    if message and payload.get(FIELD) is not True:
+        raise Unconfirmed(message) if crisis.labels(item.turn) else Unchosen(message)
+
+
+def _danger(item: ReviewItem) -> str:
+    names = ", ".join(label.name for label in crisis.labels(item.turn))
+    if not names:
+        return ""
+    return gettext(
+        "The message shows a danger ({names}), and what the assistant has is an answer to"
+        " something else. Write the reply yourself, or confirm that this one is right."
+    ).format(names=names)
+
+
+def _refused(item: ReviewItem) -> str:
+    """Return that the citizen was offered what would be sent, and said that it is not that."""
+    choice = choice_of(item.turn)
+    if choice is None or choice.outcome != ChoiceOutcome.NONE:
+        return ""
+    offered = {(agency, key) for agency, key in choice.offered}
+    sent = _services(item)
+    refused = offered if sent is None else offered & sent
+    if not refused:
+        return ""
+    known = languages.release_of(item.turn).services
+    names = ", ".join(sorted(known[each].name for each in refused))
+    return gettext(
+        "The citizen was offered this ({names}) and said: none of these. Write the reply or correct"
+        " the step, or confirm that this answer is right all the same."
+    ).format(names=names)
+
+
+def _services(item: ReviewItem) -> set[tuple[str, str]] | None:
+    """Return the services that an approval would send, None where the assistant has still to
+    choose: then it may well choose again what it had offered."""
+    try:
+        stage = None if item.stage == REPLY else answers.stage_of(item.turn, item.stage)
+        put = answers.approving(stage) if stage is not None else None
+    except Refused:
+        return set()
+    given = {put.contract: (put.output, put.state_merge)} if put is not None else {}
+    reply = answers.follow(item.turn, given).reply
+    return None if reply is None else {(s.agency_id, s.service_key) for s in reply.sources}
+
+
+LABEL_SETS: Mapping[str, frozenset[str]] = {
+    "classify": frozenset({"intents", "product_lines", "urgencies", "risk_flags"}),
+    "extract": frozenset({"entity_types"}),
+    "identity_assist": frozenset({"key_types"}),
+}
+"""The label sets that a triage contract gives labels of."""
+
+PROPOSALS = frozenset(
+    {Action.APPROVE, Action.OVERRIDE, Action.RETRY, Action.WRITE, Action.ASK, Action.DISMISS}
+)
+"""What waits for others. Handing over decides nothing, so it is done at once."""
+
+
+def needs_second(item: ReviewItem) -> bool:
+    """Whether a second person has to agree: the item is in crisis, or the deployment says so.
+
+    ``IEIM_SECOND_OPINION`` names ``agencies`` (whose turns all need it) and ``label_sets`` (items
+    of the contract that gives their labels; for ``risk_flags`` every turn that has a flag). What
+    was known when the item was opened counts as well as what is known now.
+    """
+    if item.needs_second or crisis.is_crisis(item) or crisis.labels(item.turn):
+        return True
+    config = settings.IEIM_SECOND_OPINION
+    sets = frozenset(config["label_sets"])
+    return (
+        for_agencies(item.turn_id)
+        or item.agency in config["agencies"]
+        or not sets.isdisjoint(LABEL_SETS.get(item.stage, ()))
+        or ("risk_flags" in sets and bool(item.turn.risks))
+    )
+
+
+def for_agencies(turn_id: UUID) -> bool:
+    """Whether an agency that has, or had, a part in a turn wants a second person to agree."""
+    return not scope.agencies_ever(turn_id).isdisjoint(settings.IEIM_SECOND_OPINION["agencies"])
+
+
+def proposal_of(item: ReviewItem) -> Decision | None:
+    """Return the decision of an undecided item that has not taken effect; None for none.
+
+    It waits for a second opinion, or for the signatures of other agencies. A later one replaces an
+    earlier one; one that was disagreed with or undone waits no more.
+    """
+    if ReviewState(item.state) not in UNDECIDED:
+        return None
+    made = item.decisions.filter(action__in=[action.value for action in PROPOSALS])
+    last = made.select_related("actor").order_by("created_at", "id").last()
+    return None if last is None or last.answers.exists() else last
+
+
+ANSWER = multi_agency_answer.STAGE.id
+_WHOLE = frozenset({"", ANSWER})
+"""What a decision on the whole reply is about: the reply itself (no stage), the common answer."""
+_SHAPING = frozenset({Action.APPROVE, Action.OVERRIDE})
+
+
+def signing_agencies(item: ReviewItem) -> tuple[str, ...]:
+    """Return the ids of the agencies that have to sign an item's reply; none for most items."""
+    if item.stage not in (*ANSWERING, REPLY) or not belonging.agencies_together(item.turn_id):
+        return ()
+    return tuple(sorted(belonging.agencies_of_item(item)))
+
+
+def missing_signatures(item: ReviewItem) -> tuple[str, ...]:
+    """Return the agencies that have not signed yet."""
+    signed = _signed(item)
+    return tuple(agency for agency in signing_agencies(item) if agency not in signed)
+
+
+def sends_reply(action: Action, contract: str, *, words: bool) -> bool:
+    """Whether an action on the answer of ``contract`` lets the citizen read something.
+
+    ``words`` says whether a person wrote some. A correction of an earlier stage is followed by an
+    answer that is judged anew.
+    """
+    return (action not in _SHAPING and words) or (action in _SHAPING and contract in _WHOLE)
+
+
+def waits_for_signatures(item: ReviewItem, decision: Decision) -> bool:
+    """Whether a decision that has not taken effect waits for signatures, not for an opinion."""
+    contract, words = decision.artifacts.get("stage", ""), decision.output is not None
+    sends = sends_reply(Action(decision.action), contract, words=words)
+    return sends and bool(missing_signatures(item))
+
+
+def add_signatures(
+    item: ReviewItem, names: frozenset[str] | None, actor: User, reason: str
+) -> None:
+    """Put the signatures of ``names`` (None: of all) under an item that ``actor`` decides."""
+    signed = SignOff.objects.bulk_create(
+        SignOff(item=item, agency=agency, by_id=actor.pk, reason=reason)
+        for agency in missing_signatures(item)
+        if names is None or agency in names
+    )
+    _record(item, "review.signed_by_author", signed, actor)
+
+
+def unsigned(turn_id: UUID) -> bool:
+    """Whether a reply that the pipeline has ready lacks a signature or a second opinion.
+
+    Looked at are the decisions on its stages, back to the last one on the whole reply: who decided
+    has signed for their own agencies.
+    """
+    signers, opinion = belonging.agencies_together(turn_id), for_agencies(turn_id)
+    if not signers and not opinion:
+        return False
+    decided = ReviewItem.objects.filter(
+        turn=turn_id, state=ReviewState.DECIDED.value, stage__in=[*ANSWERING, REPLY]
+    )
+    for item in decided.order_by("-decided_at"):
+        made = item.decisions.filter(action__in=PROPOSALS).select_related("actor")
+        decision = made.order_by("created_at", "id").last()
+        if decision is None or decision.action not in _SHAPING:
+            continue
+        scope = agencies_of(decision.actor)
+        if scope is not None and not signers <= scope | _signed(item):
+            return True
+        if opinion and not item.decisions.filter(action=Action.AGREE).exists():
+            return True
+        if decision.artifacts.get("stage", "") in _WHOLE:
+            break
+    return False
+
+
+def _signed(item: ReviewItem) -> frozenset[str]:
+    return frozenset(item.sign_offs.values_list("agency", flat=True))
+
+
+def withdraw_signatures(item: ReviewItem, actor: User) -> None:
+    """Let an item's signatures stand no longer: the text above them is another one, or none."""
+    standing = list(item.sign_offs.all())
+    item.sign_offs.update(stands=False)
+    for signature in standing:
+        signature.stands = False
+    _record(item, "review.signatures_withdrawn", standing, actor)
+
+
+def _record(item: ReviewItem, kind: str, signatures: Sequence[SignOff], actor: User) -> None:
+    if signatures:
+        audit.record(
+            chain=item.turn.session_id,
+            kind=kind,
+            actor=records.actor_of(actor),
+            payload={"item": str(item.pk), "agencies": [s.agency for s in signatures]},
+            rows=[SIGN_OFF.row(signature) for signature in signatures],
+        )

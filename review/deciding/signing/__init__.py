@@ -1,1 +1,0 @@
-"""The second pair of eyes: signatures, second opinions, and taking a decision back."""

@@ -1,0 +1,92 @@
+"""Facets of an item that follow from its turn: what the queue is filtered and sorted by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from conversations.models import PersonRequest, Stage, Turn
+from conversations.person import hours
+from conversations.states import DONE_STAGE_STATUSES
+from conversations.turns import help_lines
+from conversations.turns.flags import of_feedback
+from ieim.knowledge import selectors as knowledge
+from ieim.pipeline.knowledge import Label
+from review import crisis, due
+
+AGENCY_STAGE = "agency_detect_v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """An item's columns that follow from its turn.
+
+    ``flags`` are the codes of its risk flags, each once; ``crisis`` says that one escalates.
+    """
+
+    urgency: str
+    language: str
+    flags: tuple[str, ...]
+    crisis: bool
+
+
+def of_turn(turn: Turn) -> Facets:
+    """Return what is known of a turn by now: triage may still be running."""
+    done = [status.value for status in DONE_STAGE_STATUSES]
+    rows = Stage.objects.filter(turn=turn, contract="classify", status__in=done)
+    classified = rows.values_list("result", flat=True).first() or {}
+    told = [code for code, _ in of_feedback(turn)]
+    flags = tuple(dict.fromkeys([*(risk["code"] for risk in turn.risks), *told]))
+    return Facets(
+        urgency=classified.get("urgency", {}).get("label", ""),
+        language=turn.language,
+        flags=flags,
+        crisis=bool(crisis.labels(turn)),
+    )
+
+
+def detected_agencies(turn_id: UUID) -> tuple[str, ...]:
+    """Return the ids of the agencies that stand as found for a turn, in their order.
+
+    A request for a person has those of the turn that it is about.
+    """
+    done = [status.value for status in DONE_STAGE_STATUSES]
+    rows = Stage.objects.filter(turn=turn_id, contract=AGENCY_STAGE, status__in=done)
+    merge = rows.values_list("state_merge", flat=True).first()
+    if merge:
+        return tuple(merge[AGENCY_STAGE]["agencyDetected"])
+    asked = PersonRequest.objects.filter(turn=turn_id, about__isnull=False)
+    about = asked.values_list("about_id", flat=True).first()
+    return detected_agencies(about) if about is not None else ()
+
+
+def due_at(turn: Turn, known: Facets, *, priority: int, opened_at: datetime) -> datetime:
+    """Return by when an item that was opened at ``opened_at`` should be decided.
+
+    What somebody in danger writes while they wait is due as soon as a crisis.
+    """
+    wanted = due.target(
+        urgency=known.urgency,
+        priority=priority,
+        crisis=known.crisis or help_lines.in_danger(turn),
+        urgencies=_urgencies(turn, known),
+    )
+    return due.due(opened_at, wanted, hours.calendar())
+
+
+def rank(turn: Turn, known: Facets, *, stage: str, reasons: Sequence[str]) -> int:
+    """Return an item's place among the urgencies, the lowest first."""
+    return due.rank(
+        urgency=known.urgency,
+        crisis=known.crisis,
+        sign=crisis.is_sign(turn, stage=stage, reasons=reasons),
+        urgencies=_urgencies(turn, known),
+    )
+
+
+def _urgencies(turn: Turn, known: Facets) -> Mapping[str, Label]:
+    if not (known.urgency or known.crisis):
+        return {}
+    return knowledge.release(turn.release_number).labels.get("urgencies", {})

@@ -1,1 +1,0 @@
-"""What citizens said of answers: who of the staff sees it, and what they make of it."""

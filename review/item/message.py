@@ -1,0 +1,284 @@
+"""The citizen's message with its evidence marked in place, and near matches for lost quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Any
+
+from django.utils.translation import gettext
+
+from conversations.models import Attempt, Stage, Turn
+from ieim.pipeline import contract as contracts
+from ieim.pipeline.evidence.pairing import placed
+from ieim.pipeline.findings import Code, pointer
+from ieim.pipeline.gate import strict_json
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.stages.triage import label_elements
+from review.item.outputs import KEY_STATUSES, LABEL_WORDS, found_by, label_name
+
+NEAR = 0.6
+"""How alike (0 to 1) words have to be before they are worth showing."""
+_LONGEST = 200
+_COMPARED = 12
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Words of the message that look like a quote that is not in it (code points, half-open)."""
+
+    quote: str
+    start: int
+    end: int
+    words: str
+
+
+def near(text: str, quote: str) -> Hint | None:
+    """Return the words of ``text`` that are most like ``quote``; None when nothing is near.
+
+    Runs of about as many words are compared, without regard to case.
+    """
+    wanted = quote.strip()[:_LONGEST].casefold()
+    size = len(_WORD.findall(wanted))
+    words = [(m.start(), m.end()) for m in _WORD.finditer(text)]
+    if not size or not words:
+        return None
+    parts = _parts(wanted)
+    alike = [len(parts & _parts(text[start:end].casefold())) for start, end in words]
+    runs = []
+    for count in sorted({max(1, size - 1), size, size + 1}):
+        for first in range(max(1, len(words) - count + 1)):
+            last = min(first + count, len(words))
+            runs.append((-sum(alike[first:last]), words[first][0], words[last - 1][1]))
+    # Comparing letter by letter is slow: only what shares the most letters in a row is.
+    candidates = [(start, end) for _, start, end in sorted(runs)[:_COMPARED]]
+    matcher = SequenceMatcher(None, autojunk=False)
+    matcher.set_seq2(wanted)
+    best, found = NEAR, None
+    for start, end in candidates:
+        matcher.set_seq1(text[start:end].casefold())
+        ratio = matcher.ratio()
+        if ratio > best:
+            best, found = ratio, Hint(quote, start, end, text[start:end])
+    return found
+
+
+def _parts(words: str) -> set[str]:
+    return {words[i : i + 3] for i in range(max(1, len(words) - 2))}
+
+
+LANES = 4
+"""Underlines that are told apart below one another; a fifth overlapping mark shares the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Words of the message that something was read from.
+
+    ``start`` and ``end`` are half-open offsets in code points. ``kind`` is a word for the style
+    (``intent``, ``risk``, ...), ``what`` names the kind for people and ``name`` what was read.
+    ``sure`` is the model's confidence with two decimals, empty where there is none. ``found_by``
+    says in words what found it, empty for a model. ``number`` and ``lane`` are given by
+    :func:`numbered`.
+    """
+
+    start: int
+    end: int
+    kind: str
+    what: str
+    name: str
+    quote: str
+    sure: str = ""
+    found_by: str = ""
+    occurrences: int = 1
+    sha256: str = ""
+    number: int = 0
+    lane: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of the message under the same marks; ``begins`` are those that begin with it.
+
+    ``marks`` come with the lowest underline first: each is drawn around the next.
+    """
+
+    text: str
+    marks: tuple[Mark, ...]
+    begins: tuple[Mark, ...]
+
+
+def numbered(marks: Iterable[Mark]) -> tuple[Mark, ...]:
+    """Return the marks in the order of the text, numbered from 1, each with a lane of its own.
+
+    Marks that overlap never share a lane, as long as there are enough of them.
+    """
+    busy: list[int] = []
+    placed = []
+    for number, mark in enumerate(sorted(marks, key=lambda m: (m.start, -m.end)), 1):
+        free = [lane for lane, until in enumerate(busy) if until <= mark.start]
+        lane = free[0] if free else len(busy)
+        if lane == len(busy):
+            busy.append(0)
+        busy[lane] = mark.end
+        placed.append(replace(mark, number=number, lane=min(lane, LANES - 1)))
+    return tuple(placed)
+
+
+def segments(text: str, marks: Sequence[Mark]) -> tuple[Segment, ...]:
+    """Return the whole text cut wherever a mark begins or ends. Joined, it is the text again."""
+    inside = [m for m in marks if 0 <= m.start < m.end <= len(text)]
+    edges = {0, len(text), *(m.start for m in inside), *(m.end for m in inside)}
+    cuts = sorted(edges)
+    found = []
+    for start, end in pairwise(cuts):
+        over = [m for m in inside if m.start <= start and end <= m.end]
+        over.sort(key=lambda m: -m.lane)
+        begins = sorted((m for m in over if m.start == start), key=lambda m: m.number)
+        found.append(Segment(text[start:end], tuple(over), tuple(begins)))
+    return tuple(found)
+
+
+MOST_HINTS = 6
+_KINDS = {
+    "intents": "intent",
+    "product_lines": "topic",
+    "urgencies": "urgency",
+    "risk_flags": "risk",
+    "entity_types": "fact",
+    "key_types": "key",
+}
+Named = tuple[str, str, str, str, list[dict[str, Any]], str]
+"""``(label set, name, value, confidence, spans, what found it)``."""
+
+
+def marks(turn: Turn, stages: Mapping[str, Stage], release: Release) -> tuple[Mark, ...]:
+    """Return every place of the message that something was read from, numbered.
+
+    Also of answers that failed the gate: their quotes that do stand in the message.
+    """
+    found = [
+        _mark(turn.text, named, span)
+        for contract, stage in stages.items()
+        for named in _named(contract, stage, turn, release)
+        for span in named[4]
+    ]
+    classify = stages.get("classify")
+    if classify is None or not classify.result:
+        found += list(_rules(turn, release))
+    return numbered(dict.fromkeys(found))
+
+
+def hints(text: str, attempts: Sequence[Attempt]) -> tuple[Hint, ...]:
+    """Return near matches for quotes of the answers that do not stand in ``text``."""
+    found: dict[str, Hint] = {}
+    for attempt in attempts:
+        lost = [f["path"] for f in attempt.findings if f["code"] == Code.EVIDENCE_NOT_FOUND]
+        output = strict_json.parse(attempt.raw_text)[0] if lost else None
+        for path in lost[:MOST_HINTS] if output else ():
+            quote = resolve_pointer(output, path)
+            hint = near(text, quote) if isinstance(quote, str) else None
+            if hint:
+                found.setdefault(hint.quote, hint)
+    return tuple(found.values())[:MOST_HINTS]
+
+
+def resolve_pointer(document: Any, path: str) -> Any:
+    """Return what a JSON Pointer (RFC 6901) points at; None where there is nothing."""
+    for part in path.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, Mapping):
+            document = document.get(name)
+        elif isinstance(document, list) and name.isdigit() and int(name) < len(document):
+            document = document[int(name)]
+        else:
+            return None
+    return document
+
+
+def last_answer(stage: Stage) -> Mapping[str, Any] | None:
+    """Return what the model said last for a stage, when it has the contract's shape."""
+    attempts = list(stage.attempts.all())
+    output = strict_json.parse(attempts[-1].raw_text)[0] if attempts else None
+    valid = output is not None and contracts.load(stage.contract).validator.is_valid(output)
+    return output if valid else None
+
+
+def _rules(turn: Turn, release: Release) -> Iterator[Mark]:
+    for risk in turn.risks:
+        name = label_name(release, "risk_flags", risk["code"])
+        span = {"start": risk["start"], "end": risk["end"]}
+        named = ("risk_flags", name, "", "", [span], found_by(risk["source"]))
+        yield _mark(turn.text, named, span)
+
+
+def _mark(text: str, named: Named, span: Mapping[str, Any]) -> Mark:
+    label_set, name, value, sure, _, finder = named
+    return Mark(
+        start=span["start"],
+        end=span["end"],
+        kind=_KINDS[label_set],
+        what=gettext(LABEL_WORDS[label_set]),
+        name=f"{name}: {value}" if value else name,
+        quote=text[span["start"] : span["end"]],
+        sure=sure,
+        found_by=finder,
+        occurrences=span.get("occurrences", 1),
+        sha256=span.get("snippet_sha256", ""),
+    )
+
+
+def _named(contract: str, stage: Stage, turn: Turn, release: Release) -> Iterator[Named]:
+    result = stage.result or _unjudged(contract, stage, turn.text)
+    if not result:
+        return
+    if contract == "classify":
+        for _, label_set, label in label_elements(result):
+            name = label_name(release, label_set, label["label"])
+            sure = "" if label["confidence"] is None else str(label["confidence"])
+            yield (
+                label_set,
+                name,
+                "",
+                sure,
+                label["spans"],
+                found_by(label.get("source", "")),
+            )
+    elif contract == "extract":
+        for entity in result["entities"]:
+            name = label_name(release, "entity_types", entity["entity_type"])
+            sure = str(entity["confidence"])
+            yield "entity_types", name, entity["value_redacted"], sure, entity["spans"], ""
+    elif contract == "identity_assist":
+        for key in result["keys"]:
+            name = label_name(release, "key_types", key["key_type"])
+            status = KEY_STATUSES.get(key.get("status", ""), "")
+            value = f"{key['key_value']} ({gettext(status)})" if status else key["key_value"]
+            yield "key_types", name, value, "", key["spans"], ""
+
+
+def _unjudged(contract: str, stage: Stage, text: str) -> dict[str, Any] | None:
+    """Return an answer that failed as a result would be, with the spans that its quotes do have."""
+    output = last_answer(stage) if contract in ("classify", "extract", "identity_assist") else None
+    if output is None:
+        return None
+    places = {
+        claim.path: [
+            {"start": s.start, "end": s.end, "occurrences": s.occurrences}
+            for s in spans
+            if s is not None
+        ]
+        for claim, spans in placed(contracts.load(contract).stage.claims(output), text)
+    }
+    return {
+        name: [{**each, "spans": places[pointer(name, i)]} for i, each in enumerate(value)]
+        if isinstance(value, list)
+        else {**value, "spans": places[pointer(name)]}
+        if isinstance(value, dict)
+        else value
+        for name, value in output.items()
+    }

@@ -1,0 +1,239 @@
+"""What a stage's answer says, in a caseworker's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext, gettext_noop
+
+from conversations.models import Stage
+from ieim.pipeline import contract as contracts
+from ieim.pipeline.knowledge import Agency, Release
+from ieim.pipeline.stages.triage import label_elements
+
+Output = Mapping[str, Any]
+
+FOUND_BY: Mapping[str, str] = {
+    "rule": gettext_noop("found by a rule"),
+    "meaning": gettext_noop("found by its meaning"),
+    "hint": gettext_noop("may be meant, by its meaning"),
+}
+"""What found a label that no model gave."""
+
+LABEL_WORDS: Mapping[str, str] = {
+    "intents": gettext_noop("Wants to"),
+    "product_lines": gettext_noop("About"),
+    "urgencies": gettext_noop("Urgency"),
+    "risk_flags": gettext_noop("Risk"),
+    "entity_types": gettext_noop("Fact"),
+    "key_types": gettext_noop("Number"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that an answer says: a heading, what, and a remark (both may be empty)."""
+
+    heading: str
+    what: str
+    remark: str = ""
+
+
+def statements(contract: str, output: Any, release: Release) -> tuple[Statement, ...]:
+    """Return what ``output`` says; nothing for an answer that has not the contract's shape."""
+    if not isinstance(output, Mapping) or not contracts.load(contract).validator.is_valid(output):
+        return ()
+    return tuple(_SAYS[contract](output, release))
+
+
+def found_by(source: str) -> str:
+    """Return what found a label, in words; empty for a model."""
+    return gettext(FOUND_BY[source]) if source in FOUND_BY else ""
+
+
+def confidence(sure: object) -> str:
+    """Return how sure a model was, in words."""
+    return gettext("confidence {number}").format(number=sure)
+
+
+def label_name(release: Release, label_set: str, code: str) -> str:
+    """Return a label's name; a code that the release has not is shown as it is."""
+    label = release.labels.get(label_set, {}).get(code)
+    return label.name if label else code
+
+
+def agency_name(release: Release, agency: str) -> str:
+    """Return an agency's name; an id that the release has not is shown as it is."""
+    found = release.agencies.get(agency)
+    return found.name if found else agency
+
+
+def service_name(release: Release, agency: str, key: str) -> str:
+    """Return a service's name; a key that the release has not is shown as it is."""
+    found = release.services.get((agency, key))
+    return found.name if found else key
+
+
+def _judgement(output: Output, _release: Release) -> Iterator[Statement]:
+    if output["judgements"]["inquiry"]:
+        yield Statement("", gettext("Yes, a question for a public service"))
+    else:
+        yield Statement("", gettext("No, not a question for a public service"))
+        yield Statement(gettext("It would say"), str(output["assistantReply"] or ""))
+
+
+def _agencies(output: Output, release: Release) -> Iterator[Statement]:
+    for agency in output["judgements"]["agencyDetected"]:
+        remark = "" if agency in release.agencies else gettext("not in the service index")
+        yield Statement("", agency_name(release, agency), remark)
+    if not output["judgements"]["agencyDetected"]:
+        yield Statement("", gettext("No agency"))
+
+
+def _topics(candidates: Mapping[str, Any]) -> str:
+    return ", ".join(f"{c['value']} ({c['score']})" for c in candidates.values())
+
+
+def _category(output: Output, _release: Release) -> Iterator[Statement]:
+    yield Statement("", _topics(output["categorySelection"]["candidates"]))
+
+
+def _semantic(output: Output, release: Release) -> Iterator[Statement]:
+    analysis = output["semanticAnalysis"]
+    for entry in analysis["agencies"]:
+        name = agency_name(release, entry["agencyId"])
+        yield Statement(name, _topics(entry["categorySelection"]["candidates"]))
+    yield Statement(
+        gettext("Answers first"), agency_name(release, analysis["primaryAgency"]["agencyId"])
+    )
+
+
+def _service(output: Output, _release: Release) -> Iterator[Statement]:
+    selection = output["serviceSelection"]
+    yield Statement(
+        "",
+        selection["name"] or selection["serviceKey"],
+        gettext("score {number}").format(number=selection["score"]),
+    )
+
+
+def _answer(output: Output, release: Release) -> Iterator[Statement]:
+    yield Statement(gettext("It would say"), output["assistantReply"])
+    for source in output["sourcesUsed"]:
+        key, agency = source["serviceKey"], source["agencyId"]
+        known = (agency, key) in release.services
+        remark = agency_name(release, agency) if known else gettext("not in the service index")
+        yield Statement(gettext("Source"), service_name(release, agency, key), remark)
+
+
+def _classify(output: Output, release: Release) -> Iterator[Statement]:
+    for _, label_set, element in label_elements(output):
+        name = label_name(release, label_set, element["label"])
+        yield Statement(gettext(LABEL_WORDS[label_set]), name, confidence(element["confidence"]))
+
+
+def _extract(output: Output, release: Release) -> Iterator[Statement]:
+    for entity in output["entities"]:
+        kind = label_name(release, "entity_types", entity["entity_type"])
+        yield Statement(kind, entity["value_redacted"])
+    if not output["entities"]:
+        yield Statement("", gettext("No facts"))
+
+
+def _identity(output: Output, release: Release) -> Iterator[Statement]:
+    for key in output["keys"]:
+        yield Statement(label_name(release, "key_types", key["key_type"]), key["key_value"])
+    if not output["keys"]:
+        yield Statement("", gettext("No numbers or names"))
+
+
+_SAYS = {
+    "judgement_v1": _judgement,
+    "agency_detect_v1": _agencies,
+    "category_select_v1": _category,
+    "semantic_analysis_v1": _semantic,
+    "service_select_v1": _service,
+    "multi_agency_service_answer_v1": _answer,
+    "classify": _classify,
+    "extract": _extract,
+    "identity_assist": _identity,
+}
+
+
+def answering_agency(stages: Mapping[str, Any]) -> str | None:
+    """Return the id of the agency that answers, from the merged state of a turn's stages.
+
+    The only one detected, or on the branch of several the primary one; None before that is known.
+    """
+    detected = stages.get("agency_detect_v1", {}).get("agencyDetected", [])
+    if len(detected) == 1:
+        return str(detected[0])
+    primary = stages.get("semantic_analysis_v1", {}).get("primaryAgency", {}).get("agencyId")
+    return None if primary is None else str(primary)
+
+
+def detected_agencies(stages: Mapping[str, Any], release: Release) -> tuple[Agency, ...]:
+    """Return the agencies that were found for a turn, as far as the release knows them."""
+    detected = stages.get("agency_detect_v1", {}).get("agencyDetected", [])
+    return tuple(release.agencies[a] for a in detected if a in release.agencies)
+
+
+KEY_STATUSES: Mapping[str, str] = {
+    "valid": gettext_noop("valid"),
+    "invalid": gettext_noop("not valid"),
+    "unverified": gettext_noop("not verified"),
+}
+REMARKS: Mapping[str, str] = {
+    "valid": gettext_noop("valid"),
+    "invalid": gettext_noop("not valid: do not rely on it"),
+    "unverified": gettext_noop("not verified: do not rely on it"),
+}
+
+
+def triage_statements(stage: Stage, release: Release) -> tuple[Statement, ...]:
+    """Return what a stage of triage found out; nothing before its answer passed the gate.
+
+    Urgency comes first, then what is wanted, the topic and the risks; keys say whether they hold.
+    """
+    if not stage.result:
+        return ()
+    return tuple(_BUILDERS[stage.contract](stage.result, release))
+
+
+def _triage_labels(result: Mapping[str, Any], release: Release) -> Iterator[Statement]:
+    labels = [
+        ("urgencies", [result["urgency"]]),
+        ("intents", result["intents"]),
+        ("product_lines", [result["product_line"]]),
+        ("risk_flags", result["risk_flags"]),
+    ]
+    for label_set, elements in labels:
+        for element in elements:
+            name = label_name(release, label_set, element["label"])
+            primary = label_set == "intents" and element["label"] == result["primary_intent"]
+            remark = found_by(element["source"])
+            if element["confidence"] is not None and not remark:
+                remark = confidence(element["confidence"])
+            if primary and len(result["intents"]) > 1:
+                remark = gettext("the main one, {remark}").format(remark=remark)
+            yield Statement(gettext(LABEL_WORDS[label_set]), name, remark)
+
+
+def _triage_facts(result: Mapping[str, Any], release: Release) -> Iterator[Statement]:
+    for entity in result["entities"]:
+        kind = label_name(release, "entity_types", entity["entity_type"])
+        yield Statement(kind, entity["value_redacted"], confidence(entity["confidence"]))
+
+
+def _triage_keys(result: Mapping[str, Any], release: Release) -> Iterator[Statement]:
+    for key in result["keys"]:
+        kind = label_name(release, "key_types", key["key_type"])
+        remark = gettext(REMARKS[key["status"]])
+        if key["check"]:
+            remark = gettext("{remark}; checked as {kind}").format(remark=remark, kind=key["check"])
+        yield Statement(kind, key["key_value"], remark)
+
+
+_BUILDERS = {"classify": _triage_labels, "extract": _triage_facts, "identity_assist": _triage_keys}

@@ -1,1 +1,0 @@
-"""The parts of an item's page, as plain values."""

@@ -1,0 +1,152 @@
+"""Labels of the review pages: actions, states, and what became of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.utils.translation import gettext_noop
+
+from conversations.states import TurnState
+from conversations.turns.models import ChoiceOutcome
+from ieim.pipeline.findings import Code
+from review.models import Action, ReviewItem
+
+ASKED_BACK: Mapping[str, str] = {
+    ChoiceOutcome.OPEN: gettext_noop("The citizen is asked to choose one of these."),
+    ChoiceOutcome.CHOSEN: gettext_noop("The citizen chose one of these."),
+    ChoiceOutcome.NONE: gettext_noop("The citizen was offered these, and said: none of them."),
+    ChoiceOutcome.EXPIRED: gettext_noop("The citizen was offered these, and chose none in time."),
+}
+
+NOBODY_WAITS_BY_STATE: Mapping[str, str] = {
+    TurnState.ANSWERED: gettext_noop(
+        "The citizen has been shown help lines and an answer. No answer waits for this item; read "
+        "what they wrote."
+    ),
+    TurnState.ASKING: gettext_noop(
+        "The citizen has been shown help lines, is asked what they mean, and reads that a "
+        "caseworker reads their message too. No answer waits for this item; read what they wrote."
+    ),
+}
+"""By the turn's state: what its citizen has where nobody waits, above a weak sign of danger."""
+
+NOBODY_WAITS_FEEDBACK = gettext_noop(
+    "The citizen has an answer, and said something of it. Nothing waits for this item."
+)
+NOBODY_WAITS_HELP = gettext_noop(
+    "The citizen has been shown help lines. Nothing waits for this item."
+)
+
+ASKED_AGAIN = gettext_noop(
+    "The citizen said that the first answer, “{name}”, was about something else, and asked again."
+)
+"""Of a turn that asks again, with the name of the service that the first answer was about."""
+
+TURNED_AWAY = gettext_noop(
+    "The citizen said that this answer was about something else, and asked again."
+)
+
+STOPPED: Mapping[int, str] = {
+    0: gettext_noop("It stopped at “{stage}” before the model was asked."),
+    1: gettext_noop("It stopped at “{stage}” after one attempt."),
+    2: gettext_noop("It stopped at “{stage}” after two attempts."),
+}
+STOPPED_AFTER = gettext_noop("It stopped at “{stage}” after {number} attempts.")
+"""Where an item stopped, by the attempts, and after more than those."""
+
+TURN_STATES: Mapping[str, str] = {
+    TurnState.QUEUED: gettext_noop("Waits for the assistant"),
+    TurnState.RUNNING: gettext_noop("The assistant is working on it"),
+    TurnState.ANSWERED: gettext_noop("Answered"),
+    TurnState.ASKING: gettext_noop("The citizen is asked to choose"),
+    TurnState.NEEDS_REVIEW: gettext_noop("Waits for a person"),
+    TurnState.AWAITING_MODEL: gettext_noop("Waits for the model"),
+    TurnState.WITH_PERSON: gettext_noop("Written to a person"),
+    TurnState.CLOSED: gettext_noop("Closed"),
+}
+
+ACTIONS_DONE: Mapping[str, str] = {
+    Action.APPROVE: gettext_noop("Approved"),
+    Action.OVERRIDE: gettext_noop("Corrected"),
+    Action.RETRY: gettext_noop("Asked the model again"),
+    Action.WRITE: gettext_noop("Wrote the reply"),
+    Action.ASK: gettext_noop("Asked the citizen for more"),
+    Action.HAND_OVER: gettext_noop("Handed to another agency"),
+    Action.DONE: gettext_noop("Reached the citizen"),
+    Action.DISMISS: gettext_noop("Dismissed"),
+    Action.AGREE: gettext_noop("Agreed"),
+    Action.DISAGREE: gettext_noop("Disagreed"),
+    Action.UNDO: gettext_noop("Took it back"),
+}
+
+ACTION_CHOICES: Mapping[str, tuple[str, str]] = {
+    Action.APPROVE: (
+        gettext_noop("Approve it"),
+        gettext_noop("What the assistant has goes out as it is."),
+    ),
+    Action.AGREE: (
+        gettext_noop("Agree"),
+        gettext_noop("What the first person decided takes effect."),
+    ),
+    Action.DISAGREE: (
+        gettext_noop("Disagree"),
+        gettext_noop("The item is open again, with your reason."),
+    ),
+    Action.OVERRIDE: (
+        gettext_noop("Correct the step"),
+        gettext_noop("The assistant goes on from your answer."),
+    ),
+    Action.RETRY: (
+        gettext_noop("Ask the model again"),
+        gettext_noop("The same step, two new attempts."),
+    ),
+    Action.WRITE: (
+        gettext_noop("Write the reply yourself"),
+        gettext_noop("The citizen gets your words. The rest is skipped."),
+    ),
+    Action.ASK: (
+        gettext_noop("Ask the citizen for more"),
+        gettext_noop(
+            "The citizen sees your question. The assistant reads what they write then; to read it"
+            " yourself, talk with them."
+        ),
+    ),
+    Action.HAND_OVER: (
+        gettext_noop("Hand to another agency"),
+        gettext_noop("It moves to the queue of its caseworkers."),
+    ),
+    Action.DONE: (
+        gettext_noop("I have reached the citizen"),
+        gettext_noop("The item is done. The way to reach them is erased."),
+    ),
+    Action.DISMISS: (gettext_noop("Dismiss"), gettext_noop("The item is done without an answer.")),
+}
+"""By action: its name and what it leads to, in the order in which they are offered."""
+
+CAREFUL_ORDER: tuple[str, ...] = (
+    Action.WRITE,
+    *(action for action in ACTION_CHOICES if action not in (Action.WRITE, Action.APPROVE)),
+    Action.APPROVE,
+)
+"""The order where the message shows a danger, or the citizen has refused what the assistant has: a
+person's own words first."""
+
+TRIAGE_HINT = gettext_noop("Your answer takes the place of the model’s.")
+"""What a correction leads to where no answer waits for it."""
+
+TYPED: Mapping[str, str] = {
+    "text": gettext_noop("Your words"),
+    "guidance": gettext_noop("Your words"),
+    "answer": gettext_noop("Your words"),
+    "quote": gettext_noop("Words of the message"),
+    "value": gettext_noop("Value"),
+    "reason": gettext_noop("Your reason"),
+}
+"""What people type, by the end of the field's name: kept where it can no longer be sent."""
+
+
+def nobody_waits(item: ReviewItem) -> str:
+    """Return what the citizen has of an item's reply for which nobody waits; not translated yet."""
+    if Code.CITIZEN_FEEDBACK in item.reasons:
+        return NOBODY_WAITS_FEEDBACK
+    return NOBODY_WAITS_BY_STATE.get(item.turn.state, NOBODY_WAITS_HELP)

@@ -1,1 +1,0 @@
-"""Whose an item is, and who sees it."""

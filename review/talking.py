@@ -1,0 +1,216 @@
+"""A caseworker's conversation with a citizen: transcript, taking over, writing, handing back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+
+from conversations import selectors as conversations
+from conversations.chat import wording
+from conversations.chat.presenters import ReplyView, TurnView
+from conversations.chat.reply_views import reply_view
+from conversations.models import Line, Session, Takeover, Turn
+from conversations.person import selectors as people
+from conversations.person import takeovers
+from conversations.person.models import Ended
+from conversations.turns import erasing
+from conversations.turns.locking import locked
+from ieim.knowledge import selectors as knowledge
+from ieim.people.models import User
+from ieim.pipeline.topology import AWAITED
+from review import claims, scope
+from review.deciding import texts
+from review.deciding.locking import DECIDE, Refused
+from review.deciding.records import actor_of
+from review.item.presenters import AskedBack, asked_back
+from review.models import ReviewItem
+from review.queue.selectors import is_held
+from review.scope import visible
+
+LEFT = {
+    Ended.HANDED_BACK: gettext_noop("The conversation was handed back to the assistant."),
+    Ended.CLAIM_LOST: gettext_noop(
+        "The caseworker has the item no more; the assistant answers again."
+    ),
+    Ended.DECIDED: gettext_noop("The item was decided; the assistant answers again."),
+    Ended.SILENCE: gettext_noop("Nobody wrote for a while; the assistant answers again."),
+    Ended.WITHDRAWN: gettext_noop(
+        "The citizen took the request back; the assistant answers again."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing in a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
+
+    ``answered`` has an answer as the citizen reads it, with its corrections, ``asked`` what the
+    assistant asked back; where one is there, ``text`` is empty.
+    """
+
+    who: str
+    text: str
+    at: datetime
+    answered: TurnView | None = None
+    asked: AskedBack | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation as a caseworker reads it.
+
+    ``mine``: they have it now; ``other`` is who else has it, empty for nobody. ``holds``: they have
+    claimed the item; ``holder`` is who else has, empty for nobody.
+    """
+
+    item: UUID
+    reference: str
+    said: tuple[Said, ...]
+    mine: bool
+    other: str
+    holds: bool
+    holder: str
+    decided: bool
+
+
+def talk_view(pk: UUID, user: User) -> Talk:
+    """Return the conversation of an item; raises ``ReviewItem.DoesNotExist`` as the item page."""
+    item = visible(user).select_related("turn__session", "claimed_by").get(pk=pk)
+    now = timezone.now()
+    session = item.turn.session
+    takeover = people.running(session.pk)
+    holder = item.claimed_by if is_held(item, now) else None
+    mine = takeover is not None and (takeover.by_id, takeover.item) == (user.pk, item.pk)
+    return Talk(
+        item=item.pk,
+        reference=session.reference,
+        said=tuple(_said(item)),
+        mine=mine,
+        other=takeover.by.display_name if takeover is not None and not mine else "",
+        holds=holder == user,
+        holder=holder.display_name if holder is not None and holder != user else "",
+        decided=item.decided_at is not None,
+    )
+
+
+def _said(item: ReviewItem) -> Iterator[Said]:
+    turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
+    turns = turns.prefetch_related("corrections__notice")
+    lines = people.lines(item.turn.session_id)
+    release = cache(knowledge.release)  # one of a number is read once, however many turns it has
+    for turn in turns.order_by("number"):
+        yield Said("citizen", turn.text, turn.created_at)
+        if hasattr(turn, "choice"):
+            told = release(turn.release_number).in_language(turn.language)
+            asked = asked_back(turn, told)
+            yield Said("assistant", "", turn.choice.asked_at, asked=asked)
+        if hasattr(turn, "reply"):
+            who = "staff" if turn.reply.origin == "staff" else "assistant"
+            said = reply_view(turn.reply, turn, release(turn.release_number))
+            yield Said(who, "", turn.reply.created_at, answered=_answered(turn, said))
+        for line in lines.get(turn.number, ()):
+            if line.kind == "said":
+                yield Said("staff", line.text, line.at)
+            elif line.kind == "joined":
+                yield Said("note", gettext("A caseworker took the conversation over."), line.at)
+            else:
+                yield Said("note", gettext(LEFT[Ended(line.how)]), line.at)
+                if line.read:
+                    waited = gettext("A message of danger still waited for a person.")
+                    yield Said("note", waited, line.at)
+
+
+def _answered(turn: Turn, said: ReplyView) -> TurnView:
+    """Return an answered turn as far as its answer is shown."""
+    return TurnView(
+        id=turn.pk,
+        number=turn.number,
+        text=turn.text,
+        asked_at=turn.created_at,
+        state=turn.state,
+        steps=(),
+        reply=said,
+        corrections=conversations.corrections(turn),
+        language=wording.words(turn.language).language,
+    )
+
+
+TAKEN = gettext_noop("A colleague is in this conversation already.")
+ENDED = gettext_noop(
+    "You are not in this conversation any more: the assistant answers again. Take it over anew."
+)
+NOBODY_WAITS = gettext_noop("No citizen waits for this item, so there is nobody to talk to.")
+
+
+class CannotTalk(Exception):
+    """It cannot be said, or nobody can be talked to; ``message`` says why. Nothing was changed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+@transaction.atomic
+def begin(*, item_id: UUID, actor: User) -> Takeover:
+    """Take a citizen's conversation over; the item is claimed where it is free.
+
+    Raises :class:`CannotTalk`, what :func:`review.claims.claim` raises, and
+    ``ReviewItem.DoesNotExist`` outside the actor's agencies.
+    """
+    session, item = _held(item_id, actor)
+    if item.stage not in AWAITED:
+        raise CannotTalk(gettext(NOBODY_WAITS))
+    try:
+        return takeovers.begin(session=session, item=item.pk, by=actor, until=_until(item))
+    except takeovers.AlreadyTaken as error:
+        raise CannotTalk(gettext(TAKEN)) from error
+
+
+@transaction.atomic
+def say(*, item_id: UUID, actor: User, text: str) -> Line:
+    """Say something to the citizen. Raises as :func:`begin`."""
+    session, item = _held(item_id, actor)
+    try:
+        said = texts.checked(item.turn, text)
+        return takeovers.say(
+            session_id=session.pk, item=item.pk, by=actor, text=said, until=_until(item)
+        )
+    except Refused as refused:
+        raise CannotTalk(refused.message) from refused
+    except takeovers.NotTalking as error:
+        raise CannotTalk(gettext(ENDED)) from error
+
+
+@transaction.atomic
+def hand_back(*, item_id: UUID, actor: User) -> None:
+    """Let the assistant answer again; once more is no change. Raises as :func:`begin`."""
+    if not actor.has_perm(DECIDE):
+        raise PermissionDenied
+    item = scope.visible(actor).get(pk=item_id)
+    how, by = Ended.HANDED_BACK, actor_of(actor)
+    takeovers.end(how=how, actor=by, item=item.pk, by_id=actor.pk)
+
+
+def _held(item_id: UUID, actor: User) -> tuple[Session, ReviewItem]:
+    """Return a session, locked, and an item of it that the actor has claimed, locked as well."""
+    if not actor.has_perm(DECIDE):
+        raise PermissionDenied
+    found = scope.visible(actor).values_list("turn__session_id", flat=True).get(pk=item_id)
+    # The session first, as a message does.
+    session = locked(Session.objects.all()).get(pk=found)
+    if erasing.is_erased(session):
+        raise ReviewItem.DoesNotExist(str(item_id))
+    return session, claims.claim(item_id=item_id, actor=actor)
+
+
+def _until(item: ReviewItem) -> datetime:
+    """Return when the actor's claim ends."""
+    return item.claimed_until or timezone.now()

@@ -1,1 +1,0 @@
-"""Caseworkers in a citizen's conversation."""
