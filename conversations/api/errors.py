@@ -13,10 +13,13 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from conversations import rating
+from conversations.mail import services as mail
+from conversations.models import Session
 from conversations.person import services as person
 from conversations.personal import choices
 from conversations.replacing import services as replacing
 from conversations.turns import choosing, messages, refusing
+from conversations.webhooks import outbox
 from ieim.pipeline.findings import pointer
 
 MEDIA_TYPE = "application/problem+json"
@@ -55,7 +58,7 @@ STATUSES: dict[Slug, tuple[int, str]] = {
 
 
 class Problem(exceptions.APIException):
-    """A problem with a name of its own."""
+    """A problem with a name of its own; ``wait`` is in seconds, for Retry-After."""
 
     def __init__(
         self,
@@ -69,7 +72,7 @@ class Problem(exceptions.APIException):
         self.status_code = STATUSES[slug][0]
         super().__init__(detail, code=slug)
         self.slug = slug
-        self.wait = wait  # seconds; the framework's handler tells them as Retry-After
+        self.wait = wait
         self.contacts = list(contacts)
         self.numbers = dict(numbers or {})
 
@@ -88,39 +91,53 @@ class LengthRequired(exceptions.APIException):
     default_detail = "Send the body with a Content-Length, not in chunks."
 
 
-def slug_of(refused: refusing.Refused) -> Slug:
-    """Return the name of what is wrong with a message that was refused."""
-    if isinstance(refused, refusing.TooMany):
-        return "rate-limit"
-    if isinstance(refused, messages.ClientIdReused):
-        return "client-id-reused"
-    if isinstance(refused, person.AskedAlready):
-        return "person-asked"
-    if refused.args[0] == refusing.STILL_WORKING:
-        return "turn-pending"
-    if isinstance(refused, choices.NotChosen):
-        return "personal-data"
-    return "not-ready" if refused.args[0] == refusing.NO_RELEASE else "message-refused"
-
-
-def of_asking(refused: refusing.Refused) -> Problem:
+def _problem_of_message(refused: refusing.Refused) -> Problem:
     """Return the problem of a message that was not taken, with its help lines."""
-    wait = refused.retry_after if isinstance(refused, refusing.TooMany) else None
+    wait: int | None = getattr(refused, "retry_after", None)
+    slug: Slug = "message-refused"
+    if wait is not None:
+        slug = "rate-limit"
+    elif isinstance(refused, messages.ClientIdReused):
+        slug = "client-id-reused"
+    elif isinstance(refused, person.AskedAlready):
+        slug = "person-asked"
+    elif isinstance(refused, choices.NotChosen):
+        slug = "personal-data"
+    elif refused.args[0] == refusing.STILL_WORKING:
+        slug = "turn-pending"
+    elif refused.args[0] == refusing.NO_RELEASE:
+        slug = "not-ready"
     contacts = [each.text for each in refused.contacts]
     numbers = refused.told() if isinstance(refused, choices.NotChosen) else None
-    return Problem(slug_of(refused), refused.message, wait=wait, contacts=contacts, numbers=numbers)
+    return Problem(slug, refused.message, wait=wait, contacts=contacts, numbers=numbers)
 
 
-def of_refusal(
-    error: choosing.ChoiceRefused | replacing.NotAnswered | rating.FeedbackRefused,
-) -> Problem:
-    """Return the problem of one that was refused."""
+NOT_THERE: Mapping[type[Exception], str | None] = {
+    Session.DoesNotExist: None,
+    choosing.NothingToChoose: "The citizen was not asked to choose anything here.",
+    replacing.NothingToReplace: "This answer does not go on with what the talk was about.",
+    rating.NothingToRate: "This message has no answer that can be rated.",
+    mail.NotOffered: "Nobody can be told of this message by e-mail.",
+}
+"""What a service raises where there is nothing to write to, and the sentence of its 404."""
+
+
+def as_problem(error: Exception) -> Exception:
+    """Return a refusal of this app's services as the API tells it; every other error as it is."""
     match error:
         case choosing.ChoiceRefused():
             return Problem("choice-late" if error.late else "choice-unknown", error.message)
         case replacing.NotAnswered():
             return Problem("not-answered", error.message)
-    return Problem("feedback-refused", error.message)
+        case rating.FeedbackRefused():
+            return Problem("feedback-refused", error.message)
+        case outbox.NoWebhook():
+            return Problem("webhook-unknown", str(error))
+        case refusing.Refused():
+            return _problem_of_message(error)
+    if type(error) in NOT_THERE:
+        return exceptions.NotFound(NOT_THERE[type(error)])
+    return error
 
 
 def problem(status: int, detail: str, *, slug: str | None = None) -> dict[str, Any]:
@@ -145,6 +162,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 
     None for what is no answer to a bad request: that is logged and becomes a 500.
     """
+    error = as_problem(error)
     response = exception_handler(error, context)
     if response is None:
         return None
@@ -170,8 +188,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 def _field_errors(detail: Any, path: str) -> Iterator[dict[str, str]]:
     if isinstance(detail, dict):
         for name, inner in detail.items():
-            own = "" if name == "non_field_errors" else pointer(name)
-            yield from _field_errors(inner, path + own)
+            step = "" if name == "non_field_errors" else pointer(name)
+            yield from _field_errors(inner, path + step)
     elif isinstance(detail, list):
         for inner in detail:
             yield from _field_errors(inner, path)
@@ -189,11 +207,11 @@ def problem_pages(
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        said = response.headers.get("Content-Type", "")
+        media_type = response.headers.get("Content-Type", "")
         if (
             response.status_code >= 400
             and request.path.startswith(ROOT)
-            and not said.startswith(MEDIA_TYPE)
+            and not media_type.startswith(MEDIA_TYPE)
         ):
             detail = "Something went wrong on our side. Please try again later."
             if response.status_code < 500:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
+from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations.api.reply_serializers import (
-    CardSerializer,
-    CorrectionSerializer,
-    FeedbackSerializer,
-    IdentifierSerializer,
-    ReplySerializer,
-    StepSerializer,
-)
-from conversations.mail.serializers import MailStateField
-from conversations.models import Reason
-from conversations.person.serializers import LineSerializer, RequestSerializer
+from conversations.mail.selectors import STATES as MAIL_STATES
+from conversations.models import Reason, ReplyOrigin
+from conversations.person.contacts import MAX_EMAIL
+from conversations.person.models import LineKind, RequestState, Way
 from conversations.personal.choices import CHOICES
 from conversations.rating import MAX_CHARS as FEEDBACK_CHARS
 from conversations.states import TurnState
 from conversations.turns.messages import CLIENT_ID, is_client_id
+from conversations.webhooks.models import Event
+from conversations.webhooks.services import NAME
+from ieim.pipeline.message.identifiers import Kind
 from ieim.pipeline.message.screen import MAX_CHARS
+
+REASONS, REQUEST_STATES, EVENTS = Reason.values, RequestState.values, Event.values
+NO_NUL = r"^[^\u0000]*$"
+"""The parser takes no NUL anywhere, so that is part of the shape."""
+REFERENCE = "To say on the telephone, like K7M-4QX9."
 
 
 class ExactTextField(serializers.CharField):
@@ -38,6 +40,15 @@ class ExactTextField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return str(data)
+
+
+class LimitedTextField(ExactTextField):
+    """Such a string, with the most code points that the service takes in the document."""
+
+    def __init__(self, *, longest: int, **options: Any) -> None:
+        super().__init__(**options)
+        limits = {"type": "string", "maxLength": longest, "pattern": NO_NUL}
+        set_override(self, "field", limits)
 
 
 @extend_schema_field({"type": "string", "pattern": CLIENT_ID})
@@ -56,12 +67,38 @@ class ClientIdField(ExactTextField):
         return value
 
 
-# The parser takes no NUL anywhere, so that is part of the shape.
-@extend_schema_field(
-    {"type": "string", "minLength": 1, "maxLength": MAX_CHARS, "pattern": r"^[^\u0000]*$"}
-)
+@extend_schema_field({"type": "string", "minLength": 1, "maxLength": MAX_CHARS, "pattern": NO_NUL})
 class MessageField(ExactTextField):
     """A citizen's message."""
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{NAME}$"})
+class WebhookNameField(ExactTextField):
+    """The name of a webhook."""
+
+
+class ExactBooleanField(serializers.BooleanField):
+    """A JSON boolean: a word or a number that looks like one is none."""
+
+    default_error_messages = {"invalid": "Send true or false, not in quotes."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        """Return ``data``; raises ValidationError for what is not a boolean."""
+        if not isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+class NumberField(serializers.IntegerField):
+    """A JSON number: a word that looks like one is none."""
+
+    default_error_messages = {"invalid": "Send a whole number, not in quotes, or null."}
+
+    def to_internal_value(self, data: Any) -> int:
+        """Return ``data``; raises ValidationError for what is not a whole number."""
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        return data
 
 
 class ClosedSerializer(serializers.Serializer[Any]):
@@ -76,6 +113,18 @@ class ClosedSerializer(serializers.Serializer[Any]):
                 {name: ["This field is not known here."] for name in unknown}
             )
         return super().to_internal_value(data)
+
+
+# ---- What is taken
+
+
+class OpenSerializer(ClosedSerializer):
+    """A new session."""
+
+    webhook = WebhookNameField(
+        required=False,
+        help_text="The name of the webhook that is told what comes of this session.",
+    )
 
 
 class AskSerializer(ClosedSerializer):
@@ -104,33 +153,17 @@ class AskSerializer(ClosedSerializer):
     )
 
 
-class ExactBooleanField(serializers.BooleanField):
-    """A JSON boolean: a word or a number that looks like one is none."""
-
-    default_error_messages = {"invalid": "Send true or false, not in quotes."}
-
-    def to_internal_value(self, data: Any) -> bool:
-        """Return ``data``; raises ValidationError for what is not a boolean."""
-        if not isinstance(data, bool):
-            self.fail("invalid")
-        return data
-
-
-@extend_schema_field({"type": "string", "maxLength": FEEDBACK_CHARS, "pattern": r"^[^\u0000]*$"})
-class FeedbackField(ExactTextField):
-    """What a citizen says of an answer."""
-
-
 class RatingSerializer(ClosedSerializer):
     """What a citizen thinks of an answer."""
 
     useful = ExactBooleanField(help_text="Whether the answer was useful.")
     reason = serializers.ChoiceField(
-        choices=Reason.values,
+        choices=REASONS,
         required=False,
         help_text="Why it was not; only where `useful` is false.",
     )
-    text = FeedbackField(
+    text = LimitedTextField(
+        longest=FEEDBACK_CHARS,
         required=False,
         allow_blank=True,
         help_text=(
@@ -140,23 +173,165 @@ class RatingSerializer(ClosedSerializer):
     )
 
 
-class NumberField(serializers.IntegerField):
-    """A JSON number: a word that looks like one is none."""
-
-    default_error_messages = {"invalid": "Send a whole number, not in quotes, or null."}
-
-    def to_internal_value(self, data: Any) -> int:
-        """Return ``data``; raises ValidationError for what is not a whole number."""
-        if not isinstance(data, int) or isinstance(data, bool):
-            self.fail("invalid")
-        return data
-
-
 class ChooseSerializer(ClosedSerializer):
     """What a citizen chose."""
 
     choice = NumberField(
         allow_null=True, help_text="The `number` of an option; null for none of these."
+    )
+
+
+class MailSerializer(ClosedSerializer):
+    """Where the citizen wants to be told."""
+
+    address = LimitedTextField(longest=MAX_EMAIL, help_text="An e-mail address. Never told again.")
+
+
+class PersonSerializer(ClosedSerializer):
+    """A wish to have a person."""
+
+    text = LimitedTextField(
+        longest=MAX_CHARS,
+        required=False,
+        allow_blank=True,
+        help_text="What it is about, in the citizen's words.",
+    )
+    about = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        help_text="A turn of the session that it is about. This or `text` is needed.",
+    )
+    way = serializers.ChoiceField(choices=Way.values)
+    contact = LimitedTextField(
+        longest=MAX_EMAIL,
+        required=False,
+        allow_blank=True,
+        help_text="For `email` an address, for `call` a telephone number. Never told again.",
+    )
+    time = LimitedTextField(
+        longest=17,
+        required=False,
+        allow_blank=True,
+        help_text="For `call`: the `value` of one of the `times`; left out for any time.",
+    )
+
+
+# ---- What is given
+
+
+class FactSerializer(serializers.Serializer[Any]):
+    """A heading with one paragraph or several list items."""
+
+    heading = serializers.CharField()
+    items = serializers.ListField(child=serializers.CharField())
+    ordered = serializers.BooleanField(help_text="Whether the items are steps in order.")
+    language = serializers.CharField(help_text="ISO 639-1: the items'; empty: the reply's.")
+    name = serializers.CharField(help_text="The field: `fees`, `agency_name`, `entity_<type>` …")
+    folded = serializers.BooleanField(
+        help_text="Whether it follows folded: what was asked about, or opens the reply, is not."
+    )
+
+
+class SourceSerializer(serializers.Serializer[Any]):
+    """Where an answer comes from."""
+
+    agency = serializers.CharField()
+    service = serializers.CharField()
+    url = serializers.CharField(help_text="Empty when there is no page to link to.")
+
+
+class CardSerializer(serializers.Serializer[Any]):
+    """One service of an answer over several agencies, as it stands in the service list."""
+
+    title = serializers.CharField()
+    lead = serializers.CharField(help_text="What to do first.")
+    facts = FactSerializer(many=True)
+    agency = serializers.CharField()
+    url = serializers.CharField(help_text="Its page. Empty when there is none to link to.")
+    languages = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="The languages of title and lead; empty where it is the reply's.",
+    )
+
+
+class NoticeSerializer(serializers.Serializer[Any]):
+    """What an agency wants everybody to know for a while, in its own words."""
+
+    agency = serializers.CharField(help_text="Empty for every agency.")
+    text = serializers.CharField()
+
+
+class ReplySerializer(serializers.Serializer[Any]):
+    """A reply that passed its gate. Parts that do not apply are empty."""
+
+    kind = serializers.ChoiceField(choices=["service", "answer", "guidance", "question"])
+    agency_notices = NoticeSerializer(many=True, help_text="To be shown above everything else.")
+    title = serializers.CharField()
+    lead = serializers.CharField(
+        help_text="What to do first. Empty where the reply opens with a fact that was asked for."
+    )
+    paragraphs = serializers.ListField(child=serializers.CharField())
+    facts = FactSerializer(many=True)
+    cards = CardSerializer(
+        many=True, help_text="The services of an answer over several agencies, in its order."
+    )
+    uncovered = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The parts of the message, in its own words, that nothing here is about: say so.",
+    )
+    sources = SourceSerializer(many=True)
+    why = serializers.CharField(
+        help_text="Which marked words led to this answer. Empty where none are marked."
+    )
+    origin = serializers.ChoiceField(
+        choices=[origin.value for origin in ReplyOrigin], help_text="Whose words these are."
+    )
+    offline = serializers.BooleanField(help_text="Whether the offline engine answered.")
+    prepared = serializers.BooleanField(
+        help_text=(
+            "Whether no words are a model's: guidance that is a text of the administration's, or "
+            "over several agencies what the service list says to do first."
+        )
+    )
+    language = serializers.CharField(
+        help_text="ISO 639-1: that of headings and other fixed words, and of the rest if not said."
+    )
+    languages = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="The languages of title, lead and paragraphs; empty where it is the reply's.",
+    )
+    notice = serializers.CharField(
+        help_text="What there is not in the citizen's language, as a sentence. Mostly empty."
+    )
+    still_about = serializers.CharField(
+        help_text=(
+            "The talk's service, by name, where the reply goes on with it although the message "
+            "names none: show it first, with a way to say that it is something else. Mostly empty."
+        )
+    )
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    """What the citizen said of a reply beside their verdict."""
+
+    reason = serializers.ChoiceField(choices=[*REASONS, ""], help_text="May be empty.")
+    text = serializers.CharField(help_text="Without personal data. May be empty.")
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """One step of the work on a message."""
+
+    words = serializers.CharField(help_text="The step in plain words.")
+    status = serializers.ChoiceField(choices=["pending", "running", "done", "stopped"])
+
+
+class CorrectionSerializer(serializers.Serializer[Any]):
+    """What staff have since written of an answer that was wrong."""
+
+    text = serializers.CharField()
+    sent_at = serializers.DateTimeField()
+    origin = serializers.ChoiceField(
+        choices=[ReplyOrigin.STAFF.value], help_text="Whose words these are."
     )
 
 
@@ -187,6 +362,40 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     )
 
 
+class RequestSerializer(serializers.Serializer[Any]):
+    """That this message asks for a person. How to reach the citizen is never told."""
+
+    state = serializers.ChoiceField(choices=REQUEST_STATES)
+    way = serializers.ChoiceField(choices=Way.values)
+    about = serializers.IntegerField(
+        allow_null=True, help_text="The number of the turn that it is about; null for none."
+    )
+    wanted_from = serializers.DateTimeField(
+        allow_null=True, help_text="From when a call is wanted; null for any time."
+    )
+    wanted_until = serializers.DateTimeField(allow_null=True, help_text="Until when.")
+
+
+class LineSerializer(serializers.Serializer[Any]):
+    """What a caseworker put into the conversation, after this message."""
+
+    kind = serializers.ChoiceField(
+        choices=LineKind.values,
+        help_text=(
+            "`joined`: a person answers from here on, and the assistant is silent. `said`: they "
+            "wrote `text`. `left`: they have left, and the assistant answers questions again."
+        ),
+    )
+    text = serializers.CharField(help_text="Of `said` alone; empty otherwise.")
+    at = serializers.DateTimeField()
+    read = serializers.BooleanField(
+        help_text=(
+            "Of `left`: when they left, a message of danger still waited for a person, who also "
+            "reads what is written from here on. It stays as it was then."
+        )
+    )
+
+
 class TurnSerializer(serializers.Serializer[Any]):
     """One message and what came of it so far."""
 
@@ -212,7 +421,7 @@ class TurnSerializer(serializers.Serializer[Any]):
         help_text="While a person is waited for: up to three services that the search found. Not "
         "the answer: say so. Their `lead` is empty.",
     )
-    reply = ReplySerializer(allow_null=True)
+    reply = ReplySerializer(allow_null=True, help_text="Null until a reply has passed its gate.")
     useful = serializers.BooleanField(
         allow_null=True, help_text="What the citizen said of the reply; null while nothing was."
     )
@@ -235,26 +444,68 @@ class TurnSerializer(serializers.Serializer[Any]):
         many=True,
         help_text="What a caseworker wrote after this message, the first one first. Mostly empty.",
     )
-    mail = MailStateField()
+    mail = serializers.ChoiceField(
+        choices=MAIL_STATES,
+        help_text="Whether the citizen is told by e-mail: `none` where there is no such thing "
+        "to ask for, `offered` where there is, `asked` until the address is confirmed, "
+        "`confirmed` until the answer is there; `expired`, `refused` or `unreachable` where "
+        "that came to nothing, and may be asked for anew.",
+    )
 
 
 class SessionSerializer(serializers.Serializer[Any]):
     """A conversation."""
 
     id = serializers.UUIDField()
-    reference = serializers.CharField(help_text="To say on the telephone, like K7M-4QX9.")
+    reference = serializers.CharField(help_text=REFERENCE)
     created_at = serializers.DateTimeField()
-    turns = TurnSerializer(many=True)
+    turns = TurnSerializer(many=True, help_text="The first one first.")
 
 
 class NewSessionSerializer(serializers.Serializer[Any]):
     """A conversation that was just made."""
 
     id = serializers.UUIDField()
-    reference = serializers.CharField(help_text="To say on the telephone, like K7M-4QX9.")
+    reference = serializers.CharField(help_text=REFERENCE)
     token = serializers.CharField(
         help_text="The bearer token of this session. It is told here and never again."
     )
+
+
+class TimeSerializer(serializers.Serializer[Any]):
+    """A time for which a call can be wanted."""
+
+    value = serializers.CharField()
+    begins = serializers.DateTimeField()
+    ends = serializers.DateTimeField()
+
+
+class OpeningSerializer(serializers.Serializer[Any]):
+    """When people can be reached, as of now."""
+
+    open = serializers.BooleanField()
+    opens = serializers.DateTimeField(
+        allow_null=True,
+        help_text="Of today, or of the next day that is open; null where none is in sight.",
+    )
+    closes = serializers.DateTimeField(allow_null=True, help_text="Likewise.")
+    times = TimeSerializer(many=True)
+
+
+class EventDataSerializer(serializers.Serializer[Any]):
+    """What an event is about."""
+
+    session = serializers.UUIDField()
+    turn = serializers.UUIDField()
+
+
+class EventSerializer(serializers.Serializer[Any]):
+    """What a webhook is told: what to read, and nothing of its words."""
+
+    type = serializers.ChoiceField(choices=EVENTS)
+    timestamp = serializers.DateTimeField(help_text="When it happened.")
+    # The framework takes fields out of the class; its own `data` stays what it is.
+    data = EventDataSerializer()  # type: ignore[assignment]  # see above
 
 
 class FieldErrorSerializer(serializers.Serializer[Any]):
@@ -262,6 +513,16 @@ class FieldErrorSerializer(serializers.Serializer[Any]):
 
     pointer = serializers.CharField(help_text="JSON Pointer (RFC 6901) into the body.")
     detail = serializers.CharField()
+
+
+class IdentifierSerializer(serializers.Serializer[Any]):
+    """An identity, card or account number in a message."""
+
+    kind = serializers.ChoiceField(choices=list(get_args(Kind)))
+    start = serializers.IntegerField(
+        min_value=0, help_text="Where it begins in `text`, in Unicode code points."
+    )
+    end = serializers.IntegerField(min_value=1, help_text="Where it is over: the first one after.")
 
 
 class ProblemSerializer(serializers.Serializer[Any]):

@@ -1,88 +1,66 @@
-"""The API's resources: sessions and their turns."""
+"""The API's resources: sessions, their turns, and the OpenAPI document."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404
+from csp.constants import SELF
+from csp.decorators import csp_update
 from django.urls import reverse
-from django.utils.cache import add_never_cache_headers
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.exceptions import NotFound
 from rest_framework.permissions import AllowAny
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.viewsets import ViewSetMixin
 
 from conversations import rating, selectors
-from conversations.api import schema
-from conversations.api.authentication import BearerAuthentication, HasSession, bearer_token
-from conversations.api.errors import (
-    LengthRequired,
-    Problem,
-    handle,
-    of_asking,
-    of_refusal,
-)
-from conversations.api.parsing import JSONOnly, StrictJSONParser
+from conversations.api.base import NewSessions, View, bearer_token
+from conversations.api.schema import LOCATION, problems
 from conversations.api.serializers import (
     AskSerializer,
     ChooseSerializer,
+    ClosedSerializer,
+    MailSerializer,
     NewSessionSerializer,
+    OpeningSerializer,
+    OpenSerializer,
+    PersonSerializer,
     RatingSerializer,
     SessionSerializer,
     TurnSerializer,
 )
-from conversations.api.throttling import NewSessions
-from conversations.models import Session, Turn
+from conversations.mail import services as mail
+from conversations.person import hours
+from conversations.person import services as people
 from conversations.replacing import services as replacing
-from conversations.turns import choosing, erasing, messages, refusing
-from conversations.webhooks.outbox import NoWebhook
-from conversations.webhooks.serializers import OpenSerializer
+from conversations.turns import choosing, erasing, messages
 from ieim.people import addresses
 
 
-class View(APIView):
-    """A resource: JSON in, JSON or problem details out, a session's token to open it."""
+def _valid(body: type[ClosedSerializer], request: Request) -> dict[str, Any]:
+    """Return the fields of a request's body; raises ValidationError."""
+    serializer = body(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    fields: dict[str, Any] = serializer.validated_data
+    return fields
 
-    authentication_classes: Any = [BearerAuthentication]
-    permission_classes: Any = [HasSession]
-    parser_classes = [StrictJSONParser]
-    renderer_classes = [JSONRenderer]
-    content_negotiation_class = JSONOnly
-    http_method_names = ["get", "head", "post", "delete"]
 
-    def get_exception_handler(self) -> Any:
-        """Return the handler that makes problem details."""
-        return handle
+def _turn(turn_id: UUID) -> Response:
+    return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse what no token would make right, before the token is looked at."""
-        if request.method not in self.allowed_methods:
-            self.http_method_not_allowed(request, *args, **kwargs)
-        # A body in chunks has no length, and the framework takes it for no body at all.
-        chunked = "Transfer-Encoding" in request.headers
-        if (
-            request.method in ("POST", "PUT")
-            and chunked
-            and "Content-Length" not in request.headers
-        ):
-            raise LengthRequired
-        super().initial(request, *args, **kwargs)
 
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Keep conversations and tokens out of caches."""
-        response = super().finalize_response(request, response, *args, **kwargs)
-        add_never_cache_headers(response)
-        return response
-
-    def own_session(self, request: Request, session_id: UUID | None) -> Session:
-        """Return the token's session; any other one is not there, so that no id leaks."""
-        session = request.auth
-        if not isinstance(session, Session) or session.pk != session_id:
-            raise Http404
-        return session
+def _made(turn_id: UUID, status: int) -> Response:
+    """Return a turn with its address: 201 or 202 for a new one, 200 for the same again."""
+    return Response(
+        TurnSerializer(selectors.turn_view(turn_id)).data,
+        status=status,
+        headers={"Location": reverse("api:turn", args=[turn_id])},
+    )
 
 
 class Sessions(View):
@@ -92,153 +70,246 @@ class Sessions(View):
     permission_classes = [AllowAny]
     throttle_classes = [NewSessions]
 
-    @schema.new_session
+    @extend_schema(
+        operation_id="create_session",
+        summary="Start a conversation",
+        request=OpenSerializer,
+        auth=[],
+        parameters=[LOCATION],
+        responses={201: NewSessionSerializer, **problems(400, 411, 413, 415, 422, 429)},
+    )
     def post(self, request: Request) -> Response:
-        """Start a conversation."""
-        wanted = OpenSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        try:
-            session, token = messages.new_session(webhook=wanted.validated_data.get("webhook"))
-        except NoWebhook as error:
-            raise Problem("webhook-unknown", str(error)) from error
+        """Make an empty session.
+
+        The token is told this once; only its digest is kept. It is also the secret of the citizen's
+        own link: `/c/<token>/` opens the conversation in a browser. With the name of a webhook that
+        is told of the session; without a body nobody is.
+        """
+        body = _valid(OpenSerializer, request)
+        session, token = messages.new_session(webhook=body.get("webhook"))
         made = {"id": session.pk, "reference": session.reference, "token": token}
         location = reverse("api:session", args=[session.pk])
         return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})
 
 
-class OneSession(View):
-    """A session with its turns."""
+class OneSession(ViewSetMixin, View):
+    """A session, its messages, and the wish for a person in it."""
 
-    @schema.session
-    def get(self, request: Request, session_id: UUID) -> Response:
-        """Read a conversation: every message and what came of it."""
+    @extend_schema(
+        operation_id="read_session",
+        summary="Read a conversation",
+        responses={200: SessionSerializer, **problems(401, 404)},
+    )
+    def read(self, request: Request, session_id: UUID) -> Response:
+        """Return the session with every message and what came of it."""
         session = self.own_session(request, session_id)
-        token = bearer_token(request.headers["Authorization"])
+        chat = selectors.chat_view(secret=bearer_token(request))
         shown = {
             "id": session.pk,
             "reference": session.reference,
             "created_at": session.created_at,
-            "turns": selectors.chat_view(secret=token).turns,
+            "turns": chat.turns,
         }
         return Response(SessionSerializer(shown).data)
 
-    @schema.erase_session
-    def delete(self, request: Request, session_id: UUID) -> Response:
-        """Erase a conversation."""
+    @extend_schema(
+        operation_id="erase_session",
+        summary="Erase a conversation",
+        responses={204: OpenApiResponse(description="Erased."), **problems(401, 404)},
+    )
+    def erase(self, request: Request, session_id: UUID) -> Response:
+        """Delete the citizen's words, the replies and all work on them for good.
+
+        Also while a message is being worked on. The token opens nothing any more: 401 from then on.
+        """
         erasing.erase_session(session_id=self.own_session(request, session_id).pk)
         return Response(status=204)
 
-
-class Turns(View):
-    """A session's turns: a message makes one."""
-
-    @schema.ask
-    def post(self, request: Request, session_id: UUID) -> Response:
-        """Send a message."""
-        session = self.own_session(request, session_id)
-        message = AskSerializer(data=request.data)
-        message.is_valid(raise_exception=True)
-        said = {"client_id": None, **message.validated_data}
-        try:
-            turn, is_new = messages.ask(
-                session_id=session.pk, address=addresses.of_request(request), **said
-            )
-        except refusing.Refused as error:
-            raise of_asking(error) from error
-        except Session.DoesNotExist as error:
-            raise NotFound from error
-        return _taken(turn, is_new=is_new)
-
-
-class OneTurn(View):
-    """A turn."""
-
-    @schema.turn
-    def get(self, request: Request, turn_id: UUID) -> Response:
-        """Read one message and what came of it so far."""
-        turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
-        self.own_session(request, turn.session_id if turn else None)
-        return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
-
-
-class OneRating(View):
-    """Whether a turn's answer was useful."""
-
-    http_method_names = ["put"]
-
-    @schema.rating
-    def put(self, request: Request, turn_id: UUID) -> Response:
-        """Say whether an answer was useful."""
-        turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
-        session = self.own_session(request, turn.session_id if turn else None)
-        verdict = RatingSerializer(data=request.data)
-        verdict.is_valid(raise_exception=True)
-        try:
-            rating.rate(
-                session_id=session.pk,
-                turn_id=turn_id,
-                address=addresses.of_request(request),
-                **verdict.validated_data,
-            )
-        except refusing.TooMany as error:
-            raise of_asking(error) from error
-        except rating.FeedbackRefused as error:
-            raise of_refusal(error) from error
-        except (Session.DoesNotExist, rating.NothingToRate) as error:
-            raise NotFound("This message has no answer that can be rated.") from error
-        return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
-
-
-class OneChoice(View):
-    """What a turn's citizen is asked to choose."""
-
-    http_method_names = ["put"]
-
-    @schema.choice
-    def put(self, request: Request, turn_id: UUID) -> Response:
-        """Choose one of the services that are offered, or none of them."""
-        turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
-        session = self.own_session(request, turn.session_id if turn else None)
-        said = ChooseSerializer(data=request.data)
-        said.is_valid(raise_exception=True)
-        try:
-            choosing.choose(
-                session_id=session.pk, turn_id=turn_id, number=said.validated_data["choice"]
-            )
-        except (Session.DoesNotExist, choosing.NothingToChoose) as error:
-            raise NotFound("The citizen was not asked to choose anything here.") from error
-        except choosing.ChoiceRefused as error:
-            raise of_refusal(error) from error
-        return Response(TurnSerializer(selectors.turn_view(turn_id)).data)
-
-
-class SomethingElse(View):
-    """That a turn's answer goes on with what the citizen does not mean."""
-
-    @schema.something_else
-    def post(self, request: Request, turn_id: UUID) -> Response:
-        """Ask again, as something else than the talk was about."""
-        turn = Turn.objects.filter(pk=turn_id).only("session_id").first()
-        session = self.own_session(request, turn.session_id if turn else None)
-        try:
-            again, is_new = replacing.ask_again(
-                session_id=session.pk, turn_id=turn_id, address=addresses.of_request(request)
-            )
-        except (Session.DoesNotExist, replacing.NothingToReplace) as error:
-            raise NotFound("This answer does not go on with what the talk was about.") from error
-        except replacing.NotAnswered as error:
-            raise of_refusal(error) from error
-        except refusing.Refused as error:
-            raise of_asking(error) from error
-        return _taken(again, is_new=is_new)
-
-
-def _taken(turn: Turn, *, is_new: bool) -> Response:
-    return Response(
-        TurnSerializer(selectors.turn_view(turn.pk)).data,
-        status=202 if is_new else 200,
-        headers={"Location": reverse("api:turn", args=[turn.pk])},
+    @extend_schema(
+        operation_id="send_message",
+        summary="Send a message",
+        parameters=[LOCATION],
+        request=AskSerializer,
+        responses={
+            202: OpenApiResponse(TurnSerializer, "The new turn."),
+            200: OpenApiResponse(TurnSerializer, "The turn that this message has become already."),
+            **problems(400, 401, 404, 409, 411, 413, 415, 422, 429, 503),
+        },
     )
+    def ask(self, request: Request, session_id: UUID) -> Response:
+        """Take a citizen's message and start to work on it.
+
+        Read the turn until its `state` is `answered`, `asking` or `needs_review`, or open the
+        session with a webhook. With a `client_id` the request can be repeated safely: 202 for a new
+        turn, 200 with the same turn for the same text again, 409 for another text. A message with
+        what looks like an identity, card or account number in it is 422
+        `urn:ieim:problem:personal-data`, and nothing of it is stored: show the citizen `found`, and
+        send it again with `personal_data`. A message that tells of danger is taken without asking.
+        """
+        session = self.own_session(request, session_id)
+        message = {"client_id": None, **_valid(AskSerializer, request)}
+        address = addresses.of_request(request)
+        turn, is_new = messages.ask(session_id=session.pk, address=address, **message)
+        return _made(turn.pk, 202 if is_new else 200)
+
+    @extend_schema(
+        operation_id="read_hours",
+        summary="Read when people can be reached",
+        responses={200: OpeningSerializer, **problems(401, 404)},
+    )
+    def opening_hours(self, request: Request, session_id: UUID) -> Response:
+        """Return the opening hours as of now, and the times for which a call can be wanted."""
+        self.own_session(request, session_id)
+        now = timezone.now()
+        opening = hours.opening(now)
+        shown = {
+            "open": opening is not None and opening.open,
+            "opens": opening and opening.opens,
+            "closes": opening and opening.closes,
+            "times": hours.slots(now),
+        }
+        return Response(OpeningSerializer(shown).data)
+
+    @extend_schema(
+        operation_id="ask_for_person",
+        summary="Ask for a person",
+        request=PersonSerializer,
+        parameters=[LOCATION],
+        responses={
+            201: OpenApiResponse(TurnSerializer, "The turn that asks."),
+            **problems(400, 401, 404, 409, 411, 413, 415, 422, 429, 503),
+        },
+    )
+    def ask_for_person(self, request: Request, session_id: UUID) -> Response:
+        """Make a turn that waits for a person; no model reads it.
+
+        409 while the session waits for a person already or talks with one. The contact is shown
+        only to who decides on it, and is erased when the request ends.
+        """
+        session = self.own_session(request, session_id)
+        wanted = people.Wanted(**_valid(PersonSerializer, request))
+        address = addresses.of_request(request)
+        asked = people.ask(digest=session.secret_sha256, wanted=wanted, address=address)
+        return _made(asked.turn_id, 201)
+
+    @extend_schema(
+        operation_id="withdraw_request",
+        summary="Take the request for a person back",
+        responses={204: OpenApiResponse(description="Taken back."), **problems(401, 404)},
+    )
+    def withdraw(self, request: Request, session_id: UUID) -> Response:
+        """End the request; who talks with the citizen leaves. 404 where there is none."""
+        if not people.withdraw(session_id=self.own_session(request, session_id).pk):
+            raise NotFound("Nobody was asked for here, or they have answered already.")
+        return Response(status=204)
+
+
+class OneTurn(ViewSetMixin, View):
+    """A message, what came of it, and what its citizen may say of that."""
+
+    @extend_schema(
+        operation_id="read_turn",
+        summary="Read one message and what came of it",
+        responses={200: TurnSerializer, **problems(401, 404)},
+    )
+    def read(self, request: Request, turn_id: UUID) -> Response:
+        """Return a turn; its `reply` is null until a reply has passed its gate."""
+        self.session_of_turn(request, turn_id)
+        return _turn(turn_id)
+
+    @extend_schema(
+        operation_id="rate_answer",
+        summary="Say whether an answer was useful",
+        request=RatingSerializer,
+        responses={200: TurnSerializer, **problems(400, 401, 404, 411, 413, 415, 422, 429)},
+    )
+    def rate(self, request: Request, turn_id: UUID) -> Response:
+        """Store the citizen's verdict on the reply of a turn.
+
+        A second one takes the place of the first, and what was said with that goes; the same one
+        again stores nothing. A change counts as a message does. Why may be said with it, at once or
+        later: a `reason` where it was not useful, and a `text`. Only a reply of kind `service` or
+        `answer` can be rated; 404 for any other turn.
+        """
+        session = self.session_of_turn(request, turn_id)
+        verdict = _valid(RatingSerializer, request)
+        address = addresses.of_request(request)
+        rating.rate(session_id=session.pk, turn_id=turn_id, address=address, **verdict)
+        return _turn(turn_id)
+
+    @extend_schema(
+        operation_id="choose_service",
+        summary="Choose one of the services that are offered",
+        request=ChooseSerializer,
+        responses={200: TurnSerializer, **problems(400, 401, 404, 409, 411, 413, 415, 422)},
+    )
+    def choose(self, request: Request, turn_id: UUID) -> Response:
+        """Go on with one of the two to four services in `choice`, while `state` is `asking`.
+
+        Send the `number` of one; null is for none of these, and a person answers. The same choice
+        may be sent again. 404 where nothing was asked, 409 where it is too late, 422 for a number
+        that was not offered.
+        """
+        session = self.session_of_turn(request, turn_id)
+        number = _valid(ChooseSerializer, request)["choice"]
+        choosing.choose(session_id=session.pk, turn_id=turn_id, number=number)
+        return _turn(turn_id)
+
+    @extend_schema(
+        operation_id="ask_as_something_else",
+        summary="Say that an answer is about something else",
+        parameters=[LOCATION],
+        request=None,
+        responses={
+            202: OpenApiResponse(TurnSerializer, "The new turn."),
+            200: OpenApiResponse(TurnSerializer, "The turn that asks again already."),
+            **problems(401, 404, 409, 411, 422, 429, 503),
+        },
+    )
+    def something_else(self, request: Request, turn_id: UUID) -> Response:
+        """Ask the same words again as a new turn that forgets the talk, where a reply has
+        `still_about`: it goes on with the service that the talk was about.
+
+        Counts as a message. No body. 202 for the new turn, 200 with the same turn from then on; 404
+        for an answer that goes on with nothing, 409 where there is none.
+        """
+        session = self.session_of_turn(request, turn_id)
+        address = addresses.of_request(request)
+        again, is_new = replacing.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
+        return _made(again.pk, 202 if is_new else 200)
+
+    @extend_schema(
+        operation_id="ask_for_mail",
+        summary="Tell the citizen by e-mail when the answer is there",
+        request=MailSerializer,
+        responses={200: TurnSerializer, **problems(400, 401, 404, 411, 413, 415, 422, 429)},
+    )
+    def ask_for_mail(self, request: Request, turn_id: UUID) -> Response:
+        """Send a message to an address with a link that asks its owner to confirm it.
+
+        While a turn's `mail` is not `none`; in the language of `Accept-Language`. Only then, and
+        only once, the address is told that there is an answer, never which. The links lead to this
+        site's pages. A wish takes the place of the one before it. 404 where there is nothing to ask
+        for, also where this site sends no e-mail; the answer is the same whether or not the address
+        was ever used.
+        """
+        session = self.session_of_turn(request, turn_id)
+        address = _valid(MailSerializer, request)["address"]
+        origin = addresses.of_request(request)
+        mail.ask(session=session, turn_id=turn_id, address=address, origin=origin)
+        return _turn(turn_id)
+
+    @extend_schema(
+        operation_id="stop_mail",
+        summary="Tell the citizen nothing by e-mail",
+        responses={204: OpenApiResponse(description="Erased."), **problems(401, 404)},
+    )
+    def stop_mail(self, request: Request, turn_id: UUID) -> Response:
+        """Erase the address. 404 where there is none."""
+        session = self.session_of_turn(request, turn_id)
+        if not mail.stop_turn(session=session, turn_id=turn_id):
+            raise NotFound("Nobody is told of this message by e-mail.")
+        return Response(status=204)
 
 
 class Nothing(View):
@@ -251,3 +322,24 @@ class Nothing(View):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Say that there is nothing, whatever the method."""
         raise NotFound("There is nothing at this address. Addresses of the API end in a slash.")
+
+
+class Document(SpectacularAPIView):
+    """The OpenAPI document. It needs no token, no other site and no cookie; nor does its page."""
+
+    authentication_classes: Any = []
+    permission_classes: Any = [AllowAny]
+
+
+# The page's pictures are in its style sheet, as data.
+@method_decorator(csp_update({"img-src": [SELF, "data:"]}), name="dispatch")
+class DocumentPage(SpectacularSwaggerSplitView):
+    """The document as a page, from our own static files."""
+
+    authentication_classes: Any = []
+    permission_classes: Any = [AllowAny]
+    url_name = "api:schema"
+    template_name = "api/docs.html"
+    template_name_js = "api/docs.js"
+    # What REST says of a resource when asked by OPTIONS is no page, and has no template.
+    http_method_names: Any = ["get", "head"]

@@ -15,7 +15,7 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.api.parsing import StrictJSONParser
+from conversations.api.base import StrictJSONParser
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.people.scope import agencies_of

@@ -19,8 +19,8 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
+from conversations.api.base import JSONOnly
 from conversations.api.errors import MEDIA_TYPE, TooLarge
-from conversations.api.parsing import JSONOnly
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
 from ieim.knowledge.bundles.rows import TABLES, BundleProblem, Table
 from ieim.people.scope import agencies_of

@@ -8,13 +8,13 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations.api.reply_serializers import ReplySerializer
 from conversations.api.serializers import (
     ClosedSerializer,
     ExactTextField,
     FieldErrorSerializer,
     MessageField,
     ProblemSerializer,
+    ReplySerializer,
 )
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT, TEXT_LIMIT
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table

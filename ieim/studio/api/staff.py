@@ -12,7 +12,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from conversations.api import views
+from conversations.api import base
 from ieim.people.access import allows
 from ieim.people.models import User
 
@@ -69,7 +69,7 @@ class Listed(BasePermission):
         return match is not None and allows(request.user, match.view_name, request.method or "")
 
 
-class StaffView(views.View):
+class StaffView(base.View):
     """A resource for staff."""
 
     authentication_classes = [StaffLogin]

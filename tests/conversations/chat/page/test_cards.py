@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.template.loader import render_to_string
 
 from conversations import selectors
-from conversations.api.reply_serializers import ReplySerializer
+from conversations.api.serializers import ReplySerializer
 from conversations.chat.presenters import CardView, FactView, ReplyView, SourceView
 from conversations.chat.reply_views import reply_view
 from conversations.models import Reply, Turn

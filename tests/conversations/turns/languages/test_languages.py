@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from conversations import selectors
-from conversations.api.reply_serializers import ReplySerializer
+from conversations.api.serializers import ReplySerializer
 from conversations.chat.presenters import ReplyView
 from conversations.chat.wording import words
 from conversations.models import Session, Turn
