@@ -8,7 +8,7 @@ from celery import shared_task
 
 from ieim.studio import sweeper
 from ieim.studio.checks import services as checks
-from ieim.studio.recall import sending as recall
+from ieim.studio.recall import services as recall
 from ieim.studio.trying import services as trying
 
 

@@ -26,7 +26,7 @@ from ieim.people.models import User
 from ieim.pipeline.tasks import InlineExecutor
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.recall import sending
+from ieim.studio.recall import services as sending
 from review import deciding, talking
 from review.models import Action
 from tests.conversations.person.asking import item_of, taken_over, wants

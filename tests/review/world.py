@@ -28,7 +28,7 @@ from ieim.studio.drafts import editing
 from ieim.studio.drafts.selectors import DRAFT_MODELS
 from ieim.studio.models import Change, GoldenQuestion, Proposal, RiskExample, Service
 from ieim.studio.proposals import services as proposals
-from ieim.studio.recall import sending
+from ieim.studio.recall import services as sending
 from ieim.studio.trying import services as trying
 from review.models import ReviewItem
 from tests.fixtures import VISA

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,7 @@ from conversations import corrections
 from conversations.corrections import content_in
 from conversations.models import Citation, Correction
 from ieim.knowledge import selectors as knowledge
+from ieim.knowledge.bundles.cells import csv_lines
 from ieim.knowledge.models import Release
 from ieim.people.scope import agencies_of
 from ieim.search import index_for
@@ -131,11 +132,31 @@ def listed(agency: str, service: str, version: str = "", other: str = "") -> Que
     return found.defer("reply__body", "reply__marked", "reply__turn__text").order_by("-reply_id")
 
 
+_HEADER = ("reference", "question", "answered_at", "language", "origin", "release", "version")
+
+
+def as_csv(found: Iterable[Citation]) -> Iterator[str]:
+    """Yield answers as CSV, line by line, with a header; times are UTC (ISO 8601)."""
+    rows = (
+        (
+            each.reply.turn.session.reference,
+            each.reply.turn.number,
+            each.reply.created_at.isoformat(),
+            each.reply.turn.language,
+            each.reply.origin,
+            each.reply.turn.release_number,
+            each.service_sha256,
+        )
+        for each in found
+    )
+    return csv_lines(_HEADER, rows)
+
+
 def versions(agency: str, service: str) -> list[Version]:
     """Return the versions that answers were made from and the one in force, the newest first."""
     rows = answers(agency, service).order_by().values("service_sha256")
-    counted: dict[str, dict[str, Any]] = {
-        row["service_sha256"]: dict(row)
+    counted: dict[str, Any] = {
+        row["service_sha256"]: row
         for row in rows.annotate(
             answers=Count("pk"),
             sessions=Count("reply__turn__session", distinct=True),
@@ -155,16 +176,14 @@ def versions(agency: str, service: str) -> list[Version]:
         version: _content(agency, service, max(releases[version]))
         for version in ordered[-COMPARED:]
     }
+    none = {"answers": 0, "sessions": 0, "first": None, "last": None}
     found = [
         Version(
             sha256=version,
             releases=tuple(sorted(releases[version])),
-            answers=counted.get(version, {}).get("answers", 0),
-            sessions=counted.get(version, {}).get("sessions", 0),
-            first=counted.get(version, {}).get("first"),
-            last=counted.get(version, {}).get("last"),
             in_force=current is not None and version == current[0],
             differences=_differences(contents.get(before), contents.get(version)),
+            **{name: counted.get(version, none)[name] for name in none},
         )
         for before, version in zip(["", *ordered], ordered, strict=False)
     ]
@@ -185,7 +204,8 @@ def by_version(found: QuerySet[Citation]) -> list[tuple[tuple[int, ...], int]]:
     for version, release, count in rows.annotate(Count("pk")):
         releases, so_far = versions.get(version, (set(), 0))
         versions[version] = (releases | {release}, so_far + count)
-    return sorted(((tuple(sorted(r)), count) for r, count in versions.values()), key=_newest)
+    ordered = sorted(versions.values(), key=lambda version: max(version[0]))
+    return [(tuple(sorted(releases)), count) for releases, count in ordered]
 
 
 def version_in(agency: str, service: str, number: int) -> str | None:
@@ -202,10 +222,6 @@ def was_ever(agency: str, service: str) -> bool:
     """Whether any release has, or had, a service."""
     contents = Release.objects.order_by("-number").values_list("content", flat=True)
     return any(content_in(each, agency, service) for each in contents.iterator(chunk_size=1))
-
-
-def _newest(version: tuple[tuple[int, ...], int]) -> int:
-    return max(version[0])
 
 
 def _in_force(agency: str, service: str) -> tuple[str, int] | None:
@@ -228,7 +244,7 @@ def _differences(
         return None
     old, new = _flat(before), _flat(after)
     return tuple(
-        Difference(_called(*each), old.get(each, ""), new.get(each, ""))
+        Difference(_label(*each), old.get(each, ""), new.get(each, ""))
         for each in dict.fromkeys((*old, *new))
         if old.get(each) != new.get(each)
     )
@@ -240,12 +256,12 @@ _COLUMNS = {
     "url": gettext_noop("Url"),
     "value": gettext_noop("Value"),
 }
-"""What is called by its column here, and by other words where it is edited."""
+"""Labels of columns that have another one where they are edited."""
 
 
-def _called(name: str, language: str) -> str:
-    words = gettext(_COLUMNS[name]) if name in _COLUMNS else column(name)
-    return f"{words} ({language})" if language else words
+def _label(name: str, language: str) -> str:
+    label = gettext(_COLUMNS[name]) if name in _COLUMNS else column(name)
+    return f"{label} ({language})" if language else label
 
 
 def _flat(content: Mapping[str, Any], language: str = "") -> dict[tuple[str, str], str]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import get_language_info, gettext
@@ -19,13 +25,88 @@ from conversations.models import Citation, CorrectionNotice
 from conversations.turns.languages import written_in
 from ieim.people.access import member
 from ieim.studio.labels import origin_label
-from ieim.studio.recall import files, selectors, sending
-from ieim.studio.recall.forms import Asked, asked
+from ieim.studio.recall import selectors, services
+from ieim.studio.recall.selectors import Found, User
 
 PAGE_SIZE = 50
 LONGEST_SEARCH = 100
 EARLIER = 10
 """How many corrections of a service the page lists, the last one first."""
+EVERY, OTHER = "every", "not-"
+_VERSION = re.compile(rf"(?:{OTHER})?[0-9a-f]{{64}}|{EVERY}|")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A service, and one of its versions (blank: any) or all but the version ``other``.
+
+    ``turns`` are ticked answers, None: all.
+    """
+
+    service: Found
+    version: str
+    other: str
+    turns: tuple[UUID, ...] | None = None
+
+    @property
+    def query(self) -> str:
+        """The address's query string for the service and its versions."""
+        values = {"agency": self.service.agency, "service": self.service.service}
+        return urlencode({**values, "version": self.versions})
+
+    @property
+    def versions(self) -> str:
+        """The versions as an address or a form has them."""
+        return f"{OTHER}{self.other}" if self.other else self.version or EVERY
+
+    @property
+    def answers(self) -> QuerySet[Citation]:
+        service = self.service
+        found = selectors.answers(service.agency, service.service, self.version, self.other)
+        return found if self.turns is None else found.filter(reply__turn__in=self.turns)
+
+    @property
+    def listed(self) -> QuerySet[Citation]:
+        """The answers of these versions, ticked or not, for a list."""
+        service = self.service
+        return selectors.listed(service.agency, service.service, self.version, self.other)
+
+    @property
+    def count(self) -> int:
+        return self.answers.count()
+
+
+def selection(data: QueryDict, user: User) -> Selection:
+    """Read an address or a form.
+
+    Where it names no version, the answers from older ones are meant, where there are any: those
+    from the version in force are seldom wrong in what that changed.
+
+    Raises ``Http404`` for what there is not, or not for this user: an agency of others and a
+    service that never was answer alike.
+    """
+    agency, service = data.get("agency", ""), data.get("service", "")
+    version = data.get("version", "")
+    if not agency or not service or "\0" in agency + service or not _VERSION.fullmatch(version):
+        raise Http404
+    if not selectors.may_see(user, agency):
+        raise Http404
+    found = selectors.name_of(agency, service)
+    if not found.in_force and not selectors.answers(agency, service).exists():
+        raise Http404
+    turns = _turns(data.getlist("turn")) if data.get("who") == "ticked" else None
+    if not version and (replacing := selectors.replaced_by(agency, service)):
+        version = f"{OTHER}{replacing}"
+    if version.startswith(OTHER):
+        return Selection(found, "", version.removeprefix(OTHER), turns)
+    return Selection(found, "" if version == EVERY else version, "", turns)
+
+
+def _turns(typed: Sequence[str]) -> tuple[UUID, ...]:
+    try:
+        return tuple(map(UUID, typed))
+    except ValueError as error:
+        raise Http404 from error
 
 
 @never_cache
@@ -41,11 +122,11 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def service(request: HttpRequest) -> HttpResponse:
     """The versions of a service, and the answers made from one of them, older ones or any."""
-    wanted = asked(request.GET, member(request))
-    agency, key = wanted.service.agency, wanted.service.service
-    page = Paginator(wanted.listed, PAGE_SIZE).get_page(request.GET.get("page"))
+    chosen = selection(request.GET, member(request))
+    agency, key = chosen.service.agency, chosen.service.service
+    page = Paginator(chosen.listed, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
-        "asked": wanted,
+        "selection": chosen,
         "versions": selectors.versions(agency, key),
         "replaced": selectors.replaced_by(agency, key),
         "page": page,
@@ -55,13 +136,27 @@ def service(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/recall/service.html", context)
 
 
+def _row(each: Citation) -> dict[str, Any]:
+    reply, turn = each.reply, each.reply.turn
+    language = turn.language or gettext("not known")
+    with suppress(KeyError):
+        language = str(get_language_info(turn.language)["name_translated"])
+    return {
+        "turn": turn,
+        "reply": reply,
+        "how": origin_label(reply.origin),
+        "language": language,
+        "corrected": getattr(each, "corrected", False),
+    }
+
+
 @never_cache
 @require_safe
 def references(request: HttpRequest) -> StreamingHttpResponse:
     """The same answers as CSV."""
-    wanted = asked(request.GET, member(request))
+    rows = selection(request.GET, member(request)).listed.iterator(chunk_size=1000)
     return StreamingHttpResponse(
-        files.lines(wanted.listed.iterator(chunk_size=1000)),
+        selectors.as_csv(rows),
         headers={"Content-Disposition": 'attachment; filename="recall.csv"'},
         content_type="text/csv; charset=utf-8",
     )
@@ -71,51 +166,69 @@ def references(request: HttpRequest) -> StreamingHttpResponse:
 @require_POST
 def write(request: HttpRequest) -> HttpResponse:
     """Write a correction, and see it as citizens will; 422 with what is wrong with it."""
-    wanted = asked(request.POST, member(request))
-    problem = _nobody(wanted)
+    chosen = selection(request.POST, member(request))
+    problem = "" if chosen.count else gettext(services.NOBODY)
+    if chosen.turns == ():
+        problem = gettext("Tick the answers to correct, or choose all of them.")
     if problem or "text" not in request.POST or "again" in request.POST:
-        return _form(request, wanted, problem)
+        return _form(request, chosen, problem)
     try:
-        text = sending.text_of(request.POST["text"])
-    except sending.Refused as refused:
-        return _form(request, wanted, refused.message)
-    shown = [CorrectionView(text, timezone.now(), language=written_in())]
-    context = {"asked": wanted, "count": wanted.count, "text": text, "corrections": shown}
-    context["wording"] = words(written_in())
-    context["versions"] = selectors.by_version(wanted.answers)
+        text = services.text_of(request.POST["text"])
+    except services.Refused as refused:
+        return _form(request, chosen, refused.message)
+    context = {
+        "selection": chosen,
+        "count": chosen.count,
+        "text": text,
+        "corrections": [CorrectionView(text, timezone.now(), language=written_in())],
+        "wording": words(written_in()),
+        "versions": selectors.by_version(chosen.answers),
+    }
     return render(request, "studio/recall/preview.html", context)
+
+
+def _form(request: HttpRequest, chosen: Selection, problem: str) -> HttpResponse:
+    context = {
+        "selection": chosen,
+        "count": chosen.count,
+        "versions": selectors.by_version(chosen.answers),
+        "text": request.POST.get("text", ""),
+        "limit": services.MAX_TEXT,
+        "problem": problem,
+    }
+    return render(request, "studio/recall/write.html", context, status=422 if problem else 200)
 
 
 @never_cache
 @require_POST
 def send(request: HttpRequest) -> HttpResponse:
-    """Confirm a correction: 303 to where it can be seen going out; 422 where it is refused."""
-    wanted = asked(request.POST, member(request))
+    """Confirm a correction: 303 to its progress; 422 where it is refused."""
+    chosen = selection(request.POST, member(request))
     try:
-        notice = sending.confirm(
-            agency=wanted.service.agency,
-            service=wanted.service.service,
-            version=wanted.version,
-            other=wanted.other,
-            turns=wanted.turns,
+        notice = services.confirm(
+            agency=chosen.service.agency,
+            service=chosen.service.service,
+            version=chosen.version,
+            other=chosen.other,
+            turns=chosen.turns,
             text=request.POST.get("text", ""),
             by=member(request),
         )
-    except sending.Refused as refused:
-        return _form(request, wanted, refused.message)
+    except services.Refused as refused:
+        return _form(request, chosen, refused.message)
     return _see(notice)
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
-    """How far a correction is; a POST goes on with one that was cut off."""
+    """The progress of a correction; a POST resumes one that was cut off."""
     found = CorrectionNotice.objects.select_related("created_by").filter(pk=notice).first()
     if found is None or not selectors.may_see(member(request), found.agency):
         raise Http404
     if request.method == "POST":
         if found.sent_at is None:
-            sending.queue(notice_id=found.pk)
+            services.queue(notice_id=found.pk)
         return _see(found)
     context = {
         "notice": found,
@@ -125,44 +238,6 @@ def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
         "wording": words(written_in()),
     }
     return render(request, "studio/recall/notice.html", context)
-
-
-def _nobody(wanted: Asked) -> str:
-    if wanted.turns == ():
-        return gettext("Tick the answers to correct, or choose all of them.")
-    return "" if wanted.count else gettext(sending.NOBODY)
-
-
-def _form(request: HttpRequest, wanted: Asked, problem: str) -> HttpResponse:
-    context = {
-        "asked": wanted,
-        "count": wanted.count,
-        "versions": selectors.by_version(wanted.answers),
-        "text": request.POST.get("text", ""),
-        "limit": sending.MAX_TEXT,
-        "problem": problem,
-    }
-    return render(request, "studio/recall/write.html", context, status=422 if problem else 200)
-
-
-def _row(each: Citation) -> dict[str, Any]:
-    reply, turn = each.reply, each.reply.turn
-    return {
-        "turn": turn,
-        "reply": reply,
-        "how": origin_label(reply.origin),
-        "language": _language(turn.language),
-        "corrected": getattr(each, "corrected", False),
-    }
-
-
-def _language(code: str) -> str:
-    if not code:
-        return gettext("not known")
-    try:
-        return str(get_language_info(code)["name_translated"])
-    except KeyError:
-        return code
 
 
 def _see(notice: CorrectionNotice) -> HttpResponse:

@@ -16,7 +16,7 @@ from conversations.record import guards
 from conversations.turns import erasing
 from ieim.audit import vouching
 from ieim.audit.triggers import names
-from ieim.studio.recall import sending
+from ieim.studio.recall import services as sending
 from review import audited as record
 from review.models import Action, Decision, SignOff
 from tests.fixtures import VISA

@@ -12,7 +12,7 @@ from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.recall import sending
+from ieim.studio.recall import services as sending
 from tests.fixtures import DEMO
 from tests.review.people import person
 

@@ -16,7 +16,8 @@ from ieim.knowledge.models import Directive
 from ieim.knowledge.notices.forms import EVERY
 from ieim.people.models import User
 from ieim.people.roles import Role
-from ieim.studio.recall import sending, views
+from ieim.studio.recall import services as sending
+from ieim.studio.recall import views
 from tests.fixtures import VISA, Ask
 from tests.review.people import browser, person
 from tests.studio.recall import recalling

@@ -18,7 +18,7 @@ from conversations.turns import erasing
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.roles import Role
-from ieim.studio.recall import files, selectors
+from ieim.studio.recall import selectors
 from review.models import Action
 from tests.audit.owner import triggers_lifted
 from tests.fixtures import Ask
@@ -120,7 +120,7 @@ def test_the_list_reads_no_word_of_the_citizens(ask: Ask) -> None:
     key = key_of(ask())
     with CaptureQueriesContext(connection) as queries:
         (row,) = selectors.listed(IMMIGRATION, key)
-        line = list(files.lines([row]))[1]
+        line = list(selectors.as_csv([row]))[1]
     assert len(queries) == 1
     assert '"text"' not in queries[0]["sql"]
     assert '"body"' not in queries[0]["sql"]

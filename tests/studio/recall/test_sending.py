@@ -14,13 +14,13 @@ from django.test import Client
 
 from conversations import notify, selectors
 from conversations.models import Citation, Correction, CorrectionNotice, Turn
-from conversations.turns import erasing, services
+from conversations.turns import erasing, moves, services
 from ieim.audit.models import AppendOnlyError, AuditEvent
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio import tasks
-from ieim.studio.recall import sending
-from ieim.studio.recall.sending import Refused, confirm, deliver
+from ieim.studio.recall import services as sending
+from ieim.studio.recall.services import Refused, confirm, deliver
 from tests.audit.owner import check_all
 from tests.fixtures import Ask
 from tests.review.people import person
@@ -111,7 +111,7 @@ def test_many_go_in_batches_and_a_run_that_was_cut_off_goes_on(
         if len(told) == 4:
             raise RuntimeError("cut off")
 
-    monkeypatch.setattr(services, "changed", fails_once)
+    monkeypatch.setattr(moves, "changed", fails_once)
     with pytest.raises(RuntimeError, match="cut off"):
         deliver(notice_id=notice.pk)
     assert Correction.objects.count() == 2

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from ieim.knowledge.bundles.cells import BOM
 from ieim.knowledge.selectors import UnknownReleaseError
-from ieim.studio.recall import files, selectors
+from ieim.studio.recall import selectors
 
 
 class Command(BaseCommand):
@@ -44,5 +44,5 @@ class Command(BaseCommand):
         listed = selectors.listed(agency, service, version)
         if not listed.exists() and not selectors.was_ever(agency, service):
             raise CommandError(f"No release has, or had, {agency}/{service}.")
-        for line in files.lines(listed.iterator(chunk_size=1000)):
+        for line in selectors.as_csv(listed.iterator(chunk_size=1000)):
             self.stdout.write(line.removeprefix(BOM).rstrip("\r\n"))

@@ -17,7 +17,7 @@ from ieim.knowledge.notices.services import add
 from ieim.people.roles import Role
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
-from ieim.studio.recall import sending
+from ieim.studio.recall import services as sending
 from tests import bilingual
 from tests.fixtures import Ask
 from tests.model_server import scripted_model

@@ -1,7 +1,7 @@
 """Writes: a correction is confirmed once, and put under the answers that it is for in batches.
 
-Each batch is one transaction with its audit events. A run that was cut off is run again and goes
-on; what a session has, it does not get twice.
+Each batch is one transaction with its audit events. A run that was cut off is resumed; no session
+gets the same correction twice.
 """
 
 from __future__ import annotations
