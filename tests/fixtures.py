@@ -138,7 +138,7 @@ def ask(published: None) -> Ask:
 
     def send(text: str = VISA, *, secret: str | None = None, model: Model | None = None) -> Turn:
         secret = secret or services.new_secret()
-        turn = services.receive_turn(secret=secret, text=text, personal_data="send", enqueue=False)
+        turn = services.receive(session=secret, text=text, personal_data="send", enqueue=False)[0]
         running.run_turn(turn_id=turn.pk, model=model)
         return Turn.objects.select_related("session").get(pk=turn.pk)
 

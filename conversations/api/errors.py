@@ -16,9 +16,7 @@ from conversations import rating
 from conversations.mail import services as mail
 from conversations.models import Session
 from conversations.person import services as person
-from conversations.personal import choices
-from conversations.replacing import services as replacing
-from conversations.turns import choosing, messages, refusing
+from conversations.turns import choosing, refusing, services
 from conversations.webhooks import outbox
 from ieim.pipeline.findings import pointer
 
@@ -97,25 +95,25 @@ def _problem_of_message(refused: refusing.Refused) -> Problem:
     slug: Slug = "message-refused"
     if wait is not None:
         slug = "rate-limit"
-    elif isinstance(refused, messages.ClientIdReused):
+    elif isinstance(refused, refusing.ClientIdReused):
         slug = "client-id-reused"
     elif isinstance(refused, person.AskedAlready):
         slug = "person-asked"
-    elif isinstance(refused, choices.NotChosen):
+    elif isinstance(refused, refusing.NotChosen):
         slug = "personal-data"
     elif refused.args[0] == refusing.STILL_WORKING:
         slug = "turn-pending"
     elif refused.args[0] == refusing.NO_RELEASE:
         slug = "not-ready"
     contacts = [each.text for each in refused.contacts]
-    numbers = refused.told() if isinstance(refused, choices.NotChosen) else None
+    numbers = refused.details() if isinstance(refused, refusing.NotChosen) else None
     return Problem(slug, refused.message, wait=wait, contacts=contacts, numbers=numbers)
 
 
 NOT_THERE: Mapping[type[Exception], str | None] = {
     Session.DoesNotExist: None,
     choosing.NothingToChoose: "The citizen was not asked to choose anything here.",
-    replacing.NothingToReplace: "This answer does not go on with what the talk was about.",
+    services.NothingToReplace: "This answer does not go on with what the talk was about.",
     rating.NothingToRate: "This message has no answer that can be rated.",
     mail.NotOffered: "Nobody can be told of this message by e-mail.",
 }
@@ -127,7 +125,7 @@ def as_problem(error: Exception) -> Exception:
     match error:
         case choosing.ChoiceRefused():
             return Problem("choice-late" if error.late else "choice-unknown", error.message)
-        case replacing.NotAnswered():
+        case services.NotAnswered():
             return Problem("not-answered", error.message)
         case rating.FeedbackRefused():
             return Problem("feedback-refused", error.message)

@@ -12,10 +12,10 @@ from conversations.mail.selectors import STATES as MAIL_STATES
 from conversations.models import Reason, ReplyOrigin
 from conversations.person.contacts import MAX_EMAIL
 from conversations.person.models import LineKind, RequestState, Way
-from conversations.personal.choices import CHOICES
 from conversations.rating import MAX_CHARS as FEEDBACK_CHARS
 from conversations.states import TurnState
-from conversations.turns.messages import CLIENT_ID, is_client_id
+from conversations.turns.message import CHOICES
+from conversations.turns.services import CLIENT_ID, is_client_id
 from conversations.webhooks.models import Event
 from conversations.webhooks.services import NAME
 from ieim.pipeline.message.identifiers import Kind

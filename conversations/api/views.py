@@ -37,8 +37,7 @@ from conversations.api.serializers import (
 from conversations.mail import services as mail
 from conversations.person import hours
 from conversations.person import services as people
-from conversations.replacing import services as replacing
-from conversations.turns import choosing, erasing, messages
+from conversations.turns import choosing, erasing, services
 from ieim.people import addresses
 
 
@@ -86,7 +85,7 @@ class Sessions(View):
         is told of the session; without a body nobody is.
         """
         body = _valid(OpenSerializer, request)
-        session, token = messages.new_session(webhook=body.get("webhook"))
+        session, token = services.new_session(webhook=body.get("webhook"))
         made = {"id": session.pk, "reference": session.reference, "token": token}
         location = reverse("api:session", args=[session.pk])
         return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})
@@ -149,7 +148,7 @@ class OneSession(ViewSetMixin, View):
         session = self.own_session(request, session_id)
         message = {"client_id": None, **_valid(AskSerializer, request)}
         address = addresses.of_request(request)
-        turn, is_new = messages.ask(session_id=session.pk, address=address, **message)
+        turn, is_new = services.receive(session=session.pk, address=address, **message)
         return _made(turn.pk, 202 if is_new else 200)
 
     @extend_schema(
@@ -275,7 +274,7 @@ class OneTurn(ViewSetMixin, View):
         """
         session = self.session_of_turn(request, turn_id)
         address = addresses.of_request(request)
-        again, is_new = replacing.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
+        again, is_new = services.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
         return _made(again.pk, 202 if is_new else 200)
 
     @extend_schema(

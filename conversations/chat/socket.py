@@ -25,10 +25,8 @@ from conversations import framing, notify, page_languages, returning, selectors
 from conversations.chat.announcing import announcement, heard
 from conversations.chat.presenters import ChatView, ReplyView, TurnView
 from conversations.models import Session
-from conversations.personal import choices
-from conversations.personal.choices import Choice
-from conversations.replacing import services as replacing
-from conversations.turns import messages, refusing
+from conversations.turns import refusing, services
+from conversations.turns.message import FIELD, Choice, chosen
 from ieim.people import addresses
 
 MAX_FRAME = 16 * 1024
@@ -71,7 +69,7 @@ def parse_frame(text_data: str | None, bytes_data: bytes | None) -> Question | U
     match frame:
         case {"sync": True}:
             return None
-        case {"text": str(text), "client_id": str(name), **rest} if messages.is_client_id(name):
+        case {"text": str(text), "client_id": str(name), **rest} if services.is_client_id(name):
             return Question(text.replace("\r\n", "\n"), name, _chosen(rest))
         case {"text": str(text), **rest} if "client_id" not in rest:
             return Question(text.replace("\r\n", "\n"), choice=_chosen(rest))
@@ -82,8 +80,8 @@ def parse_frame(text_data: str | None, bytes_data: bytes | None) -> Question | U
 
 
 def _chosen(frame: Mapping[Any, Any]) -> Choice | None:
-    said = frame.get(choices.FIELD)
-    return choices.chosen(said) if isinstance(said, str) else None
+    said = frame.get(FIELD)
+    return chosen(said) if isinstance(said, str) else None
 
 
 logger = logging.getLogger(__name__)
@@ -175,8 +173,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         elif isinstance(said, UUID):
             await self.take(_ask_again, secret=self.secret, turn_id=said)
         else:
-            named = {"text": said.text, "client_id": said.client_id, choices.FIELD: said.choice}
-            await self.take(messages.say, secret=self.secret, **named)
+            named = {"text": said.text, "client_id": said.client_id, FIELD: said.choice}
+            await self.take(services.receive, session=self.secret, **named)
 
     async def take(self, service: Callable[..., object], **said: Any) -> None:
         """Hand a question to its service and show what became of it."""
@@ -186,8 +184,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await database_sync_to_async(service)(**said, address=address)
         except refusing.Refused as refused:
             problem = refused
-        except (Session.DoesNotExist, replacing.NothingToReplace, replacing.NotAnswered):
-            problem = refusing.Refused(replacing.NOT_ANSWERED)
+        except (Session.DoesNotExist, services.NothingToReplace, services.NotAnswered):
+            problem = refusing.Refused(services.NOT_ANSWERED)
         except Exception:
             logger.exception("A question could not be stored")
             problem = refusing.Refused(OUR_FAULT)
@@ -256,7 +254,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def show_refusal(self, refused: refusing.Refused | None) -> None:
         """Show at the question box why it was not taken, help lines first; nothing for None."""
-        asked = refused if isinstance(refused, choices.NotChosen) else None
+        asked = refused if isinstance(refused, refusing.NotChosen) else None
         told = None if asked else refused
         await self.send_parts(
             "reply/_refused_help", "turn/_ask_error", "turn/_personal", refused=told, asked=asked
@@ -279,8 +277,8 @@ def _rendered(home: str, templates: Sequence[str], context: Mapping[str, Any]) -
 def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
     session = selectors.session_for_secret(secret)
     if session is None:
-        raise replacing.NothingToReplace(str(turn_id))
-    replacing.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
+        raise services.NothingToReplace(str(turn_id))
+    services.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
 
 
 def _query_of(scope: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:

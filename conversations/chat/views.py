@@ -24,10 +24,9 @@ from conversations.chat.announcing import heard
 from conversations.chat.presenters import ChatView
 from conversations.mail import selectors as mails
 from conversations.models import Session
-from conversations.personal import choices
-from conversations.replacing import services as replacing
 from conversations.returning import Visit
-from conversations.turns import choosing, erasing, messages, refusing
+from conversations.turns import choosing, erasing, refusing, services
+from conversations.turns.message import FIELD, chosen
 from conversations.turns.services import new_secret
 from ieim.people import addresses
 
@@ -66,11 +65,11 @@ def ask(request: HttpRequest) -> HttpResponse:
     text = request.POST.get("text", "").replace("\r\n", "\n")
     name = request.POST.get("client_id")
     try:
-        turn, _ = messages.say(
-            secret=secret,
+        turn, _ = services.receive(
+            session=secret,
             text=text,
-            client_id=name if name and messages.is_client_id(name) else None,
-            personal_data=choices.chosen(request.POST.get(choices.FIELD)),
+            client_id=name if name and services.is_client_id(name) else None,
+            personal_data=chosen(request.POST.get(FIELD)),
             address=addresses.of_request(request),
         )
     except refusing.Refused as refused:
@@ -133,14 +132,14 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     shown = turn_id
     try:
         if session is None:
-            raise replacing.NothingToReplace
-        turn, _ = replacing.ask_again(
+            raise services.NothingToReplace
+        turn, _ = services.ask_again(
             session_id=session.pk, turn_id=turn_id, address=addresses.of_request(request)
         )
         shown = turn.pk
-    except (Session.DoesNotExist, replacing.NothingToReplace):
+    except (Session.DoesNotExist, services.NothingToReplace):
         return render(request, "404.html", status=404)
-    except replacing.NotAnswered:
+    except services.NotAnswered:
         pass  # The page shows what became of the question.
     except refusing.Refused as refused:
         return _not_taken(request, secret, refused)
@@ -219,7 +218,7 @@ def _page(
     refused: refusing.Refused | None = None,
     draft: str = "",
 ) -> HttpResponse:
-    asked = refused if isinstance(refused, choices.NotChosen) else None
+    asked = refused if isinstance(refused, refusing.NotChosen) else None
     context = {
         "chat": chat,
         "refused": None if asked else refused,

@@ -17,19 +17,15 @@ from conversations.models import PersonRequest, Session, Turn
 from conversations.person import contacts, hours, takeovers
 from conversations.person.hours import Slot
 from conversations.person.models import Ended, RequestState, Way
-from conversations.personal import choices
-from conversations.personal.choices import Message
 from conversations.record.audited import PERSON
 from conversations.states import TurnState
-from conversations.turns import erasing, moves, receiving, refusing, services
+from conversations.turns import erasing, moves, services
 from conversations.turns.locking import locked
-from conversations.turns.refusing import NO_RELEASE, Refused
+from conversations.turns.message import IncomingMessage, read
+from conversations.turns.refusing import NO_RELEASE, NotChosen, Refused, with_help
 from conversations.webhooks import outbox
 from ieim.audit import services as audit
-from ieim.knowledge.crisis import Looked
-from ieim.knowledge.following import follower
 from ieim.pipeline.findings import Code
-from ieim.pipeline.message.screen import refusal
 from ieim.pipeline.topology import PERSON as STAGE
 
 
@@ -73,20 +69,18 @@ def ask(*, digest: str, wanted: Wanted, address: str | None = None) -> PersonReq
     written = wanted.text.strip()
     text = written or (about.text if about is not None else "")
     services.admit(session=digest, text=text, address=address)
-    looked = services.look(text)
-    try:
+    message = read(text, turns=turns)
+    with with_help(message):
         # What is in a question that stands already was its sender's choice.
-        _require_no_numbers(written, looked, turns)
-        return _ask(digest, wanted, about, text, looked)
-    except Refused as refused:
-        refusing.help_beside(refused, looked.risks, text=text, turns=turns)
-        raise
+        if written:
+            _require_no_numbers(message, turns)
+        return _ask(digest, wanted, about, message)
 
 
-def _require_no_numbers(text: str, looked: Looked, turns: QuerySet[Turn]) -> None:
+def _require_no_numbers(message: IncomingMessage, turns: QuerySet[Turn]) -> None:
     try:
-        choices.require(choices.read(text, None, turns=turns), looked.risks, turns=turns)
-    except choices.NotChosen as found:
+        services.require_choice(message, turns.values_list("session_id", flat=True).first())
+    except NotChosen as found:
         sentence = _(
             "There is what looks like an identity, card or account number in it. Take it out, "
             "please: who answers you asks for it if they need it. Nothing was sent."
@@ -96,30 +90,21 @@ def _require_no_numbers(text: str, looked: Looked, turns: QuerySet[Turn]) -> Non
 
 @transaction.atomic
 def _ask(
-    digest: str, wanted: Wanted, about: Turn | None, text: str, looked: Looked
+    digest: str, wanted: Wanted, about: Turn | None, message: IncomingMessage
 ) -> PersonRequest:
-    if not text:
+    if not message.text:
         raise Unusable("text", _("Say what it is about: choose a question, or write it down."))
-    problem = refusal(text)
-    if problem is not None:
-        raise Unusable("text", problem.sentence, problem.figures)
+    if message.problem is not None:
+        raise Unusable("text", message.problem.sentence, message.problem.figures)
     contact, slot = _contact(wanted), _slot(wanted)
-    release_number = follower.number()
-    if release_number is None:
+    if message.release is None:
         raise Refused(NO_RELEASE)
     session = services.session_of(digest)
     if takeovers.current(session.pk) is not None:
         raise AskedAlready(_("A person is in this conversation already. Write to them there."))
     if session.person_requests.filter(state=RequestState.OPEN).exists():
         raise AskedAlready(_("You have asked for a person already. They will answer you."))
-    turn = receiving.store(
-        session,
-        Message(text),
-        release_number,
-        looked,
-        replaces=None,
-        state=TurnState.NEEDS_REVIEW,
-    )
+    turn = services.store(session, message, state=TurnState.NEEDS_REVIEW)
     request = PersonRequest.objects.create(
         turn=turn,
         session=session,

@@ -7,7 +7,6 @@ from django.db.models import QuerySet
 
 from conversations.models import Turn
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.following import follower
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import language
 from ieim.pipeline.reply import guidance
@@ -24,33 +23,26 @@ def supported(release: Release) -> frozenset[str]:
     return release.languages.union(settings.IEIM_MODEL["LANGUAGES"])
 
 
-def detect(text: str, release: Release | None, talk: str = "") -> str:
+def detect(text: str, release: Release | None, talk: Turn | QuerySet[Turn] | None = None) -> str:
     """Return the likely language of a message, empty where it cannot be told.
 
-    "And the fee?" and "ok" are too short: they go on in the language of the ``talk``, where there
-    is one. Without it a greeting or thanks with the same words as "hola" tells, and before it the
-    script of "谢谢": whoever says no more than that is answered in a language that guidance is in.
+    "And the fee?" and "ok" are too short: they go on in the language of the ``talk``, a turn or the
+    last of several. Without one a greeting or thanks in the words of "hola" tells, and before it
+    the script of "谢谢": whoever says no more is answered in a language that guidance is in.
     """
+    if isinstance(talk, QuerySet):
+        before = talk.order_by("-number").values_list("language", flat=True).first() or ""
+    else:
+        before = talk.language if talk is not None else ""
     if release is None:
-        return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"])) or talk
-    said = examples.exact(text)
+        return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"])) or before
+    heard = examples.exact(text)
     return (
         language.best(text, supported(release))
         or language.short(text, guidance.languages(release))
-        or talk
-        or (said.language if said else "")
+        or before
+        or (heard.language if heard else "")
     )
-
-
-def spoken(text: str, *, turns: QuerySet[Turn]) -> str:
-    """Return the likely language of a message that is not taken, empty where it cannot be told.
-
-    Of one too short to tell it is that of the last of ``turns``, its session's.
-    """
-    number = follower.number()
-    release = None if number is None else knowledge.release(number)
-    last = turns.order_by("-number").values_list("language", flat=True)
-    return detect(text, release, last.first() or "")
 
 
 def told(turn: Turn) -> str:

@@ -1,24 +1,28 @@
 """Messages that are not taken: why, and the help lines of one that tells of danger all the same.
 
 A message that nobody stores can still be the last that somebody writes. Whatever refuses one, and
-by whichever way it came, its help lines stand beside the refusal.
+by whichever way it came, its help lines come with the refusal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
 
 from django.db.models import QuerySet
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from conversations import page_languages
 from conversations.chat.wording import words
 from conversations.models import Turn
 from conversations.turns import help_lines, languages
-from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.following import follower
-from ieim.pipeline.message import risk
+from conversations.turns.message import IncomingMessage, current_release, mark
+from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message import identifiers, risk
+from ieim.pipeline.message.identifiers import Kind
 from ieim.pipeline.message.risk import Contact, Risk
 from ieim.pipeline.message.screen import beginning
 
@@ -28,6 +32,21 @@ STILL_WORKING = gettext_noop(
 NO_RELEASE = gettext_noop(
     "This service is not ready yet: nothing has been published. Please try again later."
 )
+NUMBERS_FOUND = gettext_noop(
+    "Your message has what looks like an identity, card or account number in it. "
+    "Nothing was sent yet. Say whether to send it without the number or as it is, or "
+    "change it."
+)
+CLIENT_ID_REUSED = (
+    "This client_id was used for another text. Use a new client_id for a new message, "
+    "and the same one only to send the same text again."
+)
+
+_NAMES: Final[dict[Kind, Promise]] = {
+    "identity": gettext_lazy("Identity number"),
+    "card": gettext_lazy("Card number"),
+    "account": gettext_lazy("Account number"),
+}
 
 
 class Refused(Exception):
@@ -35,8 +54,8 @@ class Refused(Exception):
 
     ``message`` is the plain sentence for the citizen, in ``language``: what is wrong and what now.
     ``args[0]`` is what it was made from: where no language is named, a sentence in English that is
-    told in the page's, with the ``figures`` that it names. ``contacts`` is what somebody in danger
-    has to see beside it, at once, in ``words``.
+    translated into the page's, with its ``figures``. ``contacts`` is what somebody in danger has to
+    see with it, at once, in ``words``.
     """
 
     def __init__(
@@ -45,20 +64,89 @@ class Refused(Exception):
         super().__init__(message)
         self.message = message if language else gettext(message)
         if figures:
-            told = {key: number_format(n, force_grouping=True) for key, n in figures.items()}
-            self.message = self.message.format(**told)
+            shown = {key: number_format(n, force_grouping=True) for key, n in figures.items()}
+            self.message = self.message.format(**shown)
         self.language = language or page_languages.current()
         self.contacts: tuple[Contact, ...] = ()
         self.words = words(self.language)
+
+    def add_help(
+        self, risks: Sequence[Risk], release: Release | None, language: str, text: str
+    ) -> None:
+        """Add the help lines for the ``risks`` of the message, in its language where there are."""
+        if risks and release is not None:
+            self.contacts = lines(risks, release, language, text)
+            self.words = words(language or languages.written_in())
 
 
 class TooMany(Refused):
     """Messages come too quickly; ``retry_after`` is in seconds."""
 
     def __init__(self, retry_after: int, language: str) -> None:
-        told = words(language)
-        super().__init__(told.too_many_for(retry_after), told.language)
+        wording = words(language)
+        super().__init__(wording.too_many_for(retry_after), wording.language)
         self.retry_after = retry_after
+
+
+class ClientIdReused(Refused):
+    """The client's name for its message is that of another text."""
+
+    def __init__(self) -> None:
+        super().__init__(CLIENT_ID_REUSED)
+
+
+class NumberView(NamedTuple):
+    """A number as its sender is shown it."""
+
+    name: str
+    text: str
+
+
+class NotChosen(Refused):
+    """A message has identity, card or account numbers in it, and its sender has not chosen yet.
+
+    ``found`` are they, ``sent`` is the message and ``shorter`` what it is without them, with
+    ``mark`` in their place: for its sender alone, and kept nowhere.
+    """
+
+    def __init__(self, message: IncomingMessage) -> None:
+        super().__init__(NUMBERS_FOUND)
+        self.found = message.identifiers
+        self.sent = message.sent
+        self.mark = mark(message.language)
+        self.shorter = identifiers.without(self.sent, self.found, self.mark)
+
+    @property
+    def numbers(self) -> list[NumberView]:
+        """The numbers, each with its name."""
+        return [
+            NumberView(str(_NAMES[each.kind]), self.sent[each.start : each.end])
+            for each in self.found
+        ]
+
+    @property
+    def segments(self) -> Iterator[tuple[str, bool]]:
+        """The shorter message in pieces: its text, and whether it is a mark."""
+        end = 0
+        for each in self.found:
+            yield self.sent[end : each.start], False
+            yield self.mark, True
+            end = each.end
+        yield self.sent[end:], False
+
+    def details(self) -> dict[str, Any]:
+        """Return what programs get: where the numbers are, and what would take their place."""
+        return {"found": [each._asdict() for each in self.found], "mark": self.mark}
+
+
+@contextmanager
+def with_help(message: IncomingMessage) -> Iterator[None]:
+    """Add the help lines of a message to whatever refuses it in the block."""
+    try:
+        yield
+    except Refused as refused:
+        refused.add_help(message.risks, message.release, message.language, message.text)
+        raise
 
 
 def too_many(wait: int, *, text: str, turns: QuerySet[Turn]) -> TooMany:
@@ -67,32 +155,19 @@ def too_many(wait: int, *, text: str, turns: QuerySet[Turn]) -> TooMany:
 
     Phrases alone are looked for, and in its beginning: who sends too much gets no more of us.
     """
-    refused = TooMany(wait, _language(text, turns))
-    help_beside(refused, risk.find(beginning(text)), text=text, turns=turns)
+    start, release = beginning(text), current_release()
+    language = languages.detect(start, release, turns)
+    refused = TooMany(wait, language)
+    refused.add_help(risk.find(start), release, language, start)
     return refused
 
 
-def help_beside(
-    refused: Refused, found: Sequence[Risk], *, text: str, turns: QuerySet[Turn]
-) -> None:
-    """Put the help lines of what was ``found`` in a message beside its refusal."""
-    if found and follower.number() is not None:
-        refused.contacts = lines(found, text=text, turns=turns)
-        refused.words = words(_language(text, turns) or languages.written_in())
-
-
-def lines(found: Sequence[Risk], *, text: str, turns: QuerySet[Turn]) -> tuple[Contact, ...]:
-    """Return the help lines for what was ``found`` in a message, none where there is no release.
-
-    They are those that new turns get, in the message's language as far as there are any.
-    """
-    number = follower.number() if found else None
-    if number is None:
+def lines(
+    risks: Sequence[Risk], release: Release | None, language: str, text: str
+) -> tuple[Contact, ...]:
+    """Return the help lines for the risks of a message: those that a new turn gets, none where
+    nothing is published."""
+    if not risks or release is None:
         return ()
-    codes = [each.code for each in found]
-    release = knowledge.release(number)
-    return help_lines.contacts(codes, release, _language(text, turns), text=beginning(text))
-
-
-def _language(text: str, turns: QuerySet[Turn]) -> str:
-    return languages.spoken(beginning(text), turns=turns)
+    codes = [each.code for each in risks]
+    return help_lines.contacts(codes, release, language, text=beginning(text))

@@ -1,40 +1,142 @@
-"""Writes: taking a citizen's message."""
+"""Taking a citizen's message: it is admitted, read, decided on, and stored as a turn.
+
+Every way in comes through here: the page's form and socket, REST, the terminal, and asking again
+what was taken for something else. Read from top to bottom:
+
+1. *Admit* (:func:`admit`): who sends too much is refused before anything is done.
+2. *Read* (:func:`conversations.turns.message.read`): once, and before a row is locked.
+3. *Decide* (:func:`_decide`): whether it was sent before, must be refused, or asks its sender.
+4. *Store* (:func:`store`): the turn and its audit event, and the run that is queued with it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
-from conversations.models import Session, Turn
+from conversations.models import ClientTurn, Replacement, Session, Turn
 from conversations.person import takeovers
-from conversations.personal import choices
-from conversations.personal.choices import Choice, Message
+from conversations.record.audited import REPLACEMENT, TURN
 from conversations.states import PENDING_TURN_STATES, TurnState
-from conversations.turns import flags, limits, moves, receiving, refusing
+from conversations.turns import erasing, flags, help_lines, limits, moves, refusing
 from conversations.turns.locking import locked
-from conversations.turns.refusing import NO_RELEASE, STILL_WORKING, Refused
-from ieim.knowledge import crisis
-from ieim.knowledge.following import follower
-from ieim.pipeline.message.screen import beginning, refusal
+from conversations.turns.message import FIELD, Choice, IncomingMessage, read
+from conversations.turns.refusing import (
+    NO_RELEASE,
+    STILL_WORKING,
+    ClientIdReused,
+    NotChosen,
+    Refused,
+    with_help,
+)
+from conversations.webhooks import outbox
+from ieim.audit import services as audit
+
+CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
+"""What a client may call its message: a UUID, or a short word of its own."""
+
+NOT_ANSWERED = gettext_noop(
+    "There is no answer here that could be about something else. Look at your question to see what "
+    "became of it."
+)
 
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PENDING = [state.value for state in PENDING_TURN_STATES]
 
 
-def new_secret() -> str:
-    """Return a fresh secret for a citizen's cookie and resume link (256 bits)."""
-    return secrets.token_urlsafe(32)
+class NothingToReplace(Exception):
+    """The turn is not this session's, or its answer does not go on with the talk's service."""
 
 
-def secret_digest(secret: str) -> str:
-    """Return what is stored of a secret: its lower-case hex SHA-256."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+class NotAnswered(Exception):
+    """The turn has no answer; nothing was changed. ``message`` is the sentence for the citizen."""
+
+    @property
+    def message(self) -> str:
+        """The sentence, in the page's language."""
+        return gettext(NOT_ANSWERED)
+
+
+def receive(
+    *,
+    session: UUID | str,
+    text: str,
+    client_id: str | None = None,
+    personal_data: Choice | None = None,
+    address: str | None = None,
+    enqueue: bool = True,
+) -> tuple[Turn, bool]:
+    """Take a message, or find the turn that it has become already; the bool is True for a new one.
+
+    ``session`` is the id of one that exists, or the secret of one that its first message makes.
+    With a ``client_id`` a client may send the same message until it has heard of it.
+    ``personal_data`` is its sender's choice for a message with numbers of theirs in it; one that
+    was taken stays as it was chosen then. ``address`` is as for :func:`admit`. The run is queued
+    once all has been committed; ``enqueue=False`` leaves it to the caller. While a caseworker has
+    the session nothing runs.
+
+    Raises :class:`~conversations.turns.refusing.Refused`, with help lines for a message that tells
+    of danger, and ``Session.DoesNotExist``, also for a session that was erased.
+    """
+    if isinstance(session, UUID):
+        digest = Session.objects.values_list("secret_sha256", flat=True).get(pk=session)
+        find = partial(_session, session)
+    else:
+        digest = secret_digest(session)
+        find = partial(session_of, digest)
+    admit(session=digest, text=text, address=address)
+    turns = Turn.objects.filter(session__secret_sha256=digest)
+    message = read(text, personal_data, turns=turns)
+
+    def sent_before(found: Session) -> Turn | None:
+        names = ClientTurn.objects.filter(session=found, client_id=client_id)
+        known = names.select_related("turn").first() if client_id is not None else None
+        if known is not None and not message.is_stored_as(known.turn.text):
+            raise ClientIdReused
+        return known.turn if known is not None else None
+
+    return _take(find, message, sent_before, client_id=client_id, enqueue=enqueue)
+
+
+def ask_again(
+    *, session_id: UUID, turn_id: UUID, address: str | None = None, enqueue: bool = True
+) -> tuple[Turn, bool]:
+    """Ask the words of an answered turn again as something else than the talk's service.
+
+    Returns the new turn and True; once there is one, that turn and False. Raises
+    :class:`NothingToReplace`, :class:`NotAnswered`, and what :func:`receive` does.
+    """
+    turns = Turn.objects.filter(session_id=session_id)
+    replaced = turns.select_related("session").filter(pk=turn_id).first()
+    if replaced is None:
+        raise NothingToReplace(str(turn_id))
+    admit(session=replaced.session.secret_sha256, text=replaced.text, address=address)
+    message = read(replaced.text, turns=turns, replaces=replaced)
+    message = replace(message, identifiers=())  # its sender has chosen what is in it
+
+    def asked_before(_session: Session) -> Turn | None:
+        turn = turns.select_related("reply", "replaced__by").get(pk=turn_id)
+        if hasattr(turn, "replaced"):
+            return turn.replaced.by
+        if not hasattr(turn, "reply"):
+            raise NotAnswered(str(turn_id))
+        if not turn.reply.body.get("still_about"):
+            raise NothingToReplace(str(turn_id))
+        return None
+
+    find = partial(_session, session_id)
+    return _take(find, message, asked_before, enqueue=enqueue, replaces=replaced)
 
 
 def admit(*, session: str, text: str, address: str | None) -> None:
@@ -49,103 +151,152 @@ def admit(*, session: str, text: str, address: str | None) -> None:
         raise refusing.too_many(wait, text=text, turns=turns)
 
 
-def receive_turn(
-    *,
-    secret: str,
-    text: str,
-    personal_data: Choice | None = None,
-    address: str | None = None,
-    enqueue: bool = True,
-) -> Turn:
-    """Store a citizen's message as a queued turn, with its audit event, in one transaction.
-
-    The session of ``secret`` is made by its first message. ``personal_data`` is the sender's choice
-    for a message with numbers of theirs in it. The task is queued once all has been committed;
-    ``enqueue=False`` leaves the running to the caller. While a caseworker has the session nothing
-    runs. Raises :class:`Refused` for what cannot be taken, also as :func:`admit`.
-    """
-    digest = secret_digest(secret)
-    admit(session=digest, text=text, address=address)
-    turns = Turn.objects.filter(session__secret_sha256=digest)
-    message = choices.read(text, personal_data, turns=turns)
-    return _receive(lambda: session_of(digest), turns, message, look(message.text), enqueue=enqueue)
-
-
-def look(text: str) -> crisis.Looked:
-    """Return the risk flags of a message, taken or not. Not to be called while a row is locked."""
-    return crisis.look(beginning(text))
-
-
-def receive_turn_in(
-    *,
-    session_id: UUID,
-    message: Message,
-    looked: crisis.Looked | None = None,
-    enqueue: bool = True,
-    replaces: Turn | None = None,
-) -> Turn:
-    """Store a message in a session that exists, as :func:`receive_turn` does; counts nothing.
-
-    ``looked`` is what :func:`look` has found in it; who holds a lock brings it. ``replaces`` is the
-    turn whose answer was about something else. Raises ``Session.DoesNotExist`` as well.
-    """
-    turns = Turn.objects.filter(session_id=session_id)
-    session = locked(Session.objects.all())
-    looked = looked or look(message.text)
-    found = partial(session.get, pk=session_id)
-    return _receive(found, turns, message, looked, enqueue=enqueue, replaces=replaces)
-
-
-def _receive(
-    locked_session: Callable[[], Session],
-    turns: QuerySet[Turn],
-    message: Message,
-    looked: crisis.Looked,
-    *,
-    enqueue: bool,
-    replaces: Turn | None = None,
-) -> Turn:
-    try:
-        return _take(locked_session, turns, message, looked, enqueue=enqueue, replaces=replaces)
-    except Refused as refused:
-        refusing.help_beside(refused, looked.risks, text=message.text, turns=turns)
-        raise
-
-
 def _take(
-    locked_session: Callable[[], Session],
-    turns: QuerySet[Turn],
-    message: Message,
-    looked: crisis.Looked,
+    find: Callable[[], Session],
+    message: IncomingMessage,
+    earlier: Callable[[Session], Turn | None],
     *,
+    client_id: str | None = None,
     enqueue: bool,
-    replaces: Turn | None,
-) -> Turn:
-    problem = refusal(message.text)
-    if problem is not None:
-        raise Refused(problem.sentence, figures=problem.figures)
-    release_number = follower.number()
-    if release_number is None:
+    replaces: Turn | None = None,
+) -> tuple[Turn, bool]:
+    """Decide on a message and store it, in one transaction; the bool is True for a new turn.
+
+    ``find`` locks the session, so that of two deliveries of one message the second finds what is
+    ``earlier``.
+    """
+
+    @transaction.atomic
+    def take() -> tuple[Turn, bool]:
+        session = find()
+        turn = earlier(session)
+        if turn is not None:
+            return turn, False
+        state = _decide(session, message)
+        turn = store(session, message, state=state, replaces=replaces)
+        if client_id is not None:
+            ClientTurn.objects.create(session=session, turn=turn, client_id=client_id)
+        if state is TurnState.WITH_PERSON:
+            flags.show_written(turn)
+        elif enqueue:
+            moves.queue(turn.pk)
+        moves.changed(turn)
+        return turn, True
+
+    with with_help(message):
+        try:
+            return take()
+        except IntegrityError:
+            # Two messages at once: the other one has made the session, or is the turn that runs.
+            return take()
+
+
+def _decide(session: Session, message: IncomingMessage) -> TurnState:
+    """Return the state of the turn that a message becomes in a locked session; raises
+    :class:`~conversations.turns.refusing.Refused`."""
+    if message.problem is not None:
+        raise Refused(message.problem.sentence, figures=message.problem.figures)
+    if message.release is None:
         raise Refused(NO_RELEASE)
-    choices.require(message, looked.risks, turns=turns)
-    try:
-        with transaction.atomic():
-            session = locked_session()
-            taken_over = takeovers.current(session.pk) is not None
-            if not taken_over and session.turns.filter(state__in=_PENDING, resumed=False).exists():
-                raise Refused(STILL_WORKING)
-            state = TurnState.WITH_PERSON if taken_over else TurnState.QUEUED
-            store = partial(receiving.store, replaces=replaces, state=state)
-            turn = store(session, message, release_number, looked)
-            if taken_over:
-                flags.show_written(turn)
-                moves.changed(turn)
-            elif enqueue:
-                moves.queue(turn.pk)
-            return turn
-    except IntegrityError as error:
-        # Two messages at once: the database let one in.
-        raise Refused(STILL_WORKING) from error
+    require_choice(message, session.pk)
+    if takeovers.current(session.pk) is not None:
+        return TurnState.WITH_PERSON
+    if session.turns.filter(state__in=_PENDING, resumed=False).exists():
+        raise Refused(STILL_WORKING)
+    return TurnState.QUEUED
+
+
+def require_choice(message: IncomingMessage, session_id: UUID | None) -> None:
+    """Raise ``NotChosen`` where the sender of a message has still to choose about its numbers.
+
+    Nobody in danger is asked: neither where the message tells of it, nor while an earlier one of
+    the session, None for a new one, waits to be seen by a person.
+    """
+    if not message.identifiers or message.choice is not None:
+        return
+    if refusing.lines(message.risks, message.release, message.language, message.text):
+        return
+    waiting = flags.waiting(session_id) if session_id is not None else []
+    if not any(help_lines.of_turn(turn, ()) for turn in waiting):
+        raise NotChosen(message)
+
+
+def store(
+    session: Session,
+    message: IncomingMessage,
+    *,
+    state: TurnState,
+    replaces: Turn | None = None,
+) -> Turn:
+    """Store a message as the next turn of a session that the caller's transaction has locked, with
+    its audit event.
+
+    ``replaces`` is the turn whose answer was about something else. A message in another ``state``
+    than queued is for a person. Raises ``Refused`` where nothing is published.
+    """
+    if message.release is None:
+        raise Refused(NO_RELEASE)
+    text, risks = message.text, message.risks
+    last = session.turns.order_by("-number").values_list("number", flat=True).first()
+    turn = Turn.objects.create(
+        session=session,
+        number=(last or 0) + 1,
+        text=text,
+        state=state.value,
+        release_number=message.release.number,
+        risks=[found.as_dict() for found in risks],
+        language=message.language,
+        queued_at=timezone.now(),
+    )
+    rows = [TURN.row(turn)]
+    if replaces is not None:
+        rows.append(REPLACEMENT.row(Replacement.objects.create(turn=replaces, by=turn)))
+    payload: dict[str, Any] = {
+        "turn": str(turn.id),
+        "number": turn.number,
+        "characters": len(text),
+        "text_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "release": turn.release_number,
+        "risk_flags": [found.code for found in risks],
+        "risks_by": message.risks_by,
+        "ieim": settings.IEIM_VERSION,
+    }
+    if weak := [found.code for found in risks if found.weak]:
+        payload["risk_flags_weak"] = weak
+    if replaces is not None:
+        payload["replaces"] = str(replaces.pk)
+    if state is not TurnState.QUEUED:
+        payload["for_person"] = True
+    if message.identifiers and message.choice is not None:
+        # What was chosen, and for which kinds; never the words.
+        kinds = [each.kind for each in message.identifiers]
+        payload[FIELD] = {"chosen": message.choice, "kinds": kinds}
+    audit.record(
+        chain=session.id, kind="turn.received", actor="citizen", payload=payload, rows=rows
+    )
+    return turn
+
+
+@transaction.atomic
+def new_session(*, webhook: str | None = None) -> tuple[Session, str]:
+    """Make an empty session; returns it with its secret, of which only the digest is stored.
+
+    The secret is the one of the citizen's resume link: whoever has it has the conversation.
+    ``webhook`` names who is told of what comes of it. Raises ``outbox.NoWebhook``.
+    """
+    secret = new_secret()
+    session = Session.objects.create(reference=new_reference(), secret_sha256=secret_digest(secret))
+    if webhook is not None:
+        outbox.subscribe(session, webhook)
+    return session, secret
+
+
+def _session(session_id: UUID) -> Session:
+    """Return a session, locked; raises ``Session.DoesNotExist``, also for one that was erased."""
+    session = locked(Session.objects.all()).get(pk=session_id)
+    if erasing.is_erased(session):
+        raise Session.DoesNotExist(str(session_id))
+    return session
 
 
 def session_of(digest: str) -> Session:
@@ -154,7 +305,22 @@ def session_of(digest: str) -> Session:
     return found or Session.objects.create(reference=new_reference(), secret_sha256=digest)
 
 
+def new_secret() -> str:
+    """Return a fresh secret for a citizen's cookie and resume link (256 bits)."""
+    return secrets.token_urlsafe(32)
+
+
+def secret_digest(secret: str) -> str:
+    """Return what is stored of a secret: its lower-case hex SHA-256."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def new_reference() -> str:
     """Return a public reference such as ``K7M-4QX9``: no letter or digit that is misread."""
     letters = "".join(secrets.choice(_ALPHABET) for _ in range(7))
     return f"{letters[:3]}-{letters[3:]}"
+
+
+def is_client_id(value: str) -> bool:
+    """Whether ``value`` may be a client's name for a message."""
+    return re.fullmatch(CLIENT_ID, value) is not None and not value.endswith("\n")

@@ -18,8 +18,7 @@ from django.conf import settings
 from conversations.mail import services as mail
 from conversations.models import MailRequest, Turn
 from conversations.rating import rate
-from conversations.replacing import services as replacing
-from conversations.turns import erasing, executor
+from conversations.turns import erasing, executor, services
 from conversations.turns.services import secret_digest
 from ieim.administration.demo import furnish
 from ieim.people.models import User
@@ -106,7 +105,7 @@ def _replaced() -> None:
     """Ask an answer that goes on with the talk again, as something else."""
     desk.ask(VISA, {}, secret="t")
     turn = desk.ask("and how much does it cost?", {}, secret="t")
-    again, _ = replacing.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
+    again, _ = services.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
     desk.run(again)
 
 

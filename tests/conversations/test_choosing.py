@@ -224,7 +224,7 @@ def test_a_choice_in_an_unsupported_language_leads_to_its_answer(ask: Ask) -> No
 def test_two_choices_at_once_are_one(
     published: None, in_threads: Callable[[list[Callable[[], Any]]], list[Any]]
 ) -> None:
-    turn = services.receive_turn(secret=SECRET, text=WIDE, enqueue=False)
+    turn = services.receive(session=SECRET, text=WIDE, enqueue=False)[0]
     running.run_turn(turn_id=turn.pk)
 
     def attempt(number: int | None) -> str:
@@ -244,7 +244,7 @@ def test_two_choices_at_once_are_one(
 def test_a_crash_before_the_question_is_put_loses_nothing(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turn = services.receive_turn(secret=SECRET, text=WIDE, enqueue=False)
+    turn = services.receive(session=SECRET, text=WIDE, enqueue=False)[0]
 
     def crash(**_: Any) -> None:
         raise RuntimeError("killed")

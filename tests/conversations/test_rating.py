@@ -119,7 +119,7 @@ def test_it_rates_no_guidance_and_no_question(ask: Ask, kind: str) -> None:
 
 
 def test_it_rates_nothing_that_is_not_answered_yet(published: None) -> None:
-    turn = services.receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    turn = services.receive(session=SECRET, text=VISA, enqueue=False)[0]
     with pytest.raises(NothingToRate):
         said(turn, True)
     assert 'class="rating"' not in browser_with(SECRET).get("/").content.decode()
@@ -238,7 +238,7 @@ def test_it_knows_no_turn_by_a_made_up_id(ask: Ask) -> None:
 async def test_it_asks_once_the_whole_answer_is_there(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
     async with tabs.tab(SECRET) as page:
         await page.send({"text": VISA})
         await page.read_until('data-state="queued"')

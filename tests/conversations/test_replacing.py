@@ -14,10 +14,10 @@ from django.db import IntegrityError, transaction
 from conversations import selectors
 from conversations.models import Replacement, Session, Turn
 from conversations.record.replay import replay
-from conversations.replacing.services import NotAnswered, NothingToReplace, ask_again
 from conversations.turns import erasing, running, services
 from conversations.turns.choosing import choose
 from conversations.turns.refusing import STILL_WORKING, Refused, TooMany
+from conversations.turns.services import NotAnswered, NothingToReplace, ask_again
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -161,7 +161,7 @@ def test_taps_at_once_are_one(
     published: None, in_threads: Callable[[list[Callable[[], Any]]], list[Any]]
 ) -> None:
     for text in (VISA, PASSPORT):
-        turn = services.receive_turn(secret=SECRET, text=text, enqueue=False)
+        turn = services.receive(session=SECRET, text=text, enqueue=False)[0]
         running.run_turn(turn_id=turn.pk)
 
     def tap() -> Any:
@@ -185,7 +185,7 @@ def test_it_is_queued_as_any_message(
 
 
 def test_it_waits_for_the_question_that_is_being_worked_on(talk: Turn) -> None:
-    services.receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    services.receive(session=SECRET, text=VISA, enqueue=False)
     with pytest.raises(Refused) as refused:
         again(talk)
     assert refused.value.message == STILL_WORKING
@@ -217,7 +217,7 @@ def test_what_has_no_answer_cannot_be_about_something_else(ask: Ask) -> None:
     assert held.state == "needs_review"
     asking = ask("passport", secret="b")
     assert asking.state == "asking"
-    queued = services.receive_turn(secret="c", text=VISA, enqueue=False)
+    queued = services.receive(session="c", text=VISA, enqueue=False)[0]
     for turn in (held, asking, queued):
         with pytest.raises(NotAnswered):
             again(turn)

@@ -31,7 +31,7 @@ def test_it_loses_and_doubles_no_turn_in_an_outage() -> None:
             server.down = number in OUTAGE and (
                 number > OUTAGE.start or {"category_select_v1", "service_select_v1"}
             )
-            turn = services.receive_turn(secret=str(number), text=VISA, enqueue=False)
+            turn = services.receive(session=str(number), text=VISA, enqueue=False)[0]
             running.run_turn(turn_id=turn.pk, model=model)
         states = Counter(Turn.objects.values_list("state", flat=True))
         assert states == {"answered": TURNS - len(OUTAGE), "awaiting_model": len(OUTAGE)}

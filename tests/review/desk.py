@@ -93,7 +93,7 @@ def run(turn: Turn, model: Scripted | None = None) -> Turn:
 def ask(text: str, script: Mapping[str, Sequence[Says]], *, secret: str | None = None) -> Turn:
     """Send a message and run its turn until it ends or stops."""
     secret = secret or services.new_secret()
-    turn = services.receive_turn(secret=secret, text=text, personal_data="send", enqueue=False)
+    turn = services.receive(session=secret, text=text, personal_data="send", enqueue=False)[0]
     return run(turn, Scripted(script))
 
 

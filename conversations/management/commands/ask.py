@@ -13,11 +13,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from conversations import selectors
 from conversations.models import Replacement, Reply, Session, Turn
-from conversations.personal import choices
-from conversations.personal.choices import CHOICES, Choice
-from conversations.replacing import services as replacing
 from conversations.states import TurnState
-from conversations.turns import choosing, running, services
+from conversations.turns import choosing, refusing, running, services
+from conversations.turns.message import CHOICES, Choice, chosen
 from conversations.turns.refusing import Refused
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as knowledge
@@ -79,7 +77,7 @@ class Command(BaseCommand):
         session_id = _session_id(options["session"]) if options["session"] else None
         try:
             turn = _send(text, session_id, options["personal_data"])
-        except choices.NotChosen as error:
+        except refusing.NotChosen as error:
             raise CommandError(f"{error.message} {HOW_TO_CHOOSE}") from error
         except Refused as error:
             help_lines = [each.text for each in error.contacts]
@@ -101,20 +99,15 @@ class Command(BaseCommand):
 def _send(text: str, session_id: UUID | None, choice: Choice | None) -> Turn:
     """Take the message; somebody at a terminal chooses there what becomes of numbers in it."""
     try:
-        if session_id is None:
-            secret = services.new_secret()
-            return services.receive_turn(
-                secret=secret, text=text, personal_data=choice, enqueue=False
-            )
-        turns = Turn.objects.filter(session_id=session_id)
-        message = choices.read(text, choice, turns=turns)
-        return services.receive_turn_in(session_id=session_id, message=message, enqueue=False)
-    except choices.NotChosen as asked:
+        session = session_id or services.new_secret()
+        turn, _ = services.receive(session=session, text=text, personal_data=choice, enqueue=False)
+        return turn
+    except refusing.NotChosen as asked:
         if not sys.stdin.isatty():
             raise
         found = [f"{number.name}: {number.text}" for number in asked.numbers]
         print("\n".join([asked.message, *found, f"Without: {asked.shorter}"]))  # noqa: T201  # a prompt, as below
-        said = choices.chosen(input("send, remove, or nothing to stop: ").strip().lower())
+        said = chosen(input("send, remove, or nothing to stop: ").strip().lower())
         if said is None:
             raise
         return _send(text, session_id, said)
@@ -141,8 +134,8 @@ def _denied(turn: Turn) -> bool:
 def _ask_again(turn: Turn) -> Turn:
     """Ask the same as something else and run it to its end; the turn itself where it is no use."""
     try:
-        again, _ = replacing.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
-    except (replacing.NothingToReplace, replacing.NotAnswered):
+        again, _ = services.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
+    except (services.NothingToReplace, services.NotAnswered):
         return turn  # the answer goes on with nothing, or there is none
     except Refused as error:
         raise CommandError(error.message) from error

@@ -25,7 +25,7 @@ def test_it_reports_nothing_while_others_write(
 ) -> None:
     def write() -> None:
         for number in range(6):
-            turn = services.receive_turn(secret=f"s{number}", text=VISA, enqueue=False)
+            turn = services.receive(session=f"s{number}", text=VISA, enqueue=False)[0]
             running.run_turn(turn_id=turn.pk)
             if number % 2:
                 erasing.erase_session(session_id=turn.session_id)

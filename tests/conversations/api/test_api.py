@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from conversations.models import ClientTurn, Session, Turn
-from conversations.turns import messages, refusing, running, services
+from conversations.turns import refusing, running, services
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import JSON, SESSIONS, Integrator
 from tests.fixtures import VISA
@@ -109,7 +109,7 @@ def test_it_takes_a_message_sent_many_times_at_once_once(
     client: Integrator, in_threads: Callable[..., list[tuple[Turn, bool]]]
 ) -> None:
     session = uuid.UUID(client.id)
-    ask = partial(messages.ask, session_id=session, text=VISA, client_id="m-1")
+    ask = partial(services.receive, session=session, text=VISA, client_id="m-1")
     taken = in_threads([ask] * 6)
     assert [is_new for _, is_new in taken].count(True) == 1
     assert {turn.pk for turn, _ in taken} == {Turn.objects.get().pk}

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conversations.models import Session, Turn
-from conversations.turns import limits, messages, refusing
+from conversations.turns import limits, refusing, services
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import JSON, SESSIONS, Integrator, set_rates
 from tests.fixtures import VISA
@@ -175,7 +175,7 @@ def test_it_says_it_of_our_own_faults(
     def fail(**_: Any) -> None:
         raise RuntimeError("K7M-4QX9 is a secret")
 
-    monkeypatch.setattr(messages, "new_session", fail)
+    monkeypatch.setattr(services, "new_session", fail)
     response = Client(raise_request_exception=False).post(SESSIONS, content_type=JSON)
     is_problem(response, 500)
     assert b"K7M" not in response.content

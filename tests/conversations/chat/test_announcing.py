@@ -69,7 +69,7 @@ def page(
     request: pytest.FixtureRequest, published: None, monkeypatch: pytest.MonkeyPatch
 ) -> Listener:
     listener = Listener(slow=request.param)
-    monkeypatch.setattr(services, "changed", listener.look)
+    monkeypatch.setattr("conversations.turns.moves.changed", listener.look)
     return listener
 
 
@@ -79,7 +79,7 @@ def eva(db: None) -> User:
 
 
 def asked(text: str, says: dict[str, Any] | None = None) -> Turn:
-    turn = services.receive_turn(secret=SECRET, text=text, enqueue=False)
+    turn = services.receive(session=SECRET, text=text, enqueue=False)[0]
     return ran(turn, says)
 
 
@@ -195,7 +195,7 @@ def test_a_page_that_is_opened_has_read_the_help_lines_of_what_is_over(page: Lis
     turn = asked(DANGER)
     view = selectors.chat_view(secret=SECRET)
     assert heard(None, view.turns) == {turn.pk}
-    waits = services.receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    waits = services.receive(session=SECRET, text=VISA, enqueue=False)[0]
     assert heard(None, selectors.chat_view(secret=SECRET).turns) == {turn.pk}
     assert waits.pk != turn.pk
 

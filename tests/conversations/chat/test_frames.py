@@ -45,7 +45,7 @@ def test_it_reads_no_question_out_of_bytes() -> None:
 
 
 def test_it_announces_nothing_for_a_page_that_is_only_loaded(published: None) -> None:
-    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+    turn = services.receive(session="s", text=VISA, enqueue=False)[0]
     shown = selectors.turn_view(turn.pk)
     assert announcement((shown,), (shown,)) == ""
     assert announcement((), (shown,)) == "Question 1: We have your question."

@@ -82,7 +82,7 @@ def test_a_replay_finds_a_reply_that_is_another_one(closed: Directive, ask: Ask)
 
 
 def test_a_reply_that_waited_has_the_notices_of_its_delivery(ask: Ask) -> None:
-    turn = services.receive_turn(secret="s" * 43, text=VISA, enqueue=False)
+    turn = services.receive(session="s" * 43, text=VISA, enqueue=False)[0]
     by, ends_at = person("eve", Role.EDITOR), timezone.now() + timedelta(hours=1)
     add(agency="immigration", text=CLOSED, starts_at=None, ends_at=ends_at, by=by)
     running.run_turn(turn_id=turn.pk)

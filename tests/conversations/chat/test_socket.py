@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from conversations.chat import socket as consumers
 from conversations.models import Turn
-from conversations.turns import flags, messages, moves, refusing, services
+from conversations.turns import flags, moves, refusing, services
 from tests.conversations.chat.tabs import run_newest, tab, texts, view
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
@@ -25,7 +25,7 @@ BAD = ["no json", "no json"]
 @pytest.fixture
 def secret(published: None, monkeypatch: pytest.MonkeyPatch) -> str:
     # The turns are run by the tests themselves, at a moment of their choice.
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
     return services.new_secret()
 
 
@@ -201,7 +201,7 @@ async def test_it_goes_on_when_a_question_cannot_be_stored(
     async with tab(secret) as page:
         await page.read()
         with monkeypatch.context() as broken:
-            broken.setattr(messages, "say", fail)
+            broken.setattr(services, "receive", fail)
             await page.send({"text": VISA})
             assert consumers.OUR_FAULT in await page.read()
         await page.send({"text": VISA})

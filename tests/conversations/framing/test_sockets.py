@@ -10,7 +10,7 @@ from channels.testing import WebsocketCommunicator
 
 from conversations import framing
 from conversations.framing import Carried
-from conversations.turns import messages
+from conversations.turns import services
 from conversations.turns.services import new_secret
 from ieim.config.asgi import application
 from ieim.config.origins import StrictOriginValidator
@@ -33,9 +33,7 @@ def socket(path: str, origin: str, *, cookie: str = "", protocol: str = "") -> A
 
 async def test_it_shows_the_conversation_that_the_frame_carries(published: None) -> None:
     carried = Carried(new_secret())
-    turn, _ = await database_sync_to_async(messages.say)(
-        secret=carried.secret, text=VISA, client_id=None, personal_data=None, address=None
-    )
+    turn, _ = await database_sync_to_async(services.receive)(session=carried.secret, text=VISA)
     for path, cookie in (
         ("/embed/ws/chat/", framing.sign(carried)),
         (f"/embed/~{framing.sign(carried)}/ws/chat/", ""),

@@ -71,7 +71,7 @@ class Citizen:
         self.seen.append(self.browser.post(path, form).content.decode())
 
     def send(self, text: str = VISA) -> None:
-        services.receive_turn(secret=self.language, text=text, enqueue=False)
+        services.receive(session=self.language, text=text, enqueue=False)
 
     def ask(self, text: str = VISA, **script: Sequence[object]) -> None:
         if script:

@@ -184,7 +184,7 @@ def test_a_language_that_pages_are_not_in_is_not_offered(ask: Ask) -> None:
 
 
 def test_a_message_in_no_language_has_the_pages_words_around_it(published: None) -> None:
-    services.receive_turn(secret=SECRET, text="visa 12", enqueue=False)
+    services.receive(session=SECRET, text="visa 12", enqueue=False)
     html = html_of(browser_with(SECRET, headers={"Accept-Language": "fil"}).get("/"))
     assert "Binabasa ang inyong tanong" in html
 
@@ -242,7 +242,7 @@ def test_programs_are_answered_in_the_language_that_they_accept(published: None)
 
 
 def test_a_refusal_has_its_name_in_every_language(published: None) -> None:
-    services.receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    services.receive(session=SECRET, text=VISA, enqueue=False)
     html = html_of(
         browser_with(SECRET, headers={"Accept-Language": "es"}).post("/ask/", {"text": VISA})
     )

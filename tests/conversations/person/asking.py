@@ -8,7 +8,7 @@ from conversations.models import PersonRequest, Takeover, Turn
 from conversations.person import services
 from conversations.person.services import Wanted
 from conversations.turns import running
-from conversations.turns.services import receive_turn, secret_digest
+from conversations.turns.services import receive, secret_digest
 from ieim.people.models import User
 from review import talking
 from review.models import ReviewItem
@@ -36,6 +36,6 @@ def taken_over(request: PersonRequest, by: User) -> Takeover:
 
 def send(text: str = "Are you there?") -> Turn:
     """Write in the conversation of ``SECRET``, and let the pipeline have it if it may."""
-    turn = receive_turn(secret=SECRET, text=text, enqueue=False)
+    turn = receive(session=SECRET, text=text, enqueue=False)[0]
     running.run_turn(turn_id=turn.pk)
     return Turn.objects.get(pk=turn.pk)

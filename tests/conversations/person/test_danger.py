@@ -43,7 +43,7 @@ def test_danger_told_to_a_person_opens_an_item_in_crisis(
 
 
 def test_danger_in_what_a_person_takes_over_is_seen(request_: PersonRequest, eva: User) -> None:
-    turn = turns.receive_turn(secret=SECRET, text="I want to kill myself", enqueue=False)
+    turn = turns.receive(session=SECRET, text="I want to kill myself", enqueue=False)[0]
     taken_over(request_, eva)
     assert is_crisis(ReviewItem.objects.get(turn=turn))
 

@@ -18,7 +18,7 @@ from conversations.person import hours, services
 from conversations.person.services import AskedAlready, Unusable
 from conversations.turns import erasing, running
 from conversations.turns.refusing import Refused
-from conversations.turns.services import receive_turn
+from conversations.turns.services import receive
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -225,7 +225,7 @@ def test_it_goes_with_the_conversation(published: None) -> None:
 
 def test_the_next_question_is_answered_while_one_waits(published: None) -> None:
     wants(SECRET)
-    turn = receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    turn = receive(session=SECRET, text=VISA, enqueue=False)[0]
     running.run_turn(turn_id=turn.pk)
     assert Turn.objects.get(pk=turn.pk).state == "answered"
 

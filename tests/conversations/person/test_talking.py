@@ -182,7 +182,7 @@ def test_renewing_a_claim_leaves_the_conversation_alone(request_: PersonRequest,
 
 
 def test_what_the_assistant_was_at_is_the_persons(request_: PersonRequest, eva: User) -> None:
-    pending = turns.receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    pending = turns.receive(session=SECRET, text=VISA, enqueue=False)[0]
     claimed = take_lease(turn_id=pending.pk)
     assert claimed is not None
     taken_over(request_, eva)
@@ -193,7 +193,7 @@ def test_what_the_assistant_was_at_is_the_persons(request_: PersonRequest, eva: 
 
 
 def test_nobody_has_to_choose_while_a_person_is_there(request_: PersonRequest, eva: User) -> None:
-    asking = turns.receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    asking = turns.receive(session=SECRET, text=VISA, enqueue=False)[0]
     running.run_turn(turn_id=asking.pk, model=desk.Scripted(UNSURE))
     assert Turn.objects.get(pk=asking.pk).state == "asking"
     taken_over(request_, eva)

@@ -20,9 +20,9 @@ from conversations.chat import cookies
 from conversations.models import Attempt, PersonRequest, Reply, Turn
 from conversations.person import takeovers
 from conversations.person.models import Ended
-from conversations.replacing import services as replacing
 from conversations.turns import running
-from conversations.turns.services import new_secret, receive_turn
+from conversations.turns import services as receiving
+from conversations.turns.services import new_secret, receive
 from ieim.people.models import User
 from review import talking as desk_talk
 from tests.conversations.api.integrating import SESSIONS
@@ -42,7 +42,7 @@ class World:
     def __init__(self) -> None:
         self.secret = new_secret()
         for text in (VISA, "and for a passport?"):
-            self.answered = receive_turn(secret=self.secret, text=text, enqueue=False)
+            self.answered = receive(session=self.secret, text=text, enqueue=False)[0]
             running.run_turn(turn_id=self.answered.pk)
         self.request: PersonRequest = wants(self.secret)
         self.session = str(self.request.session_id)
@@ -144,7 +144,7 @@ async def test_nor_does_something_else(published: None, queued: list[str], by: s
             await page.send({"something_else": turn})
             await page.read_until('data-state="with_person"')
     else:
-        again = database_sync_to_async(replacing.ask_again)
+        again = database_sync_to_async(receiving.ask_again)
         await again(session_id=world.request.session_id, turn_id=world.answered.pk)
     assert await newest(world) == (world.answered.text, "with_person")
     assert queued == []

@@ -12,9 +12,8 @@ from django.apps import apps
 from django.db.models import Model
 
 from conversations.models import Reply, Session, Turn
-from conversations.personal import choices
-from conversations.replacing import services as replacing
-from conversations.turns import erasing, messages, services
+from conversations.turns import erasing, refusing, services
+from conversations.turns.message import read
 from conversations.turns.refusing import Refused
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
@@ -38,7 +37,7 @@ every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.fixture(autouse=True)
 def nobody_works(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     request.getfixturevalue("published")
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
 
 
 @sync_to_async
@@ -132,17 +131,17 @@ async def test_nobody_else_is_asked(way: Way, text: str) -> None:
 
 
 def test_who_was_in_danger_is_not_asked_until_somebody_has_answered(published: None) -> None:
-    turn = services.receive_turn(secret=SECRET, text="I want to kill myself", enqueue=False)
+    turn = services.receive(session=SECRET, text="I want to kill myself", enqueue=False)[0]
     Turn.objects.filter(pk=turn.pk).update(state="needs_review")
-    assert services.receive_turn(secret=SECRET, text=TEXT, enqueue=False).text == TEXT
+    assert services.receive(session=SECRET, text=TEXT, enqueue=False)[0].text == TEXT
 
 
 def test_other_risks_hold_nothing_back(published: None) -> None:
     """A legal threat has no help line: its sender is asked like everybody."""
     text = f"I will sue you, my lawyer is informed. {TEXT}"
-    assert services.look(text).risks
-    with pytest.raises(choices.NotChosen):
-        services.receive_turn(secret=SECRET, text=text, enqueue=False)
+    assert read(text, turns=Turn.objects.none()).risks
+    with pytest.raises(refusing.NotChosen):
+        services.receive(session=SECRET, text=text, enqueue=False)
 
 
 def test_a_program_is_told_where_they_stand(published: None) -> None:
@@ -159,9 +158,9 @@ def test_a_program_is_told_where_they_stand(published: None) -> None:
 
 
 def test_it_says_where_they_stand_and_not_what_they_are(published: None) -> None:
-    with pytest.raises(choices.NotChosen) as error:
-        services.receive_turn(secret=SECRET, text=TEXT, enqueue=False)
-    assert error.value.told() == {
+    with pytest.raises(refusing.NotChosen) as error:
+        services.receive(session=SECRET, text=TEXT, enqueue=False)
+    assert error.value.details() == {
         "found": [{"kind": "card", "start": TEXT.index(CARD), "end": TEXT.index(" today")}],
         "mark": "[number removed]",
     }
@@ -199,14 +198,14 @@ def test_a_form_that_says_something_else_is_asked(published: None) -> None:
 
 def test_it_says_what_is_wrong_before_it_asks(published: None) -> None:
     with pytest.raises(Refused, match="characters long"):
-        services.receive_turn(secret=SECRET, text=TEXT + "x" * MAX_CHARS, enqueue=False)
+        services.receive(session=SECRET, text=TEXT + "x" * MAX_CHARS, enqueue=False)
 
 
 def test_what_was_sent_is_known_again_whatever_the_mark_was(published: None) -> None:
-    message = choices.read(TEXT, "remove", turns=Turn.objects.none())
+    message = read(TEXT, "remove", turns=Turn.objects.none())
     assert message.text == SHORTER
-    assert choices.is_same(TEXT.replace(CARD, "[Nummer entfernt]"), TEXT)
-    assert not choices.is_same(TEXT.replace(CARD, "[number] and more"), TEXT)
+    assert message.is_stored_as(TEXT.replace(CARD, "[Nummer entfernt]"))
+    assert not message.is_stored_as(TEXT.replace(CARD, "[number] and more"))
 
 
 def test_what_was_chosen_is_not_asked_again_for_something_else(ask: Ask) -> None:
@@ -214,13 +213,13 @@ def test_what_was_chosen_is_not_asked_again_for_something_else(ask: Ask) -> None
     body = {**turn.reply.body, "still_about": "Extend a tourist visa"}
     with triggers_lifted():
         Reply.objects.update(body=body)
-    again, _ = replacing.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
+    again, _ = services.ask_again(session_id=turn.session_id, turn_id=turn.pk, enqueue=False)
     assert again.text == turn.text
 
 
 def test_the_audit_stands_and_erasing_takes_it(published: None) -> None:
-    session, _ = messages.new_session()
-    messages.ask(session_id=session.pk, text=TEXT, client_id="a", personal_data="send")
+    session, _ = services.new_session()
+    services.receive(session=session.pk, text=TEXT, client_id="a", personal_data="send")
     assert verify(session.pk).ok
     erasing.erase_session(session_id=session.pk)
     assert verify(session.pk).ok

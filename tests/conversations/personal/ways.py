@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from channels.db import database_sync_to_async
 from django.core.management import CommandError, call_command
 
-from conversations.turns import messages
+from conversations.turns import services
 from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import browser_with, page
 from tests.conversations.chat.tabs import tab
@@ -75,7 +75,7 @@ def by_command(text: str, choice: str | None) -> Said:
 @database_sync_to_async
 def by_command_in_a_session(text: str, choice: str | None) -> Said:
     """A terminal, in a session that there is already."""
-    session, _ = messages.new_session()
+    session, _ = services.new_session()
     more = [f"--personal-data={choice}"] if choice else []
     try:
         call_command("ask", *more, f"--session={session.pk}", "--", text, stdout=io.StringIO())

@@ -32,7 +32,7 @@ from conversations.models import (
     Turn,
     Unused,
 )
-from conversations.turns import erasing, messages, running, services
+from conversations.turns import erasing, running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.people.models import User
@@ -112,7 +112,7 @@ def test_it_opens_the_session_to_nobody_any_more(ask: Ask) -> None:
     assert selectors.session_for_secret("a") is None
     assert erasing.is_erased(Session.objects.get())
     with pytest.raises(Session.DoesNotExist):
-        messages.ask(session_id=turn.session_id, text=VISA, client_id=None)
+        services.receive(session=turn.session_id, text=VISA)
 
 
 def test_it_erases_once(ask: Ask) -> None:
@@ -145,7 +145,7 @@ def test_it_takes_its_review_items_along(ask: Ask, state: str) -> None:
 
 
 def test_it_runs_no_erased_turn(ask: Ask, published: None) -> None:
-    turn = services.receive_turn(secret="a", text=SAID, enqueue=False)
+    turn = services.receive(session="a", text=SAID, enqueue=False)[0]
     erasing.erase_session(session_id=turn.session_id)
     running.run_turn(turn_id=turn.pk)
     turn.refresh_from_db()
@@ -158,7 +158,7 @@ def test_it_runs_no_erased_turn(ask: Ask, published: None) -> None:
 def test_it_stops_a_worker_that_is_at_it(
     published: None, in_threads: Callable[..., list[object]], contract: str
 ) -> None:
-    turn = services.receive_turn(secret="a", text=SAID, enqueue=False)
+    turn = services.receive(session="a", text=SAID, enqueue=False)[0]
     call = Call()
     with scripted_model({contract: [call]}) as (model, server):
 
@@ -181,7 +181,7 @@ def test_it_stops_a_worker_that_is_at_it(
 
 
 def test_it_erases_between_the_claim_and_reading_it(published: None) -> None:
-    turn = services.receive_turn(secret="a", text=SAID, enqueue=False)
+    turn = services.receive(session="a", text=SAID, enqueue=False)[0]
     claims: list[str] = []
 
     def erasing_after_the_claim(execute: Callable[..., object], sql: str, *rest: Any) -> object:
@@ -202,7 +202,7 @@ def test_it_erases_whenever_in_a_run_it_comes(
     published: None, in_threads: Callable[..., list[object]]
 ) -> None:
     for number in range(12):
-        turn = services.receive_turn(secret=f"s{number}", text=SAID, enqueue=False)
+        turn = services.receive(session=f"s{number}", text=SAID, enqueue=False)[0]
         in_threads(
             [
                 lambda pk=turn.pk: running.run_turn(turn_id=pk),

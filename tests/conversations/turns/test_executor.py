@@ -60,7 +60,7 @@ def test_more_turns_wait_than_work_and_none_has_a_connection(
 ) -> None:
     monkeypatch.setattr(executor, "working", threading.Semaphore(2))
     turns = [
-        services.receive_turn(secret=f"s{each}", text=VISA, enqueue=False) for each in range(TURNS)
+        services.receive(session=f"s{each}", text=VISA, enqueue=False)[0] for each in range(TURNS)
     ]
     connection.close()
     model = Meeting()
@@ -85,7 +85,7 @@ def test_more_turns_wait_than_work_and_none_has_a_connection(
 def test_a_run_that_lost_its_turn_meanwhile_asks_no_more(published: None) -> None:
     """Another worker has it by then, as after a pause of the whole machine."""
     asked = []
-    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+    turn = services.receive(session="s", text=VISA, enqueue=False)[0]
 
     class Late:
         name = "late"
@@ -109,7 +109,7 @@ def test_the_citizen_is_told_that_it_takes_longer_while_it_does(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executor, "LONGER", 0.0)
-    turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+    turn = services.receive(session="s", text=VISA, enqueue=False)[0]
     told: list[bool] = []
 
     class Slow:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def claimed(number: int) -> list[Turn]:
     turns = []
     for each in range(number):
-        turn = services.receive_turn(secret=f"s{each}", text=VISA, enqueue=False)
+        turn = services.receive(session=f"s{each}", text=VISA, enqueue=False)[0]
         taken = take_lease(turn_id=turn.pk)
         assert taken is not None
         turns.append(taken)

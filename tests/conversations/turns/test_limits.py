@@ -28,7 +28,7 @@ SENTENCE = "Too many questions have come from here in a short time. Please wait 
 
 @pytest.fixture(autouse=True)
 def _no_worker(published: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_the_cache_knows_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_command_on_this_machine_is_not_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rates(monkeypatch, address="1/hour", turns="1/hour")
     for number in range(3):
-        services.receive_turn(secret=f"s{number}", text=VISA, enqueue=False)
+        services.receive(session=f"s{number}", text=VISA, enqueue=False)
     assert Turn.objects.count() == 3
 
 

@@ -170,7 +170,7 @@ def test_it_records_what_ranked_the_candidates(
     taught(careful)
     vectors.prepare(demo_bundle().release(1))
     ideas.down = down
-    turn = services.receive_turn(secret=services.new_secret(), text=VISA, enqueue=False)
+    turn = services.receive(session=services.new_secret(), text=VISA, enqueue=False)[0]
     running.run_turn(turn_id=turn.pk)
     events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.attempt")
     payloads = [json.loads(event.payload) for event in events]

@@ -20,7 +20,7 @@ from tests.fixtures import VISA, Ask
 
 
 def receive(text: str = VISA, secret: str = "a") -> Turn:
-    return services.receive_turn(secret=secret, text=text, enqueue=False)
+    return services.receive(session=secret, text=text, enqueue=False)[0]
 
 
 def test_it_stores_the_turn_and_its_audit_event_together(published: None) -> None:

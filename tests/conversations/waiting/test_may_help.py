@@ -10,8 +10,7 @@ from django.test import Client
 from conversations import selectors
 from conversations.chat.presenters import CardView
 from conversations.models import Attempt, Turn
-from conversations.replacing import services as replacing
-from conversations.turns import erasing, running
+from conversations.turns import erasing, running, services
 from conversations.turns import services as turns
 from conversations.turns.choosing import choose, expire
 from conversations.turns.models import Choice
@@ -116,7 +115,7 @@ def test_no_request_for_a_person_gets_them(ask: Ask, eva: User) -> None:
     request = wants(SECRET, text=VISA)
     assert titles(request.turn) == []
     talking.begin(item_id=item_of(request).pk, actor=eva)
-    said = turns.receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    said = turns.receive(session=SECRET, text=VISA, enqueue=False)[0]
     assert said.state == "with_person"
     assert titles(said) == []
 
@@ -142,7 +141,7 @@ def test_nor_is_what_was_not_meant(ask: Ask) -> None:
     ask(secret=SECRET)
     going_on = ask("And how much does it cost?", secret=SECRET)
     assert "Extend a tourist visa" in titles(stopped(ask))
-    again, _ = replacing.ask_again(
+    again, _ = services.ask_again(
         session_id=going_on.session_id, turn_id=going_on.pk, address="", enqueue=False
     )
     running.run_turn(turn_id=again.pk)

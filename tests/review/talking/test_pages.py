@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from conversations.chat import cookies
 from conversations.models import Line, PersonRequest
-from conversations.turns.services import new_secret, receive_turn
+from conversations.turns.services import new_secret, receive
 from ieim.people.models import User
 from review.models import ReviewItem
 from tests.conversations.api import integrating
@@ -55,7 +55,7 @@ def browser(secret: str) -> Client:
 
 
 def test_a_citizen_asks_on_a_page_of_its_own(published: None) -> None:
-    receive_turn(secret="a", text=VISA, enqueue=False)
+    receive(session="a", text=VISA, enqueue=False)[0]
     citizen = browser("a")
     page = citizen.get("/person/").content.decode()
     assert VISA in page
@@ -136,7 +136,7 @@ def test_a_caseworker_talks_and_hands_back(request_: PersonRequest, eva: User) -
     assert http.post(address("talk_begin", item)).status_code == 303
     assert "You have the conversation" in http.get(address("talk", item)).content.decode()
     assert http.post(address("talk_say", item), {"text": "Hello there."}).status_code == 303
-    receive_turn(secret="a", text="I have a question.", enqueue=False)
+    receive(session="a", text="I have a question.", enqueue=False)[0]
     said = http.get(address("talk", item), headers={"HX-Request": "true"}).content.decode()
     assert said.index("Hello there.") < said.index("I have a question.")
     assert "<html" not in said

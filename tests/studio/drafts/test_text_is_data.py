@@ -69,7 +69,7 @@ def test_it_escapes_the_index_on_the_citizens_page(evil: Service) -> None:
 
 
 def test_it_escapes_the_index_in_the_console(evil: Service) -> None:
-    turn = services.receive_turn(secret=services.new_secret(), text=VISA, enqueue=False)
+    turn = services.receive(session=services.new_secret(), text=VISA, enqueue=False)[0]
     run(turn, Scripted({"service_select_v1": [unsure, unsure]}))
     item = ReviewItem.objects.get()
     client = browser(person("sofia", Role.SUPERVISOR))

@@ -65,7 +65,7 @@ def test_the_current_release_is_not_proposed_again(first: None) -> None:
 def test_a_turn_that_has_begun_keeps_its_release() -> None:
     edith, paul = editors()
     secret = conversations.new_secret()
-    turn = conversations.receive_turn(secret=secret, text=VISA, enqueue=False)
+    turn = conversations.receive(session=secret, text=VISA, enqueue=False)[0]
     service = Service.objects.get(key="immigration.extend-tourist-visa")
     change(edith, service.agency_id, service.key, name="Stay longer as a tourist")
     proposal = proposals.propose(note="Plain words", by=edith)

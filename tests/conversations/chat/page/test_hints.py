@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def secret(published: None, monkeypatch: pytest.MonkeyPatch) -> str:
     # The turns are run by the tests themselves, at a moment of their choice.
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
     return services.new_secret()
 
 

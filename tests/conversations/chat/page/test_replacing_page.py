@@ -72,7 +72,7 @@ def test_the_button_works_without_javascript(talk: Turn) -> None:
 
 def test_it_tells_what_is_not_taken_now(talk: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = browser_with(SECRET)
-    services.receive_turn(secret=SECRET, text=VISA, enqueue=False)
+    services.receive(session=SECRET, text=VISA, enqueue=False)
     response = browser.post(address(talk))
     assert response.status_code == 422
     assert STILL_WORKING in response.content.decode()
@@ -133,14 +133,14 @@ async def test_another_page_asks_nothing_again(published: None) -> None:
         assert "no answer here" in await tab.read_until("question-error")
     async with tabs.tab(SECRET) as tab:
         await tab.read_until("Still about")
-        await database_sync_to_async(services.receive_turn)(secret=SECRET, text=VISA, enqueue=False)
+        await database_sync_to_async(services.receive)(session=SECRET, text=VISA, enqueue=False)
         await tab.send({"something_else": str(turn.pk)})
         assert STILL_WORKING in await tab.read_until("question-error")
 
 
 def _talked() -> Turn:
     for text in (VISA, PASSPORT):
-        turn = run(services.receive_turn(secret=SECRET, text=text, enqueue=False))
+        turn = run(services.receive(session=SECRET, text=text, enqueue=False)[0])
     return turn
 
 
@@ -196,7 +196,7 @@ def test_the_command_says_why_it_is_not_taken(talk: Turn, monkeypatch: pytest.Mo
     def refuse(**_: Any) -> Any:
         raise Refused(STILL_WORKING)
 
-    monkeypatch.setattr("conversations.replacing.services.ask_again", refuse)
+    monkeypatch.setattr("conversations.turns.services.ask_again", refuse)
     with pytest.raises(CommandError, match="still working"):
         call_command(
             "ask", PASSPORT, "--session", str(talk.session_id), "--something-else", "--json"

@@ -57,9 +57,9 @@ def test_they_stay_while_a_person_is_awaited(ask: Ask) -> None:
 
 @pytest.mark.usefixtures("turkish")
 def test_a_message_that_is_refused_has_them_too() -> None:
-    services.receive_turn(secret="s", text="Pasaport", enqueue=False)
+    services.receive(session="s", text="Pasaport", enqueue=False)
     with pytest.raises(Refused) as refused:
-        services.receive_turn(secret="s", text=DANGER, enqueue=False)
+        services.receive(session="s", text=DANGER, enqueue=False)
     assert TURKISH in [each.text for each in refused.value.contacts]
 
 

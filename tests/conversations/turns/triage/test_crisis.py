@@ -98,7 +98,7 @@ def test_no_model_takes_it_away_and_replay_says_the_same(feelings: Feelings, ask
 
 def test_the_record_says_what_looked(feelings: Feelings) -> None:
     def looked(secret: str) -> str:
-        turn = services.receive_turn(secret=secret, text=VISA, enqueue=False)
+        turn = services.receive(session=secret, text=VISA, enqueue=False)[0]
         event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.received")
         return str(json.loads(event.payload)["risks_by"])
 
@@ -109,7 +109,7 @@ def test_the_record_says_what_looked(feelings: Feelings) -> None:
 
 def test_a_message_is_taken_although_the_embedder_raises(feelings: Feelings) -> None:
     feelings.down = True
-    turn = services.receive_turn(secret="a", text="I want to kill myself", enqueue=False)
+    turn = services.receive(session="a", text="I want to kill myself", enqueue=False)[0]
     assert [found["source"] for found in turn.risks] == ["rule"]
     assert selectors.turn_view(turn.pk).contacts
 

@@ -28,7 +28,7 @@ LINE = "Listening Line"
 
 def refused(text: str, secret: str = "a") -> Refused:
     with pytest.raises(Refused) as error:
-        services.receive_turn(secret=secret, text=text, address="192.0.2.1", enqueue=False)
+        services.receive(session=secret, text=text, address="192.0.2.1", enqueue=False)
     return error.value
 
 
@@ -44,17 +44,17 @@ def test_help_stands_beside_what_is_wrong_with_a_message(published: None, text: 
 
 def test_no_help_stands_beside_other_refusals(published: None) -> None:
     assert lines("x" * 2001) == lines(" ") == ""
-    services.receive_turn(secret="a", text=VISA, enqueue=False)
+    services.receive(session="a", text=VISA, enqueue=False)
     assert lines("And the fee?") == ""
 
 
 def test_help_stands_beside_still_working(published: None) -> None:
-    services.receive_turn(secret="a", text=VISA, enqueue=False)
+    services.receive(session="a", text=VISA, enqueue=False)
     assert LINE in lines(DANGER)
 
 
 def test_meaning_is_looked_at_as_well(feelings: Feelings) -> None:
-    services.receive_turn(secret="a", text=VISA, enqueue=False)
+    services.receive(session="a", text=VISA, enqueue=False)
     assert LINE in lines(INDIRECT)
     assert LINE in lines(f"{INDIRECT}. " + "x" * MAX_CHARS)
 
@@ -75,7 +75,7 @@ def test_over_the_limit_phrases_alone_are_looked_for(
     feelings: Feelings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_rates(monkeypatch, turns="1/hour")
-    services.receive_turn(secret="a", text=VISA, address="192.0.2.1", enqueue=False)
+    services.receive(session="a", text=VISA, address="192.0.2.1", enqueue=False)
     asked = len(feelings.asked)
     monkeypatch.setattr(crisis, "look", pytest.fail)
     error = refused(DANGER)
@@ -117,7 +117,7 @@ def test_the_form_page_shows_it_to_who_sends_too_much(
 async def test_the_pages_socket_shows_it_and_takes_it_away(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
     async with tab("s" * 43) as open_page:
         await open_page.send({"text": TOO_LONG})
         frame = await open_page.read_until(LINE)

@@ -22,7 +22,7 @@ CRISIS = f"{VISA}, if not I will kill myself"
 
 
 def test_it_shows_emergency_contacts_before_anything_has_run(published: None) -> None:
-    turn = services.receive_turn(secret="a", text=CRISIS, enqueue=False)
+    turn = services.receive(session="a", text=CRISIS, enqueue=False)[0]
     view = selectors.turn_view(turn.pk)
     assert view.pending
     assert "112" in view.contacts[0].text
@@ -88,7 +88,7 @@ def test_it_gives_a_person_to_who_asks_for_one(ask: Ask) -> None:
 
 
 def test_it_audits_the_flag_and_not_the_words(published: None) -> None:
-    turn = services.receive_turn(secret="a", text=CRISIS, enqueue=False)
+    turn = services.receive(session="a", text=CRISIS, enqueue=False)[0]
     event = AuditEvent.objects.get(chain=turn.session_id)
     assert json.loads(event.payload)["risk_flags"] == ["self_harm"]
     assert "kill" not in event.payload

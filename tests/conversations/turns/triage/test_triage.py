@@ -174,7 +174,7 @@ def test_it_asks_the_three_of_triage_and_the_next_stage_at_the_same_time(publish
             return model.complete(request, deadline=deadline)
 
     with scripted_model({}) as (model, _):
-        turn = services.receive_turn(secret="s", text=VISA, enqueue=False)
+        turn = services.receive(session="s", text=VISA, enqueue=False)[0]
         running.run_turn(turn_id=turn.pk, model=Meeting())
     turn.refresh_from_db()
     assert turn.state == "answered"

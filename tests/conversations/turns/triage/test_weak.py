@@ -69,7 +69,7 @@ def test_the_page_shows_help_at_once_and_the_answer_beneath_it(unsure: Feelings)
 async def test_an_open_page_shows_the_answer_beneath_help(
     unsure: Feelings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "queue", lambda turn_id: None)
+    monkeypatch.setattr("conversations.turns.moves.queue", lambda turn_id: None)
     async with tab(services.new_secret()) as shown:
         await shown.send({"text": WEAK})
         await shown.read_until('data-state="queued"')
@@ -81,9 +81,9 @@ async def test_an_open_page_shows_the_answer_beneath_help(
 
 
 def test_a_message_that_is_refused_has_its_help_lines(unsure: Feelings) -> None:
-    services.receive_turn(secret="s", text=VISA, enqueue=False)
+    services.receive(session="s", text=VISA, enqueue=False)
     with pytest.raises(refusing.Refused) as refused:
-        services.receive_turn(secret="s", text=WEAK, enqueue=False)
+        services.receive(session="s", text=WEAK, enqueue=False)
     assert refused.value.contacts
 
 
@@ -268,11 +268,11 @@ def test_help_lines_stay_until_a_person_has_looked(unsure: Feelings, ask: Ask) -
 def test_nobody_is_asked_about_numbers_while_it_is_unseen(unsure: Feelings, ask: Ask) -> None:
     turn = ask(WEAK, secret="s")
     number = "My card is 4111 1111 1111 1111"
-    services.receive_turn(secret="s", text=number, enqueue=False)
+    services.receive(session="s", text=number, enqueue=False)
     running.run_turn(turn_id=Turn.objects.get(number=2).pk)
     dismissed(item_of(turn))
     with pytest.raises(refusing.Refused):
-        services.receive_turn(secret="s", text=number, enqueue=False)
+        services.receive(session="s", text=number, enqueue=False)
 
 
 def test_who_asks_for_a_person_has_the_one_item(unsure: Feelings) -> None:

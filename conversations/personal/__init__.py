@@ -1,1 +1,0 @@
-"""Identity, card and account numbers in a message: the sender says whether they are stored."""
