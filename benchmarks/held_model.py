@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from ieim.llm.serving.server import App, Receive, Scope, Send, offline_app, serve
+from ieim.llm.server import App, Receive, Scope, Send, offline_app, serve
 
 ROOT = Path(__file__).resolve().parent.parent
 LAST = ("service_select_v1", "classify", "extract", "identity_assist")

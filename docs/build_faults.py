@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from ieim.llm.faults.pages import refreshed
+from tests.faults.table import refreshed
 
 PAGE = Path(__file__).parent / "faults.md"
 

@@ -17,12 +17,12 @@ from conversations.models import Attempt, Reply, Turn
 from conversations.turns import running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
-from ieim.llm.faults.exchange import MADE_UP
-from ieim.llm.faults.table import FAULTS, TRIAGE, Fault, Outcome
-from ieim.llm.faults.wire import RETRY_AFTER
 from ieim.pipeline.attempts import MAX_TRIES
 from review.models import ReviewItem
+from tests.faults.server import RETRY_AFTER
 from tests.faults.spoiled import Spoiled, spoiled_model
+from tests.faults.spoiling import MADE_UP
+from tests.faults.table import FAULTS, TRIAGE, Fault, Outcome
 
 LOW = "I want to extend my tourist visa."
 HIGH = "We had a baby. How do we register the birth and claim child benefit?"
@@ -113,7 +113,7 @@ def test_it_ends_as_declared_at_every_stage(
     published: None, model: Spoiled, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     fault = FAULTS[name]
-    for contract in fault.contracts:
+    for contract in fault.ends:
         if contract in TRIAGE:
             continue
         turn = run(model, name, contract)
@@ -180,7 +180,7 @@ def test_it_ends_as_declared_in_triage(
 ) -> None:
     fault = FAULTS[name]
     text = KEYS + ORDER if name == "obey" else KEYS
-    for contract in fault.contracts:
+    for contract in fault.ends:
         if contract not in TRIAGE:
             continue
         turn = services.receive(session=services.new_secret(), text=text, enqueue=False)[0]

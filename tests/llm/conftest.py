@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ieim.llm.serving.server import offline_app, running_server
+from ieim.llm.server import offline_app, running_server
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,9 @@ import pytest
 from django.conf import settings as configured
 from django.core.management import CommandError, call_command
 
-from ieim.llm.doctor import sample
-from ieim.llm.faults.app import with_faults
+from ieim.llm import sample
 from ieim.llm.offline import OfflineModel
-from ieim.llm.serving.refusals import REFUSALS
-from ieim.llm.serving.server import offline_app, running_server
+from ieim.llm.server import REFUSALS, offline_app, running_server
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.gate.gate import judge
 from ieim.pipeline.topology import STAGES
@@ -24,8 +22,8 @@ from tests.llm.raw_server import chat, http, raw_server, saying
 
 
 @contextmanager
-def server(*refuse: str, fault: str | None = None) -> Iterator[str]:
-    with running_server(with_faults(offline_app(refuse=refuse), fault=fault)) as base_url:
+def server(*refuse: str, fault: str = "") -> Iterator[str]:
+    with running_server(offline_app(refuse=refuse, fault=fault)) as base_url:
         yield base_url
 
 
@@ -44,7 +42,7 @@ def examined(settings: Any, base_url: str, **changes: Any) -> tuple[str, int]:
 @pytest.mark.parametrize("contract", STAGES)
 def test_its_question_has_an_answer_that_passes_the_gate(contract: str) -> None:
     """What the table says of a contract is about the model, not about the question."""
-    request, context = sample.asked(contract, temperature=0.0, max_output_tokens=2048)
+    request, context = sample.request_for(contract, temperature=0.0, max_output_tokens=2048)
     answer = OfflineModel().complete(request, deadline=1)
     assert judge(contracts.load(contract), answer, context).findings == ()
 

@@ -10,7 +10,7 @@ import httpx
 import openai
 import pytest
 
-from ieim.llm.serving.server import MAX_REQUEST, offline_app, running_server
+from ieim.llm.server import MAX_REQUEST, offline_app, running_server
 from tests.llm.requested import request
 
 

@@ -1,9 +1,9 @@
-"""The engine's own words, read once from ``lexicon.yaml`` beside this file."""
+"""The engine's word lists and forms, read once from ``lexicon.yaml``."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,31 +43,17 @@ class Lexicon:
 @cache
 def lexicon() -> Lexicon:
     """Return the lexicon; the file is part of the package, so that a fault in it is a bug."""
-    data: dict[str, Any] = yaml.safe_load(
-        Path(__file__).with_name("lexicon.yaml").read_text(encoding="utf-8")
-    )
+    text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    data: dict[str, Any] = yaml.safe_load(text)
+    intents = data.pop("intents")
+    read: dict[str, Any] = {
+        name: frozenset(stems(value)) if isinstance(value, str) else any_of(value)
+        for name, value in data.items()
+        if name in {field.name for field in fields(Lexicon)}
+    }
     return Lexicon(
-        public=frozenset(stems(data["public"])),
-        public_too=frozenset(stems(data["public_too"])),
-        off_topic=frozenset(stems(data["off_topic"])),
-        off_topic_too=frozenset(stems(data["off_topic_too"])),
-        urgent=frozenset(stems(data["urgent"])),
-        urgent_labels=frozenset(stems(data["urgent_labels"])),
-        ordinary_labels=frozenset(stems(data["ordinary_labels"])),
-        need=any_of(data["need"]),
-        wish=any_of(data["wish"]),
-        personal=any_of(data["personal"]),
-        happened=any_of(data["happened"]),
-        procedure=any_of(data["procedure"]),
-        information=any_of(data["information"]),
-        greeting=any_of(data["greeting"]),
-        small_talk=any_of(data["small_talk"]),
-        answers=any_of(data["answers"]),
-        complaints=any_of(data["complaints"]),
-        about_the_assistant=any_of(data["about_the_assistant"]),
-        off_topic_forms=any_of(data["off_topic_forms"]),
-        soft_breaks=any_of(data["soft_breaks"]),
+        **read,
         intents=tuple(
-            (frozenset(stems(each["called"])), any_of(each["forms"])) for each in data["intents"]
+            (frozenset(stems(each["called"])), any_of(each["forms"])) for each in intents
         ),
     )

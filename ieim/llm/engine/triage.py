@@ -6,15 +6,15 @@ The labels are whatever the input brings; they are told apart by their names and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from ieim.llm.engine.lexicon import lexicon
-from ieim.llm.engine.quotes import passages, quote
+from ieim.pipeline.evidence.locating import is_trivial, locate
 from ieim.pipeline.facts import Fact, Kind, facts
 from ieim.search.analysis import fold, synonyms
-from ieim.search.clauses import clauses, stems, topic
+from ieim.search.clauses import clauses, forms, stems, topic
 
 Label = Mapping[str, str]
 
@@ -49,6 +49,9 @@ _TWO_WORDS = re.compile(r"(\w+) (?:and|or) (\w+)", re.IGNORECASE)
 _ALTERNATIVES = re.compile(r"\bor\b|[,/]", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?<![\w/-])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[/-][A-Z0-9]+)*(?![\w/-])")
 _SHORTEST_REFERENCE = 5
+
+
+_LONGEST_QUOTE = 200
 
 
 def classify(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -277,3 +280,23 @@ def _references(text: str, labels: Sequence[Label]) -> Iterator[tuple[str, str]]
         for found in _REFERENCE.finditer(part):
             if most and len(found[0]) >= _SHORTEST_REFERENCE:
                 yield found[0], code
+
+
+def passages(text: str) -> list[str]:
+    """Return the clauses of ``text`` as they stand there, none of them blank."""
+    return [part.strip() for part in forms().clause_breaks.split(text) if part.strip()]
+
+
+def quote(text: str, wanted: Iterable[str]) -> list[str]:
+    """Return the first of ``wanted`` that is evidence in ``text``, as a list of one; else none."""
+    for passage in wanted:
+        snippet = _shortened(passage)
+        if not is_trivial(snippet) and locate(text, snippet) is not None:
+            return [snippet]
+    return []
+
+
+def _shortened(passage: str) -> str:
+    if len(passage) <= _LONGEST_QUOTE:
+        return passage
+    return passage[: _LONGEST_QUOTE + 1].rpartition(" ")[0] or passage[:_LONGEST_QUOTE]

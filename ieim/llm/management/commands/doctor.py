@@ -1,18 +1,18 @@
-"""``manage.py doctor``: what the configured model server takes, costs and needs."""
+"""``manage.py doctor``: what the configured model server supports, costs and needs."""
 
 from __future__ import annotations
 
 import sys
 import time
 from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from ieim.llm import doctor
 from ieim.llm.capabilities import Capabilities, configured
-from ieim.llm.doctor import report
-from ieim.llm.doctor.probes import Asker, Call, Found, ask_all, find_out
 from ieim.llm.factory import build_model
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.work import Options
@@ -28,7 +28,7 @@ else 1."""
 
 
 class Command(BaseCommand):
-    """Ask, and say what to set."""
+    """Calls the server, and prints what to set."""
 
     help = _HELP
     requires_system_checks: list[str] = []
@@ -39,33 +39,35 @@ class Command(BaseCommand):
         return super().create_parser(prog_name, subcommand, epilog=_EPILOG, **kwargs)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Ask; no answer at all is a CommandError."""
-        config, takes = settings.IEIM_MODEL, configured(settings.IEIM_MODEL)
-        asker = Asker(
+        """Examine the server; no answer at all is a CommandError."""
+        config, capabilities = settings.IEIM_MODEL, configured(settings.IEIM_MODEL)
+        prober = doctor.Prober(
             _model,
             time.monotonic,
             temperature=config["TEMPERATURE"],
             max_output_tokens=Options().max_output_tokens,
             deadline=config["DEADLINE"],
         )
-        if not config["BASE_URL"]:
+        found = None
+        if config["BASE_URL"]:
+            self.stdout.write(f"{config['BASE_URL']}, {config['NAME']}\n")
+            found = self._examined(prober, capabilities)
+        else:
             self.stdout.write(
                 "No model server is set (IEIM_MODEL_BASE_URL): the offline engine answers.\n"
             )
-            found = None
-        else:
-            self.stdout.write(f"{config['BASE_URL']}, {config['NAME']}\n")
-            found = self._server(asker, takes)
         self.stdout.write("\nEach contract, asked once:")
-        calls = ask_all(asker, found.best if found else takes)
-        self._write(report.of_contracts(calls))
-        good = all(isinstance(call, Call) and call.kept for call in calls.values())
-        if not self._advise(found, takes) or not good:
+        calls = prober.call_all(found.best if found else capabilities)
+        self._write(doctor.contract_table(calls))
+        good = all(isinstance(call, doctor.Call) and call.in_shape for call in calls.values())
+        if found is not None:
+            good = not self._advise(found, capabilities) and good
+        if not good:
             sys.exit(1)
 
-    def _server(self, asker: Asker, takes: Capabilities) -> Found:
+    def _examined(self, prober: doctor.Prober, capabilities: Capabilities) -> doctor.Found:
         try:
-            found = find_out(asker, takes)
+            found = doctor.examine(prober, capabilities)
         except ModelUnavailable as error:
             raise CommandError(str(error)) from None
         if found is None:
@@ -75,30 +77,24 @@ class Command(BaseCommand):
                 "thousand tokens."
             )
         self.stdout.write("\nWhat the server takes:")
-        self._write(report.of_server(found))
+        self._write(doctor.server_table(found))
         return found
 
-    def _advise(self, found: Found | None, takes: Capabilities) -> bool:
-        """Say what to set; return whether there is nothing."""
-        if found is None:
-            return True
-        lines = report.advice(found, takes)
-        self.stdout.write("")
-        if lines:
-            self.stdout.write("The settings do not fit this server:")
-            self._write(f"  {line}" for line in lines)
-        else:
-            self.stdout.write("The settings fit this server.")
-        self._write(report.warnings(found))
-        return not lines
+    def _advise(self, found: doctor.Found, capabilities: Capabilities) -> list[str]:
+        lines = doctor.advice(found, capabilities)
+        heading = (
+            "The settings do not fit this server:" if lines else "The settings fit this server."
+        )
+        self._write(["", heading, *(f"  {line}" for line in lines), *doctor.warnings(found)])
+        return lines
 
-    def _write(self, lines: Any) -> None:
+    def _write(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.stdout.write(line)
 
 
-def _model(takes: Capabilities) -> Model:
+def _model(capabilities: Capabilities) -> Model:
     try:
-        return build_model(settings.IEIM_MODEL, takes)
+        return build_model(settings.IEIM_MODEL, capabilities)
     except ValueError as error:
         raise CommandError(str(error)) from None

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import math
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ieim.llm.faults.app import CONTRACT_HEADER, FAULT_HEADER, with_faults
-from ieim.llm.faults.pages import listing
-from ieim.llm.faults.table import ALL, FAULTS
-from ieim.llm.serving.refusals import REFUSALS
-from ieim.llm.serving.server import offline_app, serve
+from ieim.llm.server import FAULTS, REFUSALS, offline_app, serve
+from ieim.pipeline.topology import STAGES
 
 DEFAULT_PORT = 8011
 _LAST_PORT = 65_535
+
+
+def _listing(names: Mapping[str, str]) -> str:
+    return "\n".join(f"  {name:24}{description}" for name, description in names.items())
+
+
 _EPILOG = f"""\
-faults, for trying what becomes of a bad answer (docs/faults.md says what has to):
+what --fault does, for trying what becomes of a bad answer (docs/faults.md says what has to):
 
-{{faults}}
-
-A single request can ask for one by the headers {FAULT_HEADER} and {CONTRACT_HEADER}.
+{_listing(FAULTS)}
 
 what --refuse takes, as often as you like, for trying settings and manage.py doctor:
 
-{{refusals}}
+{_listing({name: refusal.description for name, refusal in REFUSALS.items()})}
 """
 
 
@@ -43,61 +45,35 @@ class Command(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """Keep the line breaks of the epilog."""
+        form = RawDescriptionHelpFormatter
         return super().create_parser(
-            prog_name,
-            subcommand,
-            epilog=_EPILOG.format(faults=listing(), refusals=_refusals()),
-            formatter_class=RawDescriptionHelpFormatter,
-            **kwargs,
+            prog_name, subcommand, epilog=_EPILOG, formatter_class=form, **kwargs
         )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument(
-            "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)"
-        )
-        parser.add_argument(
-            "--port",
-            type=_port,
-            default=DEFAULT_PORT,
-            help=f"port to listen on, 0 for any free one (default: {DEFAULT_PORT})",
-        )
-        parser.add_argument(
-            "--delay",
-            type=_seconds,
-            default=0.0,
-            metavar="SECONDS",
-            help="wait this long before each answer (default: 0)",
-        )
-        parser.add_argument(
-            "--fault",
-            choices=FAULTS,
-            metavar="NAME",
-            help="give every answer this fault; the names are below",
-        )
-        parser.add_argument(
-            "--fault-contract",
-            choices=ALL,
-            metavar="CONTRACT",
-            help=f"only the answers to this contract: {', '.join(ALL)}",
-        )
-
-        parser.add_argument(
-            "--refuse",
-            action="append",
-            choices=REFUSALS,
-            default=[],
-            metavar="NAME",
-            help="answer 400 to a request that has this; the names are below",
-        )
+        add = parser.add_argument
+        add("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+        port = f"port to listen on, 0 for any free one (default: {DEFAULT_PORT})"
+        add("--port", type=_port, default=DEFAULT_PORT, help=port)
+        delay = "wait this long before each answer (default: 0)"
+        add("--delay", type=_seconds, default=0.0, metavar="SECONDS", help=delay)
+        fault = "give every answer this fault; the names are below"
+        add("--fault", choices=FAULTS, default="", metavar="NAME", help=fault)
+        contract = f"only the answers to this contract: {', '.join(STAGES)}"
+        add("--fault-contract", choices=STAGES, default="", metavar="CONTRACT", help=contract)
+        refuse = "answer 400 to a request that has this; the names are below"
+        add("--refuse", action="append", choices=REFUSALS, default=[], metavar="NAME", help=refuse)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Serve; an address that cannot be had is a CommandError, as is a fault without effect."""
+        """Serve; an address that cannot be had is a CommandError, as is a contract alone."""
         host, port = options["host"], options["port"]
         fault, contract = options["fault"], options["fault_contract"]
-        _check_fault(fault, contract)
-        offline = offline_app(delay=options["delay"], refuse=options["refuse"])
-        app = with_faults(offline, fault=fault, contract=contract)
+        if contract and not fault:
+            raise CommandError("--fault-contract says where a fault is: name it with --fault.")
+        app = offline_app(
+            delay=options["delay"], refuse=options["refuse"], fault=fault, contract=contract
+        )
         try:
             serve(app, host=host, port=port, ready=self._ready)
         except OSError as error:
@@ -109,23 +85,6 @@ class Command(BaseCommand):
     def _ready(self, base_url: str) -> None:
         self.stdout.write(f"listening on {base_url}")
         self.stdout.flush()
-
-
-def _refusals() -> str:
-    width = max(map(len, REFUSALS)) + 4
-    return "\n".join(
-        f"  {name}".ljust(width) + refusal.description for name, refusal in REFUSALS.items()
-    )
-
-
-def _check_fault(fault: str | None, contract: str | None) -> None:
-    if contract is None:
-        return
-    if fault is None:
-        raise CommandError("--fault-contract says where a fault is: name it with --fault.")
-    if contract not in FAULTS[fault].contracts:
-        applies = ", ".join(FAULTS[fault].contracts)
-        raise CommandError(f"{fault} does not apply to {contract}. It applies to {applies}.")
 
 
 def _port(text: str) -> int:

@@ -1,7 +1,7 @@
-"""Every fault as data: what the server does, and what has to come of it, by contract.
+"""Every fault of a model server as data: what it does, and what has to come of it, by contract.
 
-``manage.py serve_offline_llm --help`` and ``docs/faults.md`` are made from this table, and the
-tests hold the pipeline to it.
+The tests hold the pipeline to this table, and ``docs/build_faults.py`` makes ``docs/faults.md`` of
+it.
 """
 
 from __future__ import annotations
@@ -49,11 +49,6 @@ class Fault:
     description: str
     outcome: Outcome
     ends: Ends
-
-    @property
-    def contracts(self) -> tuple[str, ...]:
-        """The contracts that the fault applies to."""
-        return tuple(self.ends)
 
     def outcome_at(self, contract: str) -> Outcome:
         """What becomes of the stage of one of the contracts: a model's words are never shown as
@@ -201,3 +196,47 @@ _TABLE: tuple[Fault, ...] = (
 
 FAULTS: Mapping[str, Fault] = {fault.name: fault for fault in _TABLE}
 """By name, in the order in which they are shown."""
+
+BEGIN = "<!-- From here to the end mark: python docs/build_faults.py -->"
+END = "<!-- end -->"
+
+_HEAD = ("fault", "what the server does", "contracts", "outcome", "codes")
+_TOGETHER: Mapping[frozenset[str], str] = {
+    frozenset(ALL): "all",
+    frozenset(TRIAGE): "the three of triage",
+    frozenset(ALL) - frozenset(TRIAGE) - {"judgement_v1"}: "all stages after judgement_v1",
+}
+
+
+def table() -> str:
+    """Return the faults as a Markdown table, one row a fault and set of codes."""
+    rows = [f"| {' | '.join(_HEAD)} |", "|---" * len(_HEAD) + "|"]
+    for fault in FAULTS.values():
+        shown = (f"`{fault.name}`", fault.description)
+        for codes, contracts in _by_codes(fault).items():
+            named = ", ".join(f"`{code}`" for code in sorted(codes)) or "none"
+            cells = (*shown, _together(contracts), fault.outcome_at(contracts[0]).value, named)
+            rows.append(f"| {' | '.join(cells)} |")
+            shown = ("", "")
+    return "\n".join(rows)
+
+
+def refreshed(page: str) -> str:
+    """Return ``page`` with the table of today between its marks; ValueError without marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"The page has no section from {BEGIN} to {END}.")
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
+
+
+def _by_codes(fault: Fault) -> dict[frozenset[Code], list[str]]:
+    grouped: dict[frozenset[Code], list[str]] = {}
+    for contract, codes in fault.ends.items():
+        grouped.setdefault(codes, []).append(contract)
+    return grouped
+
+
+def _together(contracts: list[str]) -> str:
+    named = _TOGETHER.get(frozenset(contracts))
+    return named or ", ".join(f"`{contract}`" for contract in contracts)

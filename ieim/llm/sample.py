@@ -1,12 +1,12 @@
 """One small question to every contract, with nobody's words in it.
 
-It is about two made-up offices, so that a server can be asked before there is any knowledge, and no
-citizen's text or administration's index leaves the machine.
+It is about two made-up offices, so that a server can be called before there is any knowledge, and
+no citizen's text or administration's index leaves the machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from ieim.pipeline import contract as contracts
@@ -43,39 +43,34 @@ _PICK_UP = Service(
     how_to_apply=("Call two days ahead.",),
     url="https://waste.example/pickup",
 )
-_CATEGORIES = (
-    Category("parks", "rooms", "Rooms and pavilions", ("rent", "party", "birthday")),
-    Category("waste", "collection", "Collection", ("rubbish", "pick-up")),
-)
-_LABELS = (
-    Label("intents", "book", "Book something"),
-    Label("intents", "other", "Anything else"),
-    Label("product_lines", "leisure", "Leisure"),
-    Label("product_lines", "other", "Anything else"),
-    Label("urgencies", "normal", "No hurry"),
-    Label("urgencies", "high", "Within a day"),
-    Label("risk_flags", "threat", "A threat"),
-    Label("entity_types", "date", "A date"),
-    Label("key_types", "case_reference", "A case reference"),
-)
+_ROOMS = Category("parks", "rooms", "Rooms and pavilions", ("rent", "party", "birthday"))
+_COLLECTION = Category("waste", "collection", "Collection", ("rubbish", "pick-up"))
+_LABELS = {
+    "intents": {"book": "Book something", "other": "Anything else"},
+    "product_lines": {"leisure": "Leisure", "other": "Anything else"},
+    "urgencies": {"normal": "No hurry", "high": "Within a day"},
+    "risk_flags": {"threat": "A threat"},
+    "entity_types": {"date": "A date"},
+    "key_types": {"case_reference": "A case reference"},
+}
 
 
 def release() -> Release:
     """Return the knowledge that the question is asked over."""
-    labels: dict[str, dict[str, Label]] = {}
-    for label in _LABELS:
-        labels.setdefault(label.set, {})[label.code] = label
     return Release(
         number=0,
         sha256="doctor",
         agencies={agency.id: agency for agency in (_PARKS, _WASTE)},
-        categories={(each.agency, each.key): each for each in _CATEGORIES},
+        categories={(each.agency, each.key): each for each in (_ROOMS, _COLLECTION)},
         services={(each.agency, each.key): each for each in (_PAVILION, _PICK_UP)},
-        labels=labels,
+        labels={
+            name: {code: Label(name, code, text) for code, text in codes.items()}
+            for name, codes in _LABELS.items()
+        },
     )
 
 
-def asked(
+def request_for(
     contract_id: str, *, temperature: float, max_output_tokens: int
 ) -> tuple[ModelRequest, Context]:
     """Return the request of a contract, as a turn makes it, and what its answer is judged by."""
@@ -107,59 +102,45 @@ def asked(
 def _state(contract_id: str) -> dict[str, Any]:
     """Return the state of a session that has come to a contract."""
     low = contract_id in ("category_select_v1", "service_select_v1")
-    done: Mapping[str, Any] = {
+    service = {"serviceKey": _PAVILION.key, "name": _PAVILION.name, "path": _PAVILION.path}
+    done: dict[str, Any] = {
         "judgement_v1": {"inquiry": True},
-        "agency_detect_v1": _found(_PARKS) if low else _found(_PARKS, _WASTE),
-        "category_select_v1": {"candidates": {"rooms": _candidate(_CATEGORIES[0])}},
+        "agency_detect_v1": _detected(_PARKS) if low else _detected(_PARKS, _WASTE),
+        "category_select_v1": {"candidates": _candidates(_ROOMS)},
         "semantic_analysis_v1": {
-            "agencies": [_analysed(_PARKS, _CATEGORIES[0]), _analysed(_WASTE, _CATEGORIES[1])],
+            "agencies": [_analysed(_PARKS, _ROOMS), _analysed(_WASTE, _COLLECTION)],
             "primaryAgency": {"agencyId": "parks", "reason": "It is the main wish."},
         },
         "service_select_v1": {
-            "serviceSelection": {
-                "serviceKey": _PAVILION.key,
-                "name": _PAVILION.name,
-                "path": _PAVILION.path,
-                "matchedField": "name",
-                "score": 0.9,
-            },
+            "serviceSelection": {**service, "matchedField": "name", "score": 0.9},
             "template": {
                 "placeholders": {"service_name": "{service_name}"},
                 "rules": "Open with {service_name}.",
             },
         },
     }
-    reads = STAGES[contract_id].reads
     branch = "semantic_analysis_v1" if low else "category_select_v1"
-    return {"session_id": SESSION, "judgement_v1": done["judgement_v1"]} | {
-        name: done[name] for name in reads if name != branch
-    }
+    read = {name: done[name] for name in STAGES[contract_id].reads if name != branch}
+    return {"session_id": SESSION, "judgement_v1": done["judgement_v1"], **read}
 
 
-def _found(*agencies: Agency) -> dict[str, Any]:
+def _detected(*agencies: Agency) -> dict[str, Any]:
+    infos = []
+    for agency in agencies:
+        info = asdict(agency)
+        infos.append({"agencyId": info.pop("id"), **info})
     return {
         "agencyDetected": [agency.id for agency in agencies],
-        "agencyInfo": [
-            {
-                "agencyId": agency.id,
-                "name": agency.name,
-                "path": agency.path,
-                "description": agency.description,
-            }
-            for agency in agencies
-        ],
+        "agencyInfo": infos,
         "agencyCount": len(agencies),
         "complexity": "low" if len(agencies) == 1 else "high",
     }
 
 
-def _candidate(category: Category) -> dict[str, Any]:
-    return {"value": category.value, "score": 0.9}
+def _candidates(category: Category) -> dict[str, Any]:
+    return {category.key: {"value": category.value, "score": 0.9}}
 
 
 def _analysed(agency: Agency, category: Category) -> dict[str, Any]:
-    return {
-        "agencyId": agency.id,
-        "agencyName": agency.name,
-        "categorySelection": {"candidates": {category.key: _candidate(category)}},
-    }
+    chosen = {"candidates": _candidates(category)}
+    return {"agencyId": agency.id, "agencyName": agency.name, "categorySelection": chosen}

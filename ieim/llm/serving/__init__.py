@@ -1,1 +1,0 @@
-"""The offline engine over HTTP, in the protocol of chat completions."""
