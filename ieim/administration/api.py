@@ -6,12 +6,7 @@ from typing import Any
 
 from django.urls import path
 from django.utils import timezone
-from drf_spectacular.utils import (
-    OpenApiExample,
-    OpenApiResponse,
-    extend_schema,
-    extend_schema_field,
-)
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -21,28 +16,6 @@ from rest_framework.views import APIView
 from ieim.administration import selectors
 from ieim.administration.hours import clock
 from ieim.administration.organisation import Administration
-
-EXAMPLE = {
-    "name": "City of Northport",
-    "short_name": "Northport",
-    "languages": ["en", "fr"],
-    "emergency_number": "112",
-    "help_numbers": [{"name": "Listening Line", "number": "+999 20 555 0100"}],
-    "contact": {
-        "telephone": "+44 20 7946 0100",
-        "email": "office@northport.example",
-        "address": "Harbour Square 1\n10101 Northport",
-        "website": "https://www.northport.example/",
-    },
-    "hours": {
-        "time_zone": "Europe/London",
-        "days": [{"weekday": 1, "open": [{"opens": "08:30", "closes": "16:30"}]}],
-        "holidays": "GB",
-        "closed": [{"first": "2026-12-24", "last": "2026-12-31", "why": "winter break"}],
-        "open_now": True,
-        "until": "2026-11-23T16:30:00Z",
-    },
-}
 
 
 class HelpNumberSerializer(serializers.Serializer[Any]):
@@ -150,13 +123,7 @@ class OneAdministration(APIView):
             "page or an app that shows the assistant should show beside it. No token is needed."
         ),
         auth=[],
-        responses={
-            200: OpenApiResponse(
-                AdministrationSerializer,
-                description="The administration.",
-                examples=[OpenApiExample("A city", value=EXAMPLE, response_only=True)],
-            )
-        },
+        responses={200: AdministrationSerializer},
     )
     def get(self, request: Request) -> Response:
         response = Response(AdministrationSerializer(selectors.current()).data)

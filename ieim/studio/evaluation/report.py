@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ VERDICTS: Mapping[str, str] = {
     "wrong": "wrong: a wrong answer, or guidance for an inquiry",
     "unlabelled": "answered, without a label to judge it by",
 }
-_SHORT = {
+_COLUMNS = {
     "agency_right": "agency",
     "service_first": "service",
     "service_first_five": "first five",
@@ -31,68 +31,76 @@ _SHORT = {
     "wrong_answered": "wrong",
 }
 """The columns of the terminal's table by tag."""
-
-_FEW = 5
 _STEPS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
-_TITLE_WIDTH = max(len(each.title) for each in MEASURES) + 2
 _HEIGHT = 60
 """Of the plot of risk against coverage, which is 100 wide."""
 
 
 def as_text(result: Result, *, compared: Mapping[str, Any] | None = None) -> str:
     """Return a result for a person to read in a terminal."""
-    lines = [
-        f"Cases      {_cases(result)}",
-        f"Knowledge  {result['knowledge']}",
-        f"Model      {result['model']}",
-        f"Tokens     {_tokens(result['tokens'])}",
-        "",
-    ]
-    for each in MEASURES:
-        value, counts = _cells(result["measures"][each.name])
-        lines.append(f"{each.title:<{_TITLE_WIDTH}}{value:<7}{counts}")
-    lines += ["", *_tag_lines(result), "", *_curve_lines(result["risk_coverage"])]
-    return "\n".join([*lines, *(_compared_lines(compared) if compared else ())])
+    points = result["risk_coverage"]["points"]
+    reached = {f"{step:.2f}": [p for p in points if p["threshold"] >= step] for step in _STEPS}
+    steps: dict[int, tuple[str, Any]] = {}
+    for step, found in reached.items():
+        if found:  # the highest step that lets so many through
+            steps.setdefault(len(found), (step, found[-1]))
+    context = {
+        "width": max(len(each.title) for each in MEASURES) + 2,
+        "columns": _COLUMNS.values(),
+        "tags": [
+            (tag, found["cases"], [_cells(found["measures"][name])[0] for name in _COLUMNS])
+            for tag, found in result["by_tag"].items()
+        ],
+        "steps": steps.values(),
+    }
+    return render_to_string("studio/evaluation.txt", context | _context(result, compared)).rstrip()
 
 
 def as_html(result: Result, *, compared: Mapping[str, Any] | None = None) -> str:
     """Return a result as a page: style and plots inside, no script, nothing fetched."""
     slices = {"All cases": {**result, "cases": len(result["cases"])}, **result["by_tag"]}
     style = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
-    shares = [(each, result["measures"][each.name]) for each in MEASURES]
-    ended = [
-        (name, [(kind, each["verdicts"][kind]) for kind in VERDICTS])
-        for name, each in slices.items()
-    ]
-    return render_to_string(
-        "studio/evaluation.html",
-        {
-            "style": format_html("<style>\n{}</style>", mark_safe(style)),  # noqa: S308  # our own
-            "result": result,
-            "cases": _cases(result),
-            "tokens": _tokens(result["tokens"]),
-            "verdicts": VERDICTS,
-            "measures": [(each, *_cells(share)) for each, share in shares],
-            "bars": [
-                (each, f"{share['share']:.1%}", share["of"])
-                for each, share in shares
-                if each.better and share["of"]
-            ],
-            "ended": ended,
-            "curve": result["risk_coverage"],
-            "plot": _plot(result["risk_coverage"]),
-            "slices": [(name, each["cases"]) for name, each in slices.items()],
-            "table": [
-                (each.title, [_cells(found["measures"][each.name]) for found in slices.values()])
-                for each in MEASURES
-            ],
-            "coverages": [found["risk_coverage"] for found in slices.values()],
-            "rows": [row for row in result["cases"] if row["verdict"] != "right"],
-            "compared": compared,
-            "changes": [(CHANGES[kind], compared[kind]) for kind in CHANGES] if compared else [],
-            "differences": _differences(compared) if compared else [],
-        },
-    )
+    context = {
+        "style": format_html("<style>\n{}</style>", mark_safe(style)),  # noqa: S308  # our own
+        "verdicts": VERDICTS,
+        "bars": [
+            (each, f"{share['share']:.1%}", share["of"])
+            for each in MEASURES
+            if each.better and (share := result["measures"][each.name])["of"]
+        ],
+        "ended": [
+            (name, [(kind, each["verdicts"][kind]) for kind in VERDICTS])
+            for name, each in slices.items()
+        ],
+        "plot": _plot(result["risk_coverage"]),
+        "slices": [(name, each["cases"]) for name, each in slices.items()],
+        "table": [
+            (each.title, [_cells(found["measures"][each.name]) for found in slices.values()])
+            for each in MEASURES
+        ],
+        "coverages": [found["risk_coverage"] for found in slices.values()],
+        "rows": [row for row in result["cases"] if row["verdict"] != "right"],
+    }
+    return render_to_string("studio/evaluation.html", context | _context(result, compared))
+
+
+def _context(result: Result, compared: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what both templates show."""
+    chosen, in_file = len(result["cases"]), result["cases_in_file"]
+    first = "" if chosen == in_file else f", the first {chosen:,} of {in_file:,}"
+    lost = len(result["not_run"])
+    not_run = f", {lost:,} could not be run" if lost else ""
+    read, cached, written = (result["tokens"][name] for name in ("read", "cached", "written"))
+    return {
+        "result": result,
+        "cases": f"{result['cases_file']}{first}: {result['cases_run']:,} run{not_run}",
+        "tokens": f"{read:,} read, {cached:,} of them cached, {written:,} written",
+        "measures": [(each, *_cells(result["measures"][each.name])) for each in MEASURES],
+        "curve": result["risk_coverage"],
+        "compared": compared,
+        "changes": [(CHANGES[kind], compared[kind]) for kind in CHANGES] if compared else [],
+        "differences": _differences(compared) if compared else [],
+    }
 
 
 def _plot(curve: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,67 +133,11 @@ def _plot(curve: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cases(result: Result) -> str:
-    chosen, in_file = len(result["cases"]), result["cases_in_file"]
-    first = "" if chosen == in_file else f", the first {chosen:,} of {in_file:,}"
-    lost = len(result["not_run"])
-    not_run = f", {lost:,} could not be run" if lost else ""
-    return f"{result['cases_file']}{first}: {result['cases_run']:,} run{not_run}"
-
-
-def _tokens(tokens: Mapping[str, int]) -> str:
-    read, cached, written = (tokens[name] for name in ("read", "cached", "written"))
-    return f"{read:,} read, {cached:,} of them cached, {written:,} written"
-
-
 def _cells(share: Mapping[str, Any] | None) -> tuple[str, str]:
     """Return a share and its counts as two short texts."""
     if not share or not share["of"]:
         return "–", "no case"
     return f"{share['share']:.3f}", f"{share['count']:,} of {share['of']:,}"
-
-
-def _tag_lines(result: Result) -> Iterator[str]:
-    yield f"{'By tag':<24}{'cases':>7}" + "".join(f"{word:>12}" for word in _SHORT.values())
-    for tag, found in result["by_tag"].items():
-        cells = (_cells(found["measures"][name])[0] for name in _SHORT)
-        yield f"{tag:<24}{found['cases']:>7,}" + "".join(f"{cell:>12}" for cell in cells)
-
-
-def _curve_lines(curve: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Risk and coverage of {curve['population']:,} cases, by the service's score"
-    yield f"{'score from':>12}{'covered':>10}{'coverage':>10}{'wrong':>8}{'risk':>8}"
-    shown = None
-    for step in _STEPS:
-        reached = [point for point in curve["points"] if point["threshold"] >= step]
-        if reached and reached[-1] != shown:
-            shown = reached[-1]
-            yield (
-                f"{step:>12.2f}{shown['covered']:>10,}{shown['coverage']:>10.3f}"
-                f"{shown['wrong']:>8,}{shown['risk']:>8.3f}"
-            )
-    best = curve["at_limit"]
-    start = f", from a score of {best['threshold']:.2f}" if best else ""
-    yield f"Coverage at {curve['risk_limit']:.0%} risk: {curve['coverage_at_limit']:.3f}{start}"
-
-
-def _compared_lines(compared: Mapping[str, Any]) -> Iterator[str]:
-    before = compared["before"]
-    yield ""
-    yield f"Compared with {before['cases_file']}, {before['knowledge']}, {before['model']}"
-    if not compared["same_cases_file"]:
-        yield "The files of cases differ: cases are compared by their ids."
-    yield f"{compared['compared']:,} cases in both, {compared['unchanged']:,} unchanged"
-    for kind, title in CHANGES.items():
-        yield f"{title}: {len(compared[kind]):,}"
-        yield from (f"  {row['id']}: {row['from']}, now {row['to']}" for row in compared[kind])
-    for run, name in (("earlier", "only_before"), ("present", "only_after")):
-        if ids := compared[name]:
-            more = ", ..." if len(ids) > _FEW else ""
-            yield f"Only in the {run} run: {len(ids):,} ({', '.join(ids[:_FEW])}{more})"
-    yield ""
-    for title, old, new, difference in _differences(compared):
-        yield f"{title:<{_TITLE_WIDTH}}{old:>8}{new:>8}{difference:>9}"
 
 
 def _differences(compared: Mapping[str, Any]) -> Sequence[tuple[str, str, str, str]]:

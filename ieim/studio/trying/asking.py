@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
@@ -85,44 +85,29 @@ class RecordingShortlist:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._shortlist, name)
 
-    def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
-        def search(limit: int) -> Sequence[Ranked[Agency]]:
-            return self._shortlist.agencies(query, limit=limit)
+    def agencies(self, query: str, *, limit: int) -> Any:
+        of = len(self._release.agencies)
+        return self._ranked("agencies", query, limit, of)
 
-        self._keep("agencies", (), search, limit, len(self._release.agencies))
-        return search(limit)
+    def categories(self, query: str, *, agencies: Sequence[str], limit: int) -> Any:
+        of = _count(self._release.categories_by_agency, agencies)
+        return self._ranked("categories", query, limit, of, agencies=agencies)
 
-    def categories(
-        self, query: str, *, agencies: Sequence[str], limit: int
-    ) -> Sequence[Ranked[Category]]:
-        def search(limit: int) -> Sequence[Ranked[Category]]:
-            return self._shortlist.categories(query, agencies=agencies, limit=limit)
+    def services(self, query: str, *, agencies: Sequence[str] | None, limit: int) -> Any:
+        if agencies is None:  # examples for the agencies, nothing to choose from
+            return self._shortlist.services(query, agencies=None, limit=limit)
+        of = _count(self._release.services_by_agency, agencies)
+        return self._ranked("services", query, limit, of, agencies=agencies)
 
-        entries = self._release.categories_by_agency
-        self._keep("categories", agencies, search, limit, _count(entries, agencies))
-        return search(limit)
-
-    def services(
-        self, query: str, *, agencies: Sequence[str] | None, limit: int
-    ) -> Sequence[Ranked[Service]]:
-        def search(limit: int) -> Sequence[Ranked[Service]]:
-            return self._shortlist.services(query, agencies=agencies, limit=limit)
-
-        if agencies is not None:  # else: examples for the agencies, nothing to choose from
-            entries = self._release.services_by_agency
-            self._keep("services", agencies, search, limit, _count(entries, agencies))
-        return search(limit)
-
-    def _keep(
-        self,
-        kind: Kind,
-        agencies: Sequence[str],
-        search: Callable[[int], Sequence[Ranked[Any]]],
-        limit: int,
-        of: int,
-    ) -> None:
+    def _ranked(
+        self, kind: Kind, query: str, limit: int, of: int, **agencies: Sequence[str]
+    ) -> Sequence[Ranked[Any]]:
+        rank = getattr(self._shortlist, kind)
+        found = rank(query, limit=limit + BEYOND, **agencies)
         searches = self.searches.setdefault(self.stage, {})
-        searches[(kind, *agencies)] = Search(kind, search(limit + BEYOND), limit, of)
+        searches[(kind, *agencies.get("agencies", ()))] = Search(kind, found, limit, of)
+        ranked: Sequence[Ranked[Any]] = rank(query, limit=limit, **agencies)
+        return ranked
 
 
 def _count(entries: Mapping[str, Sequence[Any]], agencies: Sequence[str]) -> int:

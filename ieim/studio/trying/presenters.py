@@ -187,24 +187,16 @@ def _pretty(text: str) -> str:
     return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionView:
-    """A golden question in a list; ``expects`` says what is right, in words."""
-
-    question: GoldenQuestion
-    text: str
-    expects: str
-    note: str
-    talk: bool
-
-
-def question_view(question: GoldenQuestion, release: Release | None) -> QuestionView:
-    """Return a golden question as it is listed; names come from ``release``."""
+def question_view(question: GoldenQuestion, release: Release | None) -> dict[str, Any]:
+    """Return a golden question as it is listed, with what is right in words."""
     case = question.case
-    expects = _expects(case["expected"], release)
-    return QuestionView(
-        question, case["text"], expects, case.get("note", ""), bool(case["history"])
-    )
+    return {
+        "question": question,
+        "text": case["text"],
+        "expects": _expects(case["expected"], release),
+        "note": case.get("note", ""),
+        "talk": bool(case["history"]),
+    }
 
 
 def _expects(expected: Mapping[str, Any], release: Release | None) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.urls import NoReverseMatch, reverse
@@ -33,59 +33,26 @@ VERDICTS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong with an entry of the draft; ``url`` is where to change it, or empty."""
-
-    entry: str
-    message: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class RowView:
-    """One golden question; ``text`` is empty for one of another agency or one that is gone."""
-
-    name: str
-    text: str
-    talk: bool
-    loss: bool
-    differs: tuple[str, ...]
-    before: Mapping[str, str] | None
-    after: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class KindView:
-    """The questions that change in the same way."""
-
-    kind: str
-    words: str
-    rows: tuple[RowView, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class GoldenPage:
     """A proposal's golden questions; ``run`` is the newest, None before the first."""
 
     proposal: Proposal
     run: GoldenRun | None
     questions: int
-    kinds: tuple[KindView, ...] = ()
+    kinds: Sequence[Mapping[str, Any]] = ()
 
     @property
     def going_on(self) -> bool:
-        """Whether a worker is asking, or will."""
         return self.run is not None and self.run.state in runs.GOING_ON
 
     @property
     def may_start(self) -> bool:
-        """Whether a run can be started now."""
         return self.proposal.state == Proposal.State.OPEN and not self.going_on
 
     @property
     def asked(self) -> int:
-        """How many questions the result tells of."""
-        return sum(len(kind.rows) for kind in self.kinds)
+        """How many questions the result has."""
+        return sum(len(kind["rows"]) for kind in self.kinds)
 
 
 def visible(question: GoldenQuestion, scope: frozenset[str] | None) -> bool:
@@ -115,22 +82,22 @@ def golden_page(proposal: Proposal, user: AbstractBaseUser | AnonymousUser) -> G
     kinds = []
     for kind, words in KINDS.items():
         found = [_row(n, row, seen.get(n)) for n, row in rows.items() if row["kind"] == kind]
-        found.sort(key=lambda row: (not row.loss, row.name))
-        kinds.append(KindView(kind, gettext(words), tuple(found)))
-    return GoldenPage(proposal, run, questions, tuple(kinds))
+        found.sort(key=lambda row: (not row["loss"], row["name"]))
+        kinds.append({"kind": kind, "words": gettext(words), "rows": found})
+    return GoldenPage(proposal, run, questions, kinds)
 
 
-def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> RowView:
-    before = row.get("before")
-    return RowView(
-        name=name,
-        text="" if case is None else case["text"],
-        talk=case is not None and bool(case["history"]),
-        loss=row["loss"],
-        differs=tuple(map(gettext, row["differs"])),
-        before=None if before is None else _outcome(before),
-        after=_outcome(row["after"]),
-    )
+def _row(name: str, row: Mapping[str, Any], case: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a question for the template, without its text where the user may not see it."""
+    return {
+        "name": name,
+        "text": "" if case is None else case["text"],
+        "talk": case is not None and bool(case["history"]),
+        "loss": row["loss"],
+        "differs": list(map(gettext, row["differs"])),
+        "before": _outcome(row["before"]) if row.get("before") else None,
+        "after": _outcome(row["after"]),
+    }
 
 
 def _outcome(stored: Mapping[str, Any]) -> dict[str, str]:
@@ -142,8 +109,8 @@ def _outcome(stored: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def problems_of(error: BundleError) -> list[Problem]:
-    """Return what is wrong with the draft, each with a link to its entry."""
+def problems_of(error: BundleError) -> list[dict[str, str]]:
+    """Return what is wrong with the draft, each with the address of its entry, where it has one."""
     pages: dict[str, str] = {}
     for table, model in drafts.DRAFT_MODELS.items():
         meta = model._meta
@@ -154,11 +121,13 @@ def problems_of(error: BundleError) -> list[Problem]:
                 pages[entry] = reverse(name, args=[values["pk"]])
             except NoReverseMatch:
                 break  # the table has no page of its own
-    return [Problem(e.file, e.message, pages.get(e.file, "")) for e in error.errors]
+    return [
+        {"entry": each.file, "message": each.message, "url": pages.get(each.file, "")}
+        for each in error.errors
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """Something that a golden question can expect; ``value`` is what the form sends."""
 
     value: str
