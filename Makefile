@@ -18,7 +18,7 @@ LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --gen
 	--no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: messages help setup run check test test-changed bench lock model-server
+.PHONY: messages help setup run check test test-all bench lock model-server
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 19
@@ -30,13 +30,13 @@ run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
 	@$(PY) manage.py serve
 
 check: setup ## Check in a minute: lint, format, types, contracts, migrations, the gate's tests
-	@$(PY) -m tests.checks --quick
+	@$(PY) -m tests.checks quick
 
-test-changed: setup ## Run the tests that what differs from main can break
-	@$(PY) -m tests.changed
-
-test: setup ## Check everything: lint, types, contracts, settings, three test runs
+test: setup ## Check before a commit, in eight minutes: as above, and tests on SQLite, PostgreSQL and in the browser
 	@$(PY) -m tests.checks
+
+test-all: setup ## Check everything, before a release: all tests on both databases and in the browser
+	@$(PY) -m tests.checks all
 
 bench: setup ## Measure what turns, search, audit and pages cost
 	@for file in benchmarks/bench_*.py benchmarks/chat.py benchmarks/stage.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done

@@ -1,12 +1,8 @@
-"""Everything that `make test` checks, one step after another: python -m tests.checks [--quick]
+"""The steps of `make check`, `make test` and `make test-all`: python -m tests.checks [quick|all]
 
-``--quick`` is `make check`: the steps that take under a minute together.
-
-One step more runs at once than there are processors: suites wait for browsers, servers and locks.
-The suites are dealt out in parts and start first, so that no long step is left to the last; they
-are told of in their order. They go on after a failure, so that one run shows all of them.
-What a step needs of the machine is installed when that is allowed (root on Debian); otherwise the
-step is skipped and named at the end. A process that a step leaves behind is ended, and a failure.
+Two steps run at once. A step that fails does not stop the others, so that one run shows all
+failures. Where the machine lacks a program that a step needs, it is installed if that is allowed
+(root on Debian); otherwise the step is skipped and named at the end.
 """
 
 from __future__ import annotations
@@ -19,12 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
-from typing import NoReturn
 
 from tests import processes, services
 
@@ -33,8 +27,7 @@ BIN = Path(sys.executable).parent
 PYTHON = sys.executable
 DJANGO = (PYTHON, "-m", "django")
 PYTEST = (PYTHON, "-m", "pytest", "--quiet", "--durations=20")
-SUITE = (*PYTEST, "--ignore=tests/browser")
-SERVICES = (PYTHON, "-m", "tests.services")
+WORKERS = (f"--numprocesses={os.cpu_count() or 1}", "--dist=loadfile")
 
 PRODUCTION = {
     "IEIM_ENV": "production",
@@ -47,248 +40,138 @@ PRODUCTION = {
     "IEIM_MODEL_NAME": "example",
 }
 
-PACKAGES = {
-    "postgresql": "postgresql",
-    "redis": "redis-server",
-    "chromium": "chromium-headless-shell",
+AVAILABLE = {
+    "postgresql": lambda: services.postgres_bin() is not None,
+    "redis-server": lambda: shutil.which("redis-server") is not None,
+    "chromium-headless-shell": lambda: services.chromium() is not None,
 }
-"""What a step can need, and Debian's package of it."""
+"""Debian packages that steps need, and whether their programs are installed."""
 
 
-PROCESSORS = os.cpu_count() or 1
-LANES = PROCESSORS + 1
-"""Steps that run at once: a suite computes for about two thirds of its time."""
-PARTS = max(3, PROCESSORS // 2)
-"""Parts of each suite; each has a database, servers and browsers of its own. With two, whatever was
-dealt out badly stood at the end, beside an idle processor."""
-MEMORY = Path("/dev/shm")  # noqa: S108  # each run makes a folder of its own there
-"""Where Linux keeps files in memory: test databases are made and closed thousands of times, and on
-a disk each waits for it."""
-ROOM = 4 * 2**30
-"""Bytes that have to be free there; containers may have next to none."""
-SLOW = {"tests/review": 14, "tests/upgrading": 12, "tests/faults": 8, "tests/search/inquiry": 6}
-"""Folders that take so many times as long as others of their size."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
-    """One heading of the run."""
+    """A command; ``needs`` are Debian packages."""
 
     title: str
     command: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
     needs: Sequence[str] = ()
-    long: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A step that has ended: what it said, how long it took in seconds, and whether it failed."""
-
-    step: Step
-    said: str
-    took: float
-    failed: bool
-
-
-def parts(title: str, command: Sequence[str], *needs: str) -> Iterator[Step]:
-    """Deal a suite out to several steps."""
-    vendor = "postgresql" if "postgresql" in needs else "sqlite"
-    for each in range(1, PARTS + 1):
-        part = f"{each}/{PARTS}"
-        environment = {"IEIM_TEST_EXPECT_VENDOR": vendor}
-        asked = (*command, f"--part={part}")
-        yield Step(f"{title}, {part}", asked, environment, needs, long=True)
-
-
-def dealt(files: Iterable[Path], part: str) -> set[Path]:
-    """Return the files of one part of several, such as ``1/2``.
-
-    Folders stay whole, because their files share what they have made, such as a model that has been
-    taught; the largest are dealt first, each to the part that has least.
-    """
-    number, of = map(int, part.split("/"))
-    folders: dict[Path, list[Path]] = {}
-    for file in sorted(files):
-        folders.setdefault(file.parent, []).append(file)
-    sizes = {each: sum(map(_size, found)) * _slowness(each) for each, found in folders.items()}
-    hands: list[list[Path]] = [[] for _ in range(of)]
-    held = [0] * of
-    for folder in sorted(folders, key=lambda each: -sizes[each]):
-        least = held.index(min(held))
-        hands[least] += folders[folder]
-        held[least] += sizes[folder]
-    return set(hands[number - 1])
-
-
-def _size(file: Path) -> int:
-    return file.stat().st_size
-
-
-def _slowness(folder: Path) -> int:
-    return SLOW.get("/".join(folder.parts[len(ROOT.parts) :]), 1)
-
-
-GATE = ("calls", "gate", "message", "reply")
-"""The quickest of the core's tests, and what must not break first."""
-
-STEPS = (
+QUICK = (
     Step("Lint (ruff)", (str(BIN / "ruff"), "check", "--quiet", ".")),
     Step("Format (ruff)", (str(BIN / "ruff"), "format", "--check", ".")),
     Step("Types (mypy, strict)", (PYTHON, "-m", "mypy")),
     Step("Import contracts (import-linter)", (str(BIN / "lint-imports"),)),
     Step("Missing migrations", (*DJANGO, "makemigrations", "--check", "--dry-run")),
+)
+GATE = Step("Tests of the gate", (*PYTEST, "-m", "not whole", "tests/pipeline/gate"))
+SETTINGS = (
     Step(
         "Unsafe migrations (django-migration-linter)",
         (PYTHON, "-m", "tests.migrations"),
-        {},
-        ("postgresql",),
+        needs=("postgresql",),
     ),
     Step(
         "Production settings (check --deploy)",
         (*DJANGO, "check", "--deploy", "--fail-level", "WARNING"),
         PRODUCTION,
     ),
-    # In turns: browsers wait while the others compute.
-    *chain.from_iterable(
-        zip(
-            parts("Browser (Chromium)", (*PYTEST, "-m", "browser", "tests/browser"), "chromium"),
-            parts("Suite on PostgreSQL and Redis", (*SERVICES, *SUITE), "postgresql", "redis"),
-            parts("Suite on SQLite", SUITE),
-            strict=True,
-        )
-    ),
 )
 
 
-QUICK = (
-    *STEPS[:5],
-    Step("Tests of the gate", (*PYTEST[:-1], *(f"tests/pipeline/{name}" for name in GATE))),
-)
-"""What `make check` does."""
+def marked_files() -> list[str]:
+    """Return the test files with a test that `make test` runs on PostgreSQL."""
+    mark = re.compile(r"mark\.(both_databases|postgres)\b")
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [str(file) for file in files if mark.search(file.read_text(encoding="utf-8"))]
 
 
-def lacking() -> list[str]:
-    """What the machine lacks of :data:`PACKAGES`."""
-    there = {
-        "postgresql": services.postgres_bin() is not None,
-        "redis": shutil.which("redis-server") is not None,
-        "chromium": services.chromium() is not None,
-    }
-    return [name for name, found in there.items() if not found]
+def suites(*, everything: bool) -> list[Step]:
+    """Return the test runs: on SQLite, on PostgreSQL and in the browser."""
+    suite = (*PYTEST, *WORKERS)
+    if everything:
+        suite = (*suite, "--hypothesis-profile=whole")
+        chosen, postgresql, files = "", "not browser", ["tests"]
+    else:
+        chosen, files = " and not whole", marked_files()
+        postgresql = "(both_databases or postgres) and not whole"
+    on_sqlite, on_postgresql = ({"IEIM_TEST_EXPECT_VENDOR": v} for v in ("sqlite", "postgresql"))
+    both = (*suite, "--ignore=tests/browser", "-m")
+    browser = (*suite, "-m", f"browser{chosen}", "tests/browser")
+    return [
+        Step("Tests on SQLite", (*both, f"not browser and not postgres{chosen}"), on_sqlite),
+        Step(
+            "Tests on PostgreSQL and Redis",
+            (PYTHON, "-m", "tests.services", *both, postgresql, *files),
+            on_postgresql,
+            ("postgresql", "redis-server"),
+        ),
+        Step("Tests in the browser", browser, on_sqlite, ("chromium-headless-shell",)),
+    ]
 
 
-def install(names: Sequence[str]) -> None:
-    """Install Debian's packages of ``names`` where that is allowed; says so when it fails."""
+def install(packages: Sequence[str]) -> None:
+    """Install Debian packages where that is allowed."""
     if os.geteuid() != 0 or not Path("/etc/debian_version").exists():
         return
-    packages = [PACKAGES[name] for name in names]
-    print(f"\nInstalling {', '.join(packages)} ...", flush=True)
-    apt = ["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
+    print(f"Installing {', '.join(packages)} ...", flush=True)
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for arguments in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
-        done = subprocess.run(
-            [*apt, *arguments],
-            env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        if done.returncode:
-            print(f"apt-get {arguments[0]} failed:\n{done.stdout}", flush=True)
+        subprocess.run(["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0", *arguments], env=env)
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without any variable that `.env.example` documents.
-
-    Python may keep what it has compiled: a run starts dozens of processes of the same code.
-    """
+    """Return this process's environment without the variables that `.env.example` documents."""
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
     ours = set(re.findall(r"^#?\s*([A-Z][A-Z_]+)=", example, flags=re.MULTILINE))
-    ours.add("PYTHONDONTWRITEBYTECODE")
+    ours.add("PYTHONDONTWRITEBYTECODE")  # a run starts dozens of processes of the same code
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     return kept | {"DJANGO_SETTINGS_MODULE": "ieim.config.settings", "PYTHONPATH": str(ROOT)}
 
 
-def run(step: Step, environment: Mapping[str, str]) -> Done:
-    """Run a step to its end."""
-    print(f"{step.title} ...", flush=True)
+def run(step: Step, environment: Mapping[str, str]) -> bool:
+    """Run a step and print its output; returns whether it passed."""
     started = time.monotonic()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        code = subprocess.run(
-            step.command,
-            cwd=ROOT,
-            env={**environment, **step.env},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        ).returncode
-        output.seek(0)
-        return Done(step, output.read(), time.monotonic() - started, failed=code != 0)
+    env = {**environment, **step.env}
+    done = subprocess.run(
+        step.command, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    text = done.stdout.decode(errors="replace")
+    print(f"\n== {step.title}: {time.monotonic() - started:.0f} s ==\n{text}", flush=True)
+    return done.returncode == 0
 
 
-def run_all(steps: Sequence[Step], environment: Mapping[str, str]) -> Iterator[Done]:
-    """Run steps side by side, the long ones first; yields them in their order, each as soon as it
-    can be told."""
-    with ThreadPoolExecutor(LANES) as lanes:
-        started = {
-            step.title: lanes.submit(run, step, environment)
-            for step in sorted(steps, key=lambda step: not step.long)
-        }
-        for step in steps:
-            yield started[step.title].result()
-
-
-def scratch() -> str | None:
-    """Where the temporary files of all steps go: to memory where it has room, else as usual."""
-    roomy = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM
-    return str(MEMORY) if roomy else None
-
-
-def span(seconds: float) -> str:
-    """A duration for people."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:2} s"
-
-
-def main(steps: Sequence[Step] | None = None) -> int:
-    """Run ``steps``, all by default; returns 0 when none failed."""
-    steps = STEPS if steps is None else steps
-    needed = {name for step in steps for name in step.needs}
-    missing = sorted(needed.intersection(lacking()))
-    if missing:
+def main(steps: Sequence[Step]) -> int:
+    """Run ``steps``; returns 0 when none failed."""
+    started = time.monotonic()
+    needed = {package for step in steps for package in step.needs}
+    if missing := sorted(package for package in needed if not AVAILABLE[package]()):
         install(missing)
-        missing = sorted(needed.intersection(lacking()))
-    skipped = {
-        step.title: f"this machine has no {' and no '.join(map(PACKAGES.__getitem__, lacks))}"
-        for step in steps
-        if (lacks := [name for name in step.needs if name in missing])
-    }
-    started = time.monotonic()
+        missing = [package for package in missing if not AVAILABLE[package]()]
+    skipped = [step for step in steps if set(step.needs).intersection(missing)]
+    chosen = [step for step in steps if step not in skipped]
     mark = processes.mark()
-
-    def give_up(*_: object) -> NoReturn:
-        processes.stop(mark)
-        processes.end(mark, patience=30)
-        sys.exit(143)
-
-    signal.signal(signal.SIGTERM, give_up)
-    times, failed = [], []
-    with tempfile.TemporaryDirectory(prefix="ieim-", dir=scratch()) as folder:
-        Path(folder).chmod(0o755)  # PostgreSQL's user has to get to its own folder in it
-        environment = {**clean_environment(), "TMPDIR": folder, "IEIM_TEST_OUTCOMES": folder}
-        for done in run_all([step for step in steps if step.title not in skipped], environment):
-            number = list(steps).index(done.step) + 1
-            print(f"\n== {number}/{len(steps)} {done.step.title} ==\n{done.said}", flush=True)
-            times.append(f"{span(done.took)}  {done.step.title}")
-            if done.failed:
-                failed.append(done.step.title)
+    signal.signal(signal.SIGTERM, lambda *_: processes.stop(mark))
+    # Test databases are in memory where it has room: on a disk, each commit waits for it.
+    memory = Path("/dev/shm")  # noqa: S108
+    roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= 4 * 2**30
+    with tempfile.TemporaryDirectory(prefix="ieim-", dir=memory if roomy else None) as folder:
+        Path(folder).chmod(0o755)  # PostgreSQL's user has to reach its own folder in it
+        environment = {**clean_environment(), "TMPDIR": folder}
+        with ThreadPoolExecutor(2) as pool:
+            passed = list(pool.map(lambda step: run(step, environment), chosen))
+    failed = [step.title for step, ok in zip(chosen, passed, strict=True) if not ok]
     failed += [f"a process had not ended: {line}" for line in processes.end(mark)]
-    print("\n".join([*times, f"\nIt took {span(time.monotonic() - started)}."]))
-    for title, why in skipped.items():
-        print(f"SKIPPED {title}: {why}")
+    print(f"It took {time.monotonic() - started:.0f} s.")
+    for step in skipped:
+        print(f"SKIPPED {step.title}: needs {' and '.join(step.needs)}")
     for title in failed:
         print(f"FAILED  {title}")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(QUICK if "--quick" in sys.argv[1:] else STEPS))
+    if "quick" in sys.argv:
+        sys.exit(main([*QUICK, GATE]))
+    sys.exit(main([*suites(everything="all" in sys.argv), *QUICK, *SETTINGS]))

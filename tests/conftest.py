@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -15,6 +14,7 @@ from django.db import connection
 
 from tests import live, services
 from tests.audit.owner import flushable
+from tests.live import REDIS_DATABASES_PER_WORKER
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -32,68 +32,54 @@ CHROMIUM_FLAGS = (
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--part", help="run only the files of one part of several, such as 1/2")
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=100)
+hypothesis.settings.register_profile("whole", deadline=None, max_examples=1000)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Make passwords quick to check, and let no property fail because the machine is busy.
 
     WhiteNoise looks for a static file when it is asked for, as in development: otherwise each of
     hundreds of test clients looks through all of them first.
     """
-    hypothesis.settings.register_profile("untimed", deadline=None)
-    hypothesis.settings.load_profile("untimed")
+    if not config.getoption("--hypothesis-profile"):
+        hypothesis.settings.load_profile("quick")
     settings.WHITENOISE_AUTOREFRESH = True
     # Words alone: what needs meaning says so, and has a small embedder of its own.
     settings.IEIM_EMBEDDINGS = {**settings.IEIM_EMBEDDINGS, "KIND": "none"}
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-DATABASE_FIXTURES = {"db", "transactional_db", "live_site"}
+def pytest_xdist_newgateway(gateway: Any) -> None:
+    """Give each worker Redis databases of its own, before it reads the settings.
 
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the other parts' files unread where a part is asked for."""
-    part = config.getoption("--part")
-    if part is None or not collection_path.match("test_*.py"):
-        return None
-    return collection_path not in _part(part, of_browser="browser" in collection_path.parts) or None
-
-
-@cache
-def _part(part: str, *, of_browser: bool) -> set[Path]:
-    from tests.checks import dealt  # imports a plugin, which pytest wants to load first
-
-    tests = Path(__file__).parent
-    files = tests.rglob("test_*.py")
-    return dealt((f for f in files if of_browser is ("browser" in f.parts)), part)
+    Several sites of one worker take the numbers that follow (see tests.live).
+    """
+    if address := os.environ.get("REDIS_URL"):
+        number = int(gateway.id.removeprefix("gw")) * REDIS_DATABASES_PER_WORKER
+        address = f"{address.rpartition('/')[0]}/{number}"
+        code = f"import os; os.environ['REDIS_URL'] = {address!r}"
+        gateway.remote_exec(code).waitclose()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Skip what needs PostgreSQL on SQLite.
-
-    On PostgreSQL leave out what knows no database: pytest-django lets no other test touch one; what
-    starts processes on this run's database says so with a mark.
-    """
+    """Skip on SQLite what needs PostgreSQL; leave out on PostgreSQL what uses no database."""
     if connection.vendor == "sqlite":
+        skip = pytest.mark.skip(reason="needs PostgreSQL: make test runs it there")
         for item in items:
             if item.get_closest_marker("postgres"):
-                item.add_marker(
-                    pytest.mark.skip(reason="needs PostgreSQL: make test runs it there")
-                )
-    else:
-        _leave_out(items, config, {item for item in items if not _knows_a_database(item)})
+                item.add_marker(skip)
+        return
+    left_out = [item for item in items if not _uses_a_database(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if _uses_a_database(item)]
 
 
-def _leave_out(items: list[pytest.Item], config: pytest.Config, left: set[pytest.Item]) -> None:
-    config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if item not in left]
-
-
-def _knows_a_database(item: pytest.Item) -> bool:
-    marks = ("django_db", "postgres", "processes")
-    fixtures = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+def _uses_a_database(item: pytest.Item) -> bool:
+    marks = ("django_db", "postgres", "processes", "both_databases")
+    fixtures = {"db", "transactional_db", "live_site"}.intersection(
+        getattr(item, "fixturenames", ())
+    )
     return bool(fixtures) or any(map(item.get_closest_marker, marks))
 
 
@@ -106,7 +92,10 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+def django_db_modify_db_settings(
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_modify_db_settings_parallel_suffix: None,
+) -> None:
     """Keep SQLite's test database in a file.
 
     Threads (the worker's, the consumers') then wait for each other's locks as they do in

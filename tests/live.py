@@ -76,7 +76,7 @@ def kill(child: subprocess.Popen[bytes]) -> None:
 
 _folder = tempfile.TemporaryDirectory(prefix="ieim-")
 PREPARED = Path(_folder.name) / "prepared.sqlite3"
-"""What the first site of a run has prepared: schema, demo knowledge and accounts of the others."""
+"""Schema, demo knowledge and accounts: made by the first site of a run, copied by the others."""
 
 
 def keep(database: Path) -> None:
@@ -85,8 +85,8 @@ def keep(database: Path) -> None:
         source.backup(copy)
 
 
-_brokers = itertools.count(1)
-"""Numbers of Redis databases; the suite's own code fills number 0."""
+REDIS_DATABASES_PER_WORKER = 50
+_sites = itertools.count(1)
 
 
 class Site:
@@ -109,8 +109,9 @@ class Site:
         self._distributed = bool(self._environment.get("REDIS_URL"))
         if self._distributed:
             # A queue of its own: another site's worker would take a turn that its database lacks.
-            broker = self._environment["REDIS_URL"].rpartition("/")[0]
-            self._environment["REDIS_URL"] = f"{broker}/{next(_brokers)}"
+            # (The first number of the worker that runs the tests is for the tests themselves.)
+            server, _, first = self._environment["REDIS_URL"].rpartition("/")
+            self._environment["REDIS_URL"] = f"{server}/{int(first) + next(_sites)}"
 
     def start(self) -> None:
         """Start the server, and the worker where it is a process of its own."""

@@ -109,6 +109,7 @@ def redis(folder: Path) -> Iterator[str]:
         raise RuntimeError("Redis is not installed (Debian: apt-get install redis-server).")
     port = free_port()
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+    command += ["--databases", "5000"]  # each run of a site takes one
     log = (folder / "redis.log").open("wb")
     process = subprocess.Popen([*command, "--save", "", "--appendonly", "no"], stdout=log)
     try:
