@@ -89,7 +89,7 @@ def marked_files() -> list[str]:
 
 def suites(*, everything: bool) -> list[Step]:
     """Return the test runs: on SQLite, on PostgreSQL and in the browser."""
-    suite = (*PYTEST, *WORKERS)
+    suite: tuple[str, ...] = (*PYTEST, *WORKERS)
     if everything:
         suite = (*suite, "--hypothesis-profile=whole")
         chosen, postgresql, files = "", "not browser", ["tests"]
