@@ -22,7 +22,7 @@ from time import perf_counter
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from ieim.pipeline.evidence.locating import locate
+from ieim.pipeline.evidence import locate
 
 CORPUS = ROOT.parent / "shared" / "data" / "cases" / "evidence_offsets.jsonl"
 TEXT_LENGTH = 2000

@@ -61,7 +61,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         ),
         still_about=said.still_about,
         prepared=said.listed
-        or guidance.prepared(said, release or knowledge.release(turn.release_number)),
+        or guidance.is_prepared(said, release or knowledge.release(turn.release_number)),
         general=_is_general(said),
     )
 

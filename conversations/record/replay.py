@@ -25,8 +25,8 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer
-from ieim.pipeline.reply import entities
 from ieim.pipeline.reply import reply as replies
+from ieim.pipeline.reply import template
 from ieim.pipeline.reply.fallback import fallback_result
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
@@ -131,8 +131,8 @@ def context_of(
 
 def _entities(turn: Turn) -> dict[str, str]:
     """Return what triage has found in the message, by type."""
-    extract = turn.stages.filter(contract=entities.CONTRACT, status__in=DONE_STAGE_STATUSES).first()
-    return entities.by_type(extract.output if extract else None)
+    extract = turn.stages.filter(contract=template.EXTRACT, status__in=DONE_STAGE_STATUSES).first()
+    return template.entities_by_type(extract.output if extract else None)
 
 
 def _stored(stage: Stage, attempt: Attempt) -> Decision:

@@ -28,7 +28,7 @@ from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline.canonical import digest
-from ieim.pipeline.gate.quotes import EvidenceDict
+from ieim.pipeline.gate.gate import EvidenceDict
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING

@@ -28,7 +28,7 @@ from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import strict_json
-from ieim.pipeline.gate.quotes import SOURCE
+from ieim.pipeline.gate.gate import SOURCE
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.topology import ORDER, STAGES
 from ieim.pipeline.work import AttemptRecord, Output, Stopped

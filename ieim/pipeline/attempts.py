@@ -23,7 +23,7 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
-from ieim.pipeline.reply import entities
+from ieim.pipeline.reply import template
 from ieim.pipeline.reply.fallback import fallback_result
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs, Stage
 from ieim.pipeline.tasks import Executor, InlineExecutor, Steps, Task, TaskGroup
@@ -120,8 +120,8 @@ class TurnStages:
 
     def entities(self) -> dict[str, str]:
         """Return the entities that triage has found in the message so far, by type."""
-        done = self._store.done(entities.CONTRACT)
-        return entities.by_type(done[0] if done else None)
+        done = self._store.done(template.EXTRACT)
+        return template.entities_by_type(done[0] if done else None)
 
     def inputs(self, context: Context) -> Inputs:
         """Return what a stage builds its input from."""
@@ -167,7 +167,7 @@ class TurnStages:
             finally:
                 call = self._running.pop(stage_id)
             if contract.stage.uses_entities(answer.raw):
-                yield from self._triage[entities.CONTRACT].join()
+                yield from self._triage[template.EXTRACT].join()
                 context = replace(context, entities=self.entities())
             record = self._judge(contract, context, call, answer)
             judgement = record.effective

@@ -14,12 +14,16 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from ieim.pipeline import evidence
 from ieim.pipeline.contract import Validator
-from ieim.pipeline.evidence import locating
 from ieim.pipeline.findings import pointer
-from ieim.pipeline.gate import shape
-from ieim.pipeline.gate.gate import Judgement
-from ieim.pipeline.gate.quotes import SOURCE, Evidence, EvidenceDict
+from ieim.pipeline.gate.gate import (
+    SOURCE,
+    Evidence,
+    EvidenceDict,
+    Judgement,
+    schema_findings,
+)
 from ieim.pipeline.knowledge import Label
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.personal.keys import Patterns, validate
@@ -56,7 +60,7 @@ def build(
             result = _identity(output, spans, context, key_patterns)
         case _:
             return None
-    wrong = list(shape.findings(schema(contract_id), result, limit=1))
+    wrong = list(schema_findings(schema(contract_id), result, limit=1))
     if wrong:
         raise RuntimeError(f"the result of {contract_id} breaks its own schema: {wrong[0]}")
     return result
@@ -159,13 +163,13 @@ def _urgency(
 
 def _risk_span(risk: Risk, text: str) -> Span:
     quote = text[risk.start : risk.end]
-    found = locating.locate(text, quote)
+    found = evidence.locate(text, quote)
     return {
         "source": SOURCE,
         "start": risk.start,
         "end": risk.end,
         "quote": quote,
-        "snippet_sha256": locating.snippet_sha256(text, locating.Span(risk.start, risk.end, 1)),
+        "snippet_sha256": evidence.snippet_sha256(text, evidence.Span(risk.start, risk.end, 1)),
         "occurrences": found.occurrences if found else 1,
     }
 

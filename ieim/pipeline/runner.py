@@ -15,8 +15,6 @@ from ieim.pipeline.attempts import Engine, TurnStages
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.reply import reply
-from ieim.pipeline.reply.parts import uncovered
-from ieim.pipeline.reply.talk import going_on
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
 from ieim.pipeline.work import Answered, NeedsReview, Outcome, Output, Stopped, Store, Turn
@@ -72,7 +70,8 @@ class Runner(Engine):
             compose(outputs, context, language=turn.language),
             stages.inputs(context),
         )
-        return Answered(uncovered(going_on(composed, inputs), inputs)), context
+        composed = reply.mark_continuation(composed, inputs)
+        return Answered(reply.mark_uncovered(composed, inputs)), context
 
     def _context(self, turn: Turn) -> Context:
         return Context(
@@ -92,4 +91,4 @@ def compose(outputs: Mapping[str, Output], context: Context, *, language: str) -
     """
     last = next(each for each in reversed(FLOW) if each.reply and each.id in outputs)
     assert last.reply is not None  # noqa: S101  # just looked for
-    return reply.told_in(last.reply(outputs, context), language, context.release)
+    return reply.in_language(last.reply(outputs, context), language, context.release)

@@ -21,9 +21,9 @@ from ieim.pipeline import policy, results
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
-from ieim.pipeline.gate import gate, shape, strict_json
+from ieim.pipeline.gate import gate, strict_json
 from ieim.pipeline.gate.gate import Judgement
-from ieim.pipeline.gate.quotes import Evidence, EvidenceDict
+from ieim.pipeline.gate.gate import Evidence, EvidenceDict
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.results import Result
@@ -162,7 +162,7 @@ def complete_output(contract: str, turn: Turn, fields: Mapping[str, Any]) -> dic
     if "nextStep" in properties and "nextStep" not in fields:
         whole["nextStep"] = properties["nextStep"]["enum"][-1]
         context = context_for(turn, contract)
-        if not list(shape.findings(known.validator, whole, limit=1)):
+        if not list(gate.schema_findings(known.validator, whole, limit=1)):
             whole["nextStep"] = known.stage.legal_next(whole, context) or whole["nextStep"]
     return whole
 

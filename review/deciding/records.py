@@ -17,7 +17,7 @@ from ieim.people.models import User
 from ieim.pipeline.canonical import digest, dumps
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.gate.gate import with_two_decimals
-from ieim.pipeline.gate.quotes import EvidenceDict
+from ieim.pipeline.gate.gate import EvidenceDict
 from review.audited import DECISION
 from review.models import Action, Decision, ReviewItem
 

@@ -16,7 +16,7 @@ from ieim.pipeline.gate import grounding
 from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.message.screen import STRIPPED_CLASS
 from ieim.pipeline.reply.plain_text import paragraphs
-from ieim.pipeline.reply.reply import Reply, render_answer, told_in
+from ieim.pipeline.reply.reply import Reply, in_language, render_answer
 from review import crisis
 from review.deciding.locking import Refused
 from review.models import Action
@@ -41,7 +41,7 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
             gettext("There is nothing to read in your text. Write what the citizen should know.")
         )
     said = Reply.from_dict({**said.as_dict(), "kind": KINDS[action]})
-    return told_in(said, languages.told(turn), release)
+    return in_language(said, languages.told(turn), release)
 
 
 def checked(turn: Turn, text: object) -> str:

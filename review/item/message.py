@@ -13,9 +13,9 @@ from django.utils.translation import gettext
 
 from conversations.models import Attempt, Stage, Turn
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.evidence.pairing import placed
 from ieim.pipeline.findings import Code, pointer
 from ieim.pipeline.gate import strict_json
+from ieim.pipeline.gate.gate import placed
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.triage import label_elements
 from review.item.outputs import KEY_STATUSES, LABEL_WORDS, found_by, label_name

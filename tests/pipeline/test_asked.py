@@ -12,7 +12,7 @@ import pytest
 from ieim.llm.engine.selection import select_service
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Part, Shortlist
-from ieim.pipeline.reply.parts import uncovered
+from ieim.pipeline.reply.reply import mark_uncovered
 from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.work import Answered
 from ieim.search import index_for
@@ -78,7 +78,7 @@ def covered(text: str, *cited: Any) -> list[str]:
     outcome, _ = run(ScriptedModel(high_script()))
     assert isinstance(outcome, Answered)
     sources = tuple(card.source for card in outcome.reply.cards if card.title in cited)
-    said = uncovered(replace(outcome.reply, sources=sources), inputs(text))
+    said = mark_uncovered(replace(outcome.reply, sources=sources), inputs(text))
     return [text[start:end] for start, end in said.uncovered]
 
 

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from ieim.llm.engine.lexicon import lexicon
-from ieim.pipeline.evidence.locating import is_trivial, locate
+from ieim.pipeline.evidence import is_trivial, locate
 from ieim.pipeline.facts import Fact, Kind, facts
 from ieim.search.analysis import fold, synonyms
 from ieim.search.clauses import clauses, forms, stems, topic

@@ -1,1 +1,268 @@
-"""Where quotes stand in the citizen's own text (DESIGN §5)."""
+"""Evidence: where a quote stands in the citizen's own text, or that it does not (DESIGN §5).
+
+Offsets are Unicode code points, half-open, into the text as it was sent. An exact slice is taken
+first, then one that is equal after folding; both must begin and end at whole words and numbers.
+What stands nowhere is looked for once more without the quotation marks that were put around it.
+Nothing fuzzy is ever accepted. No function here raises for any str.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ieim.pipeline.evidence.edges import may_begin, may_end, whole
+from ieim.pipeline.evidence.folding import Folded, fold, fold_cached, fold_quote
+from ieim.pipeline.facts.reading import MARKS
+
+# Screening strips these, and people see them as white space: a quote may have it either way.
+_CONTROL_SPACES = {ord(c): " " for c in "\x0b\x0c\x1c\x1d\x1e\x1f\x85"}
+_CONTROL_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+
+# What a quote may be put between, by kind. A prime is none.
+_QUOTATION_MARKS = {
+    **dict.fromkeys("'‘’‚‛‹›＇", "'"),
+    **dict.fromkeys('"“”„‟«»＂', '"'),
+    **dict.fromkeys("「」｢｣", "「"),
+    **dict.fromkeys("『』", "『"),
+}
+# One that may be open, or a unit: not the apostrophe of a word.
+_OPEN_MARK = {"'": re.compile(r"(?<![^\W\d_])'|'(?![^\W\d_])"), '"': re.compile('"')}
+
+# A word with its marks: without them the i and the d of a folded "İd" were the i and d of "I'd".
+_WORD = re.compile(rf"(?:[^\W_][{MARKS}]*+)+")
+
+_SPACES_AND_DASHES = " -‐‑‒–—―−"
+_HIDDEN = "redacted|masked|hidden|removed|name|e-?mail|phone|address|number|date|account|card|id"
+_PLACEHOLDER = rf"[A-Z][A-Z0-9_ .:-]*|(?i:(?:{_HIDDEN})(?:[ _-](?:{_HIDDEN}|\d+))*)"
+_MASK = re.compile(
+    r"\*+|[•●∙■▪█…]+|·{2,}|\.{3,}|#{2,}|_{2,}"
+    r"|[Xx]{3,}|(?<![^\W\d_])[Xx]{2}(?![^\W\d_])"
+    rf"|\[(?:{_PLACEHOLDER})\]|<(?:{_PLACEHOLDER})>|\{{(?:{_PLACEHOLDER})\}}"
+)
+
+# Filler, one list a language: a quote is filler when one language makes all of it so. Left out are
+# negations (they are content) and words that mean something in another of these languages: son,
+# car, war, man, hat, due, us, no.
+_STOP_WORDS = tuple(
+    frozenset(words.split())
+    for words in (
+        """a about after again all also am an and any are as at be because been before being between
+        both but by can could d did do does during each few for from further had has have he her
+        here him his how i if in into is it its just ll m me more most my of on only or other our
+        out over own re s same she should so some such than that the their them then there these
+        they this those through to too under until up ve very was we were what when where which
+        while who whom whose why will with would you your""",
+        """aber als am an auch auf aus bei bin bist das dass dem den der des die du ein eine einem
+        einen einer eines er es für habe haben ich ihr ihre im in ist kann mein meine meinen meiner
+        mich mir mit nach oder sich sie sind so um und unser uns vom von was wenn wie wir zu zum
+        zur""",
+        """a ai as au aux avec avez c ce ces cette d dans de des du elle elles en est et il ils j je
+        l la le les leur m ma me mes mon notre nous on ou par pour qu que qui s sa se ses sont suis
+        sur t ta te tes ton tu un une vos votre vous y à""",
+        """a al como con cómo de del e el ella ellos en es esa esta este esto está estoy ha he la
+        las le les lo los me mi mis nosotros o para por que qué se su sus soy te tu tus tú un una
+        unas unos y yo él""",
+        """a ai al alla alle che ci come con d da dal dalla dell della delle del dei di e gli ha ho
+        i il in io l la le lei lo loro lui ma mi mia mio nel nell nella noi o per questa questo si
+        sono su sul tu ti un una uno voi è""",
+        """a ao aos as com como da das de do dos e ela ele em esta este eu isto me meu minha na nas
+        nos nós o os ou para pela pelo por que se seu sou sua são te tem tenho tu um uma à às é""",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a quote stands: code points ``start`` to ``end`` (half-open) of the citizen's text.
+
+    ``occurrences`` is how many places would do.
+    """
+
+    start: int
+    end: int
+    occurrences: int
+
+
+Taken = dict[str, set[tuple[int, int]]]
+"""The places that quotes have had, by the folded quote."""
+
+
+def locate(text: str, snippet: str) -> Span | None:
+    """Return the first place of ``snippet`` in ``text``, None when it stands nowhere."""
+    places = _quoted_places(text, snippet)
+    return Span(*places[0], occurrences=len(places)) if places else None
+
+
+def locate_each(
+    text: str, snippets: Sequence[str], taken: Taken | None = None
+) -> list[Span | None]:
+    """Locate every snippet of one list.
+
+    A quote that is repeated in the list (whatever its case or typography) maps to successive
+    occurrences; when there are more repeats than occurrences, to the last one. Lists that are
+    given one ``taken`` (empty at first) go on where the one before left off, as if they were one.
+    """
+    taken = {} if taken is None else taken
+    spans: list[Span | None] = []
+    for snippet in snippets:
+        places = _quoted_places(text, snippet)
+        if not places:
+            spans.append(None)
+            continue
+        used = taken.setdefault(fold_quote(_unquoted(snippet) or snippet), set())
+        place = next((place for place in places if place not in used), places[-1])
+        used.add(place)
+        spans.append(Span(*place, occurrences=len(places)))
+    return spans
+
+
+def is_trivial(snippet: str) -> bool:
+    """Whether ``snippet`` says too little to be evidence (DESIGN decision 15): fewer than two
+    letters or digits, or nothing but stop words of one language."""
+    folded = fold_quote(snippet)
+    if sum(character.isalnum() for character in folded) < 2:
+        return True
+    words = set(_WORD.findall(folded))
+    return any(words <= stop_words for stop_words in _STOP_WORDS)
+
+
+def snippet_sha256(text: str, span: Span) -> str:
+    """Return the lower-case hex SHA-256 over the UTF-8 of ``text[span.start:span.end]``."""
+    piece = text[span.start : span.end]
+    return hashlib.sha256(piece.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def contains_value(quote: str, value: str, *, masks: bool = True) -> bool:
+    """Whether ``value`` stands in ``quote``, spaces and hyphens aside (DESIGN decision 16).
+
+    It may not be cut out of a longer number or word. Of a masked value (``****1234``, ``[EMAIL]``)
+    only the unmasked parts must stand there, in order, and may be cut where the mask adjoins; a
+    wholly masked one stands anywhere. Without ``masks`` such a value is taken as it is written. A
+    blank value stands nowhere.
+    """
+    if _places(quote, value):
+        return True
+    parts = _MASK.split(value) if masks else [value]
+    if len(parts) > 1:
+        # Beside a mask a hyphen joins: the one of ****-1234 is no minus.
+        parts = [parts[0], *(part.lstrip(_SPACES_AND_DASHES) for part in parts[1:])]
+    needles = [_close_up(fold(part)).text if _says_something(part) else "" for part in parts]
+    if not any(needles):
+        return len(parts) > 1
+    haystack = _close_up(fold(quote))
+    at = 0
+    for number, needle in enumerate(needles):
+        if not needle:
+            continue
+        found = _find_part(
+            quote, haystack, needle, at, first=number == 0, last=number == len(parts) - 1
+        )
+        if found is None:
+            return False
+        at = found
+    return True
+
+
+def _quoted_places(text: str, snippet: str) -> list[tuple[int, int]]:
+    """Return the places of ``snippet``, or else of what stands between its quotation marks."""
+    places = _places(text, snippet)
+    if not places and (inner := _unquoted(snippet)):
+        return _places(text, inner)
+    return places
+
+
+def _unquoted(snippet: str) -> str:
+    """Return ``snippet`` without one pair of quotation marks around the whole of it; "" when it
+    has none.
+
+    After a digit the last mark may be a unit instead, as in ``'5' and 6'`` (feet): then none of its
+    kind may stand inside, but for the apostrophes of words.
+    """
+    snippet = snippet.strip()
+    mark = _QUOTATION_MARKS.get(snippet[:1])
+    if mark is None or _QUOTATION_MARKS.get(snippet[-1]) != mark:
+        return ""
+    inner = snippet[1:-1].strip()
+    open_mark = _OPEN_MARK.get(mark)
+    if open_mark and inner[-1:].isdigit() and open_mark.search(fold(inner).text):
+        return ""
+    return inner
+
+
+def _places(text: str, snippet: str) -> list[tuple[int, int]]:
+    """Return every place of ``snippet``, from left to right, none overlapping another."""
+    places = _places_as_written(text, snippet)
+    if not places and (_CONTROL_SPACE.search(text) or _CONTROL_SPACE.search(snippet)):
+        as_spaces = text.translate(_CONTROL_SPACES), snippet.translate(_CONTROL_SPACES)
+        return _places_as_written(*as_spaces)
+    return places
+
+
+def _places_as_written(text: str, snippet: str) -> list[tuple[int, int]]:
+    size = len(text)
+    exact = Folded(text, range(size), range(1, size + 1))
+    if snippet and (places := list(_whole_matches(text, exact, snippet))):
+        return places
+    needle = fold_quote(snippet)
+    return list(_whole_matches(text, fold_cached(text), needle)) if needle else []
+
+
+def _whole_matches(text: str, haystack: Folded, needle: str) -> Iterator[tuple[int, int]]:
+    at = haystack.text.find(needle)
+    while at >= 0:
+        start, end = haystack.starts[at], haystack.ends[at + len(needle) - 1]
+        found = start >= 0 and end >= 0 and whole(text, start, end)
+        if found:
+            yield start, end
+        at = haystack.text.find(needle, at + (len(needle) if found else 1))
+
+
+def _find_part(
+    quote: str, haystack: Folded, needle: str, at: int, *, first: bool, last: bool
+) -> int | None:
+    """Return the index after the first fit of ``needle`` from ``at`` on; the outer edges of the
+    first and the last part must be whole."""
+    at = haystack.text.find(needle, at)
+    while at >= 0:
+        start, end = haystack.starts[at], haystack.ends[at + len(needle) - 1]
+        if (
+            start >= 0
+            and end >= 0
+            and (not first or may_begin(quote, start))
+            and (not last or may_end(quote, end))
+        ):
+            return at + len(needle)
+        at = haystack.text.find(needle, at + 1)
+    return None
+
+
+def _says_something(part: str) -> bool:
+    """Whether a part of a value has a letter, a digit, a percent or a currency sign."""
+    return re.search(r"[^\W_]|[%‰$¢-¥\u20a0-\u20cf]", part) is not None
+
+
+def _close_up(folded: Folded) -> Folded:
+    """Leave out spaces and hyphens, but not the sign of a number.
+
+    A hyphen is a sign when a digit follows it at once, it does not follow a letter or digit at
+    once, and it does not follow a digit at all ("020 -7946" is a telephone number).
+    """
+    kept: list[int] = []
+    last = ""
+    for index, character in enumerate(folded.text):
+        if character == "-":
+            previous, following = folded.text[index - 1 : index], folded.text[index + 1 : index + 2]
+            if previous.isalnum() or last.isdigit() or not following.isdigit():
+                continue
+        elif character == " ":
+            continue
+        kept.append(index)
+        last = character
+    return Folded(
+        "".join(folded.text[index] for index in kept),
+        [folded.starts[index] for index in kept],
+        [folded.ends[index] for index in kept],
+    )

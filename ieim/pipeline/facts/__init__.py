@@ -1,8 +1,8 @@
 """Facts: what free text states that can be checked against a source, found and normalised.
 
-URLs, e-mail addresses, amounts of money, percentages, dates and telephone numbers (DESIGN decision
-12). Both the reply and its sources are read in the same way, so that two spellings of one fact
-meet; what is doubtful counts as a fact. Linear in the length of the text; no str raises.
+URLs, e-mail addresses, amounts of money, percentages, dates and telephone numbers. Both the reply
+and its sources are read in the same way, so that two spellings of one fact meet; what is doubtful
+counts as a fact. Linear in the length of the text; no str raises.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from ieim.pipeline.facts import currencies as money_names
-from ieim.pipeline.facts import dates, money, phones, web, written
+from ieim.pipeline.facts import dates, money, phones, web
 from ieim.pipeline.facts.reading import Hit, Kind, read
 from ieim.pipeline.facts.web import url_value
 
@@ -45,7 +44,7 @@ def facts(text: str, *, currencies: Collection[str] = ()) -> list[Fact]:
     """
     reading = read(text)
     groups = [match.span() for match in _DIGITS.finditer(reading.text)]
-    found = [*web.hits(reading.text), *written.hits(reading.text)]
+    found = [*web.hits(reading.text), *money.hits_in_words(reading.text)]
     if groups:
         starts = [start for start, _ in groups]
         found += money.hits(reading.text, starts, currencies)
@@ -80,9 +79,7 @@ def _same(fact: Fact, other: Fact) -> bool:
     if fact.kind == "phone":
         return phones.same(fact.value, other.value)
     if fact.kind == "money":
-        currency, amount = fact.value.split(" ")
-        known_currency, known_amount = other.value.split(" ")
-        return amount == known_amount and money_names.compatible(currency, known_currency)
+        return money.same_amount(fact.value, other.value)
     return False
 
 

@@ -1,25 +1,41 @@
-"""Amounts of money and percentages in a reading."""
+"""Amounts of money and percentages in a reading, in figures and in English words.
+
+An amount's currency is named by its ISO 4217 code, or by a family of codes where a sign or a word
+leaves the country open (``money.yaml``).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from ieim.pipeline.facts.currencies import (
-    ABBREVIATIONS,
-    ADJECTIVES,
-    DOLLARS,
-    ENGLISH_WORDS,
-    ISO_CODES,
-    MINOR_UNITS,
-    NEVER_BEFORE,
-    SIGNS,
-    UNSAID,
-    WORDS,
-)
+import yaml
+
 from ieim.pipeline.facts.reading import SYMBOLS, Hit
+
+UNSAID = "?"
+"""The name of a currency that is not said: "The fee is 46." """
+
+_DATA: Mapping[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("money.yaml").read_text(encoding="utf-8")
+)
+_ISO_CODES = frozenset(_DATA["iso_codes"].split())
+_ENGLISH_WORDS = frozenset(_DATA["english_words"].split())
+_NEVER_BEFORE = frozenset(_DATA["never_before"].split())
+_FAMILIES = {name: frozenset(codes.split()) for name, codes in _DATA["families"].items()}
+_WORDS = {word: name for name, words in _DATA["words"].items() for word in words.split()}
+_MINOR_UNITS: Mapping[str, str] = _DATA["minor_units"]
+_SIGNS: Mapping[str, str] = _DATA["signs"]
+_ABBREVIATIONS: Mapping[str, str] = _DATA["abbreviations"]
+_ADJECTIVES: Mapping[str, str] = _DATA["adjectives"]
+_DOLLARS: Mapping[str, str] = _DATA["dollars"]
+_SCALES: Mapping[str, int] = _DATA["scales"]
+_UNITS = {word: value for value, word in enumerate(_DATA["units"].split())} | {
+    word: 10 * value for value, word in enumerate(_DATA["tens"].split(), 2)
+}
 
 # Longest reading first: in thousands, in lakhs and crores, plain. Repeats are bounded, so that a
 # long row of groups costs each of them the same.
@@ -36,21 +52,9 @@ _NUMBERS = tuple(
 _SCALE = re.compile(
     r"(?:\s?(thousand|million|billion|trillion|lakh|crore)s?|(k|mn|m|bn))(?![^\W_])", re.IGNORECASE
 )
-_SCALES = {
-    "thousand": 3,
-    "k": 3,
-    "lakh": 5,
-    "million": 6,
-    "mn": 6,
-    "m": 6,
-    "crore": 7,
-    "billion": 9,
-    "bn": 9,
-    "trillion": 12,
-}
 _SIGN_BEFORE = re.compile(rf"([A-Za-z]{{0,3}})([{SYMBOLS}])[\s:=)|]{{0,3}}\Z")
 _WORD_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,4})\.?[\s:=)|]{0,3}\Z")
-_BEFORE = 12
+_LONGEST_CURRENCY = 12
 """How far before a number its currency may begin, in characters."""
 _SIGN_AFTER = re.compile(rf"(?:[.,][-–])?[\s(|]{{0,3}}([{SYMBOLS}])(?!\d)")
 _WORDS_AFTER = re.compile(
@@ -60,7 +64,10 @@ _PERCENT = re.compile(
     r"\s?(?:%|\u066a|(?:per\s?cent|percentage points?|pct)(?![^\W_]))", re.IGNORECASE
 )
 _UP_TO = re.compile(r"[-–](?=\d)|\s(?:to|or|and)\s")
+_ON_TO = re.compile(r"[-–]|\sto\s")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_NUMBER_NEXT = re.compile(r"\s\d")
+_DIGITS = re.compile(r"\d+")
 # What says that a number without a currency is an amount: "The fee is 46."
 _COST_BEFORE = re.compile(
     r"(?<![^\W\d_])(?:costs?|fees?|prices?|charges?)"
@@ -75,9 +82,25 @@ _NOTHING_COUNTED = re.compile(
 )
 # The number of an item, as in "Fees: 1. Visas 2. Passports".
 _ITEM = re.compile(r"\d{1,2}[.)]\s")
-_DIGITS = re.compile(r"\d+")
-_NUMBER_NEXT = re.compile(r"\s\d")
-_ON_TO = re.compile(r"[-–]|\sto\s")
+
+# "three of them won" is English; so is what has two letters.
+_THOUSANDS = {"thousand": 10**3, "million": 10**6}
+_NUMBER_WORD = "|".join([*sorted(_UNITS, key=len, reverse=True), "hundred", *_THOUSANDS])
+_NAMES = {word: name for word, name in _WORDS.items() if len(word) > 2 and word != "won"}
+_NAMES |= {f"{word}s": name for word, name in _NAMES.items() if f"{word}s" not in _NAMES}
+_WORD = re.compile(r"[^\W\d_]+")
+# Repeats are bounded, so that a long row of numbers costs each of them the same.
+_WORDS_BEFORE = re.compile(
+    rf"(?<![\w-])((?:an?\s(?=hundred|thousand|million))?(?:{_NUMBER_WORD})"
+    rf"(?:(?:\s|-|\sand\s)(?:{_NUMBER_WORD})){{0,10}})\s(?:([a-z]{{2,12}}|u\.s\.)\s)?\Z",
+    re.IGNORECASE,
+)
+_LONGEST_WORDS = 120
+"""How far before a currency its number in words may begin, in characters."""
+
+
+# A code beside a number is a currency, whether ISO 4217 lists it or not.
+_CODE = re.compile(r"\b([A-Z]{3})\s?(?=\d)|(?<=\d)\s?([A-Z]{3})\b")
 
 
 class _Currency(NamedTuple):
@@ -99,6 +122,24 @@ def hits(text: str, starts: Iterable[int], currencies: Collection[str]) -> Itera
         yield from _bare(text, start)
 
 
+def hits_in_words(text: str) -> Iterator[Hit]:
+    """Yield every amount whose number is written in words before a currency's name."""
+    # Most texts name no currency in words, and this is the quickest way to know.
+    if _NAMES.keys().isdisjoint(_WORD.findall(text.lower())):
+        return
+    for currency in _WORD.finditer(text):
+        name = _NAMES.get(currency[0].lower())
+        if name is None:
+            continue
+        start = max(0, currency.start() - _LONGEST_WORDS)
+        number = _WORDS_BEFORE.search(text, start, currency.start())
+        if number is None or (number[2] and number[2].islower() and number[2] != "u.s."):
+            continue
+        found = _of_word(_whose(number[2], name), currency.end())
+        value = _value(found, str(_number_in_words(number[1].lower())), 0)
+        yield Hit("money", number.start(), currency.end(), value)
+
+
 def amounts(text: str) -> set[str]:
     """Return the values of all numbers of a reading that is known to give amounts only."""
     found = set()
@@ -109,6 +150,25 @@ def amounts(text: str) -> set[str]:
             found.add(_value(_Currency(UNSAID, 0), number[0], 0))
         at = (number or digits).end()
     return found
+
+
+def codes(text: str) -> Iterator[str]:
+    """Yield the words of three capitals that stand beside a number, as currencies do."""
+    return (match[1] or match[2] for match in _CODE.finditer(text))
+
+
+def same_amount(stated: str, known: str) -> bool:
+    """Whether ``known`` gives the amount ``stated`` (values).
+
+    Where the one that is stated does not say its currency the other gives it, never the other way
+    round; a family of currencies is each of its members.
+    """
+    (one, amount), (other, known_amount) = stated.split(" "), known.split(" ")
+    return amount == known_amount and (
+        one in (UNSAID, other)
+        or other in _FAMILIES.get(one, frozenset())
+        or one in _FAMILIES.get(other, frozenset())
+    )
 
 
 def _bare(text: str, start: int) -> Iterator[Hit]:
@@ -174,24 +234,24 @@ def _scaled(text: str, end: int) -> tuple[int, int]:
 
 
 def _currency_before(text: str, start: int, currencies: Collection[str]) -> _Currency | None:
-    begin = max(0, start - _BEFORE)
+    begin = max(0, start - _LONGEST_CURRENCY)
     if sign := _SIGN_BEFORE.search(text, begin, start):
         letters, symbol = sign.groups()
-        if symbol == "$" and (name := DOLLARS.get(letters.upper())):
+        if symbol == "$" and (name := _DOLLARS.get(letters.upper())):
             return _Currency(name, sign.start())
-        return _Currency(SIGNS.get(symbol, symbol), sign.start(2))
+        return _Currency(_SIGNS.get(symbol, symbol), sign.start(2))
     word = _WORD_BEFORE.search(text, begin, start)
     if word is None:
         return None
-    name = ABBREVIATIONS.get(word[1])
-    if name is None and word[1].upper() not in NEVER_BEFORE:
+    name = _ABBREVIATIONS.get(word[1])
+    if name is None and word[1].upper() not in _NEVER_BEFORE:
         name = _code(word[1], currencies) or ("EUR" if word[1].lower() == "euro" else None)
     return _Currency(name, word.start()) if name else None
 
 
 def _currency_after(text: str, end: int, currencies: Collection[str]) -> _Currency | None:
     if sign := _SIGN_AFTER.match(text, end):
-        return _of_word(SIGNS.get(sign[1], sign[1]), sign.end())
+        return _of_word(_SIGNS.get(sign[1], sign[1]), sign.end())
     words = _WORDS_AFTER.match(text, end)
     if words is None:
         return None
@@ -201,14 +261,18 @@ def _currency_after(text: str, end: int, currencies: Collection[str]) -> _Curren
     if name := _code(first, currencies) or _word(first):
         return _of_word(name, words.end(2))
     if second and first[0].isupper() and (name := _word(second)):
-        return _of_word(ADJECTIVES.get((first.lower(), name), name), words.end(3))
+        return _of_word(_whose(first, name), words.end(3))
     return None
 
 
 def _of_word(name: str, end: int) -> _Currency:
-    if name in MINOR_UNITS:
-        return _Currency(MINOR_UNITS[name], end, 100)
-    return _Currency(name, end)
+    minor = _MINOR_UNITS.get(name)
+    return _Currency(minor, end, 100) if minor else _Currency(name, end)
+
+
+def _whose(adjective: str | None, name: str) -> str:
+    """Return whose dollars an adjective says; any other currency stays what it is."""
+    return _ADJECTIVES.get((adjective or "").lower(), name) if name == "dollar" else name
 
 
 def _code(word: str, currencies: Collection[str]) -> str | None:
@@ -216,12 +280,12 @@ def _code(word: str, currencies: Collection[str]) -> str | None:
     if word in currencies:
         return word
     code = word.upper()
-    return code if code in ISO_CODES and (word == code or code not in ENGLISH_WORDS) else None
+    return code if code in _ISO_CODES and (word == code or code not in _ENGLISH_WORDS) else None
 
 
 def _word(word: str) -> str | None:
     lower = word.lower()
-    return WORDS.get(lower) or WORDS.get(lower.removesuffix("s"))
+    return _WORDS.get(lower) or _WORDS.get(lower.removesuffix("s"))
 
 
 def _value(currency: _Currency, number: str, scale: int) -> str:
@@ -244,3 +308,15 @@ def _decimal(number: str, *, percent: bool = False) -> str:
             whole, fraction = "".join(parts[:-1]), parts[-1].rstrip("0")
     whole = whole.lstrip("0") or "0"
     return f"{whole}.{fraction}" if fraction else whole
+
+
+def _number_in_words(words: str) -> int:
+    total = part = 0
+    for word in _WORD.findall(words):
+        if word in _THOUSANDS:
+            total, part = total + max(part, 1) * _THOUSANDS[word], 0
+        elif word == "hundred":
+            part = max(part, 1) * 100
+        else:
+            part += _UNITS.get(word, 0)
+    return total + part

@@ -1,6 +1,7 @@
 """Telephone numbers in a reading: international, national in groups, and short ones.
 
-Values are digits, with ``+`` before an international number.
+Values are digits, with ``+`` before an international number. What merely looks like a number is
+one: ``phonenumbers.PhoneNumberMatcher`` passes over those that no plan knows, as invented ones are.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ Group = tuple[int, int]
 SHORTEST = 7
 """Digits that a number must have to be one by its looks alone."""
 
-_JOINTS = frozenset(
-    [" ", "-", "–", ".", "/", ")", ") ", ")-", " (", "(", "-(", ") (", ")(", " - ", " – "]
-)
-_SPACED_DASHES = frozenset([" - ", " – "])
+_JOINT = re.compile(r"[-–./ ]|\) ?\(?|\)-| \(|-?\(| [-–] ")
+_SPACED_DASH = re.compile(r" [-–] ")
 _PREFIX = re.compile(r"\(?\+\s?\(?\Z")
 _ALWAYS_OPEN = re.compile(r"24(?:/7|\s?-?h)", re.IGNORECASE)
 _TIME = r"(?:[01]?\d|2[0-4])\.[0-5]\d"
-_OPENING_HOURS = re.compile(rf"{_TIME}\s?[-–]\s?{_TIME}")
-_TWO_YEARS = re.compile(r"(?:19|20)\d\d[-–/ ](?:19|20)\d\d")
+_YEAR = r"(?:19|20)\d\d"
+_YEARS_OR_HOURS = re.compile(rf"{_YEAR}[-–/ ]{_YEAR}|{_TIME}\s?[-–]\s?{_TIME}")
 _FILLER = (
     r"(?:us|them|on|at|the|number|numbers|no|is|line|service|toll-?free|free|police|ambulance)"
 )
@@ -32,11 +31,11 @@ _CALL = re.compile(
     rf"|[a-z]{{0,8}}line)[\s.:]{{0,3}}(?:{_FILLER}[\s.:]{{1,2}}){{0,5}}\Z",
     re.IGNORECASE,
 )
-_CALL_LENGTH = 48
+_LONGEST_CALL = 48
 _SHORT = re.compile(
     r"\d{3,6}(?!\d|[.,]\d|[-–/]\d|\s?(?i:%|days?|weeks?|months?|years?|hours?|minutes?|people|times))"
+    r"(?:(?<!\d{4})[ -]\d{3}(?!\d))?"
 )
-_SECOND_HALF = re.compile(r"[ -]\d{3}(?!\d)")
 _OR = re.compile(r"(?:,|\s?/|,?\s(?:or|and))\s?")
 
 
@@ -54,14 +53,12 @@ def hits(text: str, groups: Sequence[Group], taken: bytearray) -> Iterator[Hit]:
     for start, end in free:
         if taken.find(1, start, end) >= 0 or not 3 <= end - start <= 6:
             continue
-        called = _CALL.search(text, max(0, start - _CALL_LENGTH), start)
-        if not called and not (last and _OR.fullmatch(text, last, start)):
-            continue
-        if match := _SHORT.match(text, start):
-            half = _SECOND_HALF.match(text, match.end()) if match.end() - start == 3 else None
-            last = half.end() if half else match.end()
+        called = _CALL.search(text, max(0, start - _LONGEST_CALL), start)
+        called = called or (_OR.fullmatch(text, last, start) if last else None)
+        if called and (match := _SHORT.match(text, start)):
+            last = match.end()
             taken[start:last] = bytes([1]) * (last - start)
-            yield Hit("phone", start, last, _digits(text[start:last]))
+            yield Hit("phone", start, last, _digits(match[0]))
 
 
 def same(stated: str, known: str) -> bool:
@@ -91,41 +88,35 @@ def same(stated: str, known: str) -> bool:
 def _runs(text: str, groups: Sequence[Group]) -> Iterator[list[Group]]:
     """Yield groups that belong to one number by what stands between them."""
     run: list[Group] = []
-    digits = 0
-    for start, end in groups:
-        if run and not _continues(text, run[-1], (start, end), digits):
+    for group in groups:
+        if run and not _continues(text, run, group):
             yield run
-            run, digits = [], 0
-        run.append((start, end))
-        digits += end - start
+            run = []
+        run.append(group)
     if run:
         yield run
 
 
-def _continues(text: str, group: Group, following: Group, digits: int) -> bool:
-    joint = text[group[1] : following[0]]
-    if joint not in _JOINTS or _ALWAYS_OPEN.match(text, following[0]):
+def _continues(text: str, run: Sequence[Group], following: Group) -> bool:
+    (first, last), (start, end) = run[-1], following
+    if not _JOINT.fullmatch(text, last, start) or _ALWAYS_OPEN.match(text, start):
         return False
-    size = following[1] - following[0]
-    if joint in _SPACED_DASHES:
-        return size >= 3 and group[1] - group[0] >= 3
-    if joint == "/":
-        return digits < SHORTEST  # else it stands between two numbers
-    return True
+    if _SPACED_DASH.fullmatch(text, last, start):
+        return end - start >= 3 and last - first >= 3
+    # After a whole number a slash stands between two.
+    return text[last:start] != "/" or sum(b - a for a, b in run) < SHORTEST
 
 
-def _long(text: str, run: list[Group]) -> Hit | None:
+def _long(text: str, run: Sequence[Group]) -> Hit | None:
     start, end = run[0][0], run[-1][1]
     number = text[start:end]
-    if sum(b - a for a, b in run) < SHORTEST:
-        return None
-    if _TWO_YEARS.fullmatch(number) or _OPENING_HOURS.fullmatch(number):
+    value = _digits(number)
+    if len(value) < SHORTEST or _YEARS_OR_HOURS.fullmatch(number):
         return None
     if prefix := _PREFIX.search(text, max(0, start - 3), start):
         return Hit("phone", prefix.start(), end, "+" + _digits(number.replace("(0)", "")))
     if ")" in number and text[start - 1 : start] == "(":
         start -= 1
-    value = _digits(number)
     if value.startswith("00") and len(value) >= SHORTEST + 3:
         value = "+" + value[2:]
     return Hit("phone", start, end, value)

@@ -7,19 +7,22 @@ can say, knows no model and keeps no state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
-from typing import Any
+from typing import Any, TypedDict
 
+from jsonschema import Draft202012Validator, ValidationError
+
+from ieim.pipeline import evidence
 from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.contract import Contract
-from ieim.pipeline.findings import Code, Finding
-from ieim.pipeline.gate import quotes, shape, strict_json
-from ieim.pipeline.gate.quotes import Evidence
+from ieim.pipeline.evidence import Span, Taken
+from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.gate import strict_json
 from ieim.pipeline.ports import ModelAnswer
-from ieim.pipeline.stages.base import Context, Output, Score
+from ieim.pipeline.stages.base import Claim, Context, Output, Score
 
 MAX_BYTES = 256 * 1024
 MAX_FINDINGS = 100
@@ -27,6 +30,45 @@ MAX_FINDINGS = 100
 
 MINIMUM_SCORE = Decimal("0.50")
 SCORE_FIELDS = frozenset({"score", "confidence"})
+
+
+SOURCE = "user_prompt"
+
+
+class EvidenceDict(TypedDict):
+    """A located quote as JSON."""
+
+    path: str
+    source: str
+    start: int
+    end: int
+    quote: str
+    snippet_sha256: str
+    occurrences: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a quote of the answer stands in the citizen's text (half-open code points)."""
+
+    path: str
+    start: int
+    end: int
+    quote: str
+    snippet_sha256: str
+    occurrences: int
+
+    def as_dict(self) -> EvidenceDict:
+        """Return the span in its published JSON form."""
+        return {
+            "path": self.path,
+            "source": SOURCE,
+            "start": self.start,
+            "end": self.end,
+            "quote": self.quote,
+            "snippet_sha256": self.snippet_sha256,
+            "occurrences": self.occurrences,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +150,49 @@ def _model(answer: ModelAnswer) -> list[Finding]:
 def _schema(
     contract: Contract, output: Output, _context: Context, _located: list[Evidence]
 ) -> Iterable[Finding]:
-    return shape.findings(contract.validator, output, limit=MAX_FINDINGS)
+    return schema_findings(contract.validator, output, limit=MAX_FINDINGS)
+
+
+def schema_findings(
+    validator: Draft202012Validator, output: Mapping[str, Any], *, limit: int
+) -> Iterable[Finding]:
+    """Yield the findings of at most ``limit`` validation errors, ordered by place."""
+    errors = islice(validator.iter_errors(output), limit)
+    for error in sorted(errors, key=lambda e: [str(part) for part in e.absolute_path]):
+        yield from _of_error(error)
+
+
+_PHRASES: Mapping[str, str] = {
+    "type": "has the wrong type; expected {0}",
+    "enum": "is not one of the values that the contract lists",
+    "const": "is not the value that the contract fixes",
+    "minLength": "is empty",
+    "maxLength": "is longer than {0} characters",
+    "minimum": "is below {0}",
+    "maximum": "is above {0}",
+    "minItems": "has fewer than {0} items",
+    "minProperties": "has no entry",
+}
+
+
+def _of_error(error: ValidationError) -> Iterable[Finding]:
+    path = list(error.absolute_path)
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        schema = error.schema if isinstance(error.schema, Mapping) else {}
+        for name in sorted(set(error.instance) - set(schema.get("properties", {}))):
+            yield Finding(
+                Code.SCHEMA, pointer(*path, name), "The contract does not know this field."
+            )
+        return
+    if error.validator == "required" and isinstance(error.instance, dict):
+        # One error a missing name: the message is jsonschema's, which quotes only that name.
+        yield Finding(Code.SCHEMA, pointer(*path), f"A field is missing: {error.message}.")
+        return
+    expected = error.validator_value
+    if isinstance(expected, list):
+        expected = " or ".join(str(item) for item in expected)
+    phrase = _PHRASES.get(str(error.validator), "does not fit the contract").format(expected)
+    yield Finding(Code.SCHEMA, pointer(*path), f"The value {phrase}.")
 
 
 def _session(
@@ -196,7 +280,70 @@ def _telemetry(
 def _evidence(
     contract: Contract, output: Output, context: Context, located: list[Evidence]
 ) -> Iterable[Finding]:
-    return quotes.findings(contract.stage.claims(output), context, located)
+    for claim, spans in placed(contract.stage.claims(output), context.seen):
+        yield from _check_claim(claim, spans, context, located)
+
+
+def placed(claims: Iterable[Claim], text: str) -> Iterator[tuple[Claim, list[Span | None]]]:
+    """Yield each claim of one answer with the place of each of its quotes in ``text``.
+
+    Facts share their quotes: where two facts have the same quote, the first points to its first
+    occurrence and the second to the next, in the order of the answer; with more facts than
+    occurrences the later ones point to the last. Each label has its quotes to itself: several
+    labels may rest on the same words, and point to their first occurrence.
+    """
+    facts: Taken = {}
+    for claim in claims:
+        yield (
+            claim,
+            evidence.locate_each(text, claim.snippets, None if claim.value is None else facts),
+        )
+
+
+def _check_claim(
+    claim: Claim, spans: Iterable[Span | None], context: Context, located: list[Evidence]
+) -> Iterable[Finding]:
+    text = context.seen
+    base = f"{claim.path}/evidence_snippets"
+    if not claim.snippets:
+        yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
+    standing = []
+    for i, span in enumerate(spans):
+        quote = claim.snippets[i]
+        if evidence.is_trivial(quote):
+            yield Finding(
+                Code.EVIDENCE_TRIVIAL, f"{base}/{i}", "The quote is only filler words or marks."
+            )
+        elif span is None:
+            yield Finding(
+                Code.EVIDENCE_NOT_FOUND,
+                f"{base}/{i}",
+                "The quote does not stand in the citizen's text.",
+            )
+        else:
+            standing.append(text[span.start : span.end])
+            start, end = context.original(span.start, span.end)
+            digest = evidence.snippet_sha256(
+                context.user_prompt, Span(start, end, span.occurrences)
+            )
+            located.append(Evidence(f"{base}/{i}", start, end, quote, digest, span.occurrences))
+    if claim.value is not None and not _value_stands(claim, claim.value, text, standing):
+        yield Finding(
+            Code.EVIDENCE_NOT_FOUND,
+            claim.value_path,
+            "The value does not stand in the quotes from the citizen's text.",
+        )
+
+
+def _value_stands(claim: Claim, value: str, text: str, standing: Iterable[str]) -> bool:
+    def stands_in(quote: str) -> bool:
+        return evidence.contains_value(quote, value, masks=claim.may_be_masked)
+
+    if any(map(stands_in, standing)):
+        return True
+    # A quote that is missing, filler or not in the text has a finding of its own: the value is at
+    # fault only where the text does not have it, or none of its quotes as they were given.
+    return stands_in(text) and (not claim.snippets or any(map(stands_in, claim.snippets)))
 
 
 Step = Callable[[Contract, Output, Context, list[Evidence]], Iterable[Finding]]

@@ -7,17 +7,17 @@ covered by the release at large: a right fee of the wrong service is wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
-from functools import lru_cache
-from typing import TypeVar
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from functools import lru_cache, wraps
+from typing import Generic, NamedTuple, TypeVar
 
 from ieim.pipeline import quoting
-from ieim.pipeline.facts import Fact, Kind, facts, matches, url_value
-from ieim.pipeline.facts.currencies import UNSAID
-from ieim.pipeline.facts.money import amounts
-from ieim.pipeline.facts.reading import read
+from ieim.pipeline.evidence.folding import fold_cached, fold_quote
+from ieim.pipeline.facts import Fact, Kind, facts, matches, money, url_value
+from ieim.pipeline.facts.reading import MARKS, read
 from ieim.pipeline.findings import Code, Finding
-from ieim.pipeline.gate.names import Name, named, per_release
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.personal.redaction import PLACEHOLDER
 from ieim.pipeline.reply.plain_text import paragraphs
@@ -38,8 +38,26 @@ _KINDS: dict[Kind, str] = {
     "phone": "a telephone number",
     "percent": "a percentage",
 }
-_CURRENCY = re.compile(r"\b([A-Z]{3})\s?(?=\d)|(?<=\d)\s?([A-Z]{3})\b")
+_TOKEN = re.compile(rf"[\w{MARKS}]+|[^\w\s]")
+_SHORT_FORM = re.compile(r"\s*\([^()]*\)\s*\Z")
 _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
+
+
+def per_release(build: Callable[[Release], T]) -> Callable[[Release], T]:
+    """Keep what ``build`` makes of a release for as long as that release object lives.
+
+    By identity, because a release holds mappings and has no hash.
+    """
+    kept: dict[int, T] = {}
+
+    @wraps(build)
+    def cached(release: Release) -> T:
+        if id(release) not in kept:
+            kept[id(release)] = build(release)
+            weakref.finalize(release, kept.pop, id(release), None)
+        return kept[id(release)]
+
+    return cached
 
 
 def check(
@@ -219,8 +237,8 @@ def _fee_facts(fees: str, currencies: frozenset[str]) -> Iterator[Fact]:
     """Yield the facts of a fees field; where it names no currency every number is an amount."""
     found = facts(fees, currencies=currencies)
     yield from found
-    if all(fact.kind != "money" or fact.value.startswith(UNSAID) for fact in found):
-        for value in amounts(read(fees).text):
+    if all(fact.kind != "money" or fact.value.startswith(money.UNSAID) for fact in found):
+        for value in money.amounts(read(fees).text):
             yield Fact("money", 0, len(fees), fees, value)
 
 
@@ -233,23 +251,143 @@ def _contact_facts(contact: str, currencies: frozenset[str]) -> Iterator[Fact]:
             yield Fact("phone", match.start(), match.end(), match[0], match[0])
 
 
-def _addresses(*fields: str) -> Iterator[Fact]:
-    """Yield the URL that each field is, and what it holds when it is no URL but words with one."""
-    for field in filter(None, fields):
-        yield Fact("url", 0, len(field), field, url_value(field))
-        yield from facts(field)
+def _addresses(*texts: str) -> Iterator[Fact]:
+    """Yield the URL that each text is, and what it holds when it is no URL but words with one."""
+    for text in filter(None, texts):
+        yield Fact("url", 0, len(text), text, url_value(text))
+        yield from facts(text)
 
 
 @per_release
 def _currencies(release: Release) -> frozenset[str]:
     """Return the currency codes that the release's own fees use, listed by ISO 4217 or not."""
     return frozenset(
-        match[1] or match[2]
-        for service in release.services.values()
-        for match in _CURRENCY.finditer(service.fees)
+        code for service in release.services.values() for code in money.codes(service.fees)
     )
 
 
 def _excerpt(text: str) -> str:
     """Return the beginning of ``text`` in quotation marks, with nothing that cannot be shown."""
     return repr(text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…")
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Generic[T]):
+    """A name at code points ``start`` to ``end``; any of ``bearers`` may be meant by it."""
+
+    bearers: frozenset[T]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a text names, each from left to right: agencies by id, services by agency and key."""
+
+    agencies: tuple[Name[str], ...]
+    services: tuple[Name[tuple[str, str]], ...]
+
+
+def named(text: str, release: Release) -> Named:
+    """Return the agencies and services of ``release`` that ``text`` names.
+
+    A name that is both an agency's and a service's counts as the agency's, and the service's own
+    agency is then among its bearers.
+    """
+    found = list(_matches(text, _index(release)))
+    plain = _longest(match for match in found if not match.needs_agency)
+    ids = {agency for match in plain for agency in match.bearers.agencies}
+    kept = _longest(
+        match
+        for match in found
+        if not match.needs_agency or any(agency in ids for agency, _ in match.bearers.services)
+    )
+    agencies, services = [], []
+    for match in kept:
+        bearers = match.bearers
+        if bearers.agencies:
+            either = bearers.agencies | {agency for agency, _ in bearers.services}
+            agencies.append(Name(frozenset(either), match.start, match.end))
+        else:
+            services.append(Name(frozenset(bearers.services), match.start, match.end))
+    return Named(tuple(agencies), tuple(services))
+
+
+@dataclass(slots=True)
+class _Bearers:
+    """Who bears a name."""
+
+    agencies: set[str] = field(default_factory=set)
+    services: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Names by their tokens. ``sizes`` says how long the names are that begin with a token."""
+
+    phrases: dict[tuple[str, ...], _Bearers] = field(default_factory=dict)
+    words: dict[str, _Bearers] = field(default_factory=dict)
+    sizes: dict[str, set[int]] = field(default_factory=dict)
+
+
+class _Match(NamedTuple):
+    start: int
+    end: int
+    bearers: _Bearers
+    needs_agency: bool
+
+
+@per_release
+def _index(release: Release) -> _Index:
+    index = _Index()
+    # What has a name in the citizen's language may still be called by its first one.
+    for each in filter(None, (release, release.original)):
+        for agency in each.agencies.values():
+            # "Department of Labor (DOL)" is also named without its short form.
+            for name in {agency.name, _SHORT_FORM.sub("", agency.name)}:
+                if bearers := _entry(index, name):
+                    bearers.agencies.add(agency.id)
+        for service in each.services.values():
+            if bearers := _entry(index, service.name):
+                bearers.services.add((service.agency, service.key))
+    return index
+
+
+def _entry(index: _Index, name: str) -> _Bearers | None:
+    folded = fold_quote(name)
+    tokens = tuple(_TOKEN.findall(folded))
+    if not any(character.isalnum() for character in folded):
+        return None
+    index.sizes.setdefault(tokens[0], set()).add(len(tokens))
+    if " " in folded:
+        return index.phrases.setdefault(tokens, _Bearers())
+    return index.words.setdefault(read(name).text.strip(), _Bearers())
+
+
+def _matches(text: str, index: _Index) -> Iterator[_Match]:
+    folded = fold_cached(text)
+    tokens = list(_TOKEN.finditer(folded.text))
+    words = [token[0] for token in tokens]
+    for at, word in enumerate(words):
+        for size in index.sizes.get(word, ()):
+            if at + size > len(words):
+                continue
+            start = folded.starts[tokens[at].start()]
+            end = folded.ends[tokens[at + size - 1].end() - 1]
+            if start < 0 or end < 0:
+                continue  # it would cut a character
+            if phrase := index.phrases.get(tuple(words[at : at + size])):
+                yield _Match(start, end, phrase, needs_agency=False)
+            if one := index.words.get(read(text[start:end]).text):
+                yield _Match(start, end, one, needs_agency=not one.agencies)
+
+
+def _longest(matches: Iterable[_Match]) -> list[_Match]:
+    """Leave out every match that stands inside a longer one."""
+    kept: list[_Match] = []
+    reach = -1
+    for match in sorted(matches, key=lambda match: (match.start, -match.end)):
+        if match.end > reach or (kept and kept[-1][:2] == match[:2]):
+            kept.append(match)
+            reach = match.end
+    return kept

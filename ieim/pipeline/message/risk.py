@@ -15,7 +15,7 @@ from typing import Literal, TypedDict
 
 import yaml
 
-from ieim.pipeline.evidence import locating
+from ieim.pipeline import evidence
 from ieim.pipeline.evidence.folding import fold_cached, fold_quote
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Label, Release
@@ -80,7 +80,7 @@ def find(text: str) -> list[Risk]:
     for code, phrase, quickly in _folded():
         if quickly not in folded:  # most are not there, and this is the quickest way to know
             continue
-        span = locating.locate(text, phrase)
+        span = evidence.locate(text, phrase)
         if span is not None and (code not in first or span.start < first[code].start):
             first[code] = Risk(code, span.start, span.end)
     for code, start, end in _broken(text):

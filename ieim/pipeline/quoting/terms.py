@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ieim.pipeline.facts import Fact, facts, matches
+from ieim.pipeline.facts import Fact, facts, matches, money
 from ieim.pipeline.facts.reading import MARKS, read
 from ieim.pipeline.quoting.lexicon import Lexicon, plain, stem
 
@@ -24,7 +24,6 @@ _ITEM = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•‣▪–—]\s+|\d{1,3}[.)
 _TOKEN = re.compile(rf"\d+(?:[.,]\d+)*(?![^\W_{MARKS}])|(?:(?!_)[\w{MARKS}])+")
 _BREAK = re.compile(r"[,;:()\[\]—–|/\n]|\s-\s")
 _EMAIL = re.compile(r"(?<![^\W_])e-mail", re.IGNORECASE)
-_CURRENCY = re.compile(r"\b([A-Z]{3})\s?(?=\d)|(?<=\d)\s?([A-Z]{3})\b")
 _MOST_NUMBER_WORDS = 4
 
 
@@ -70,9 +69,7 @@ class Term(NamedTuple):
 def terms(sentence: str, words: Lexicon) -> list[Term]:
     """Return the terms of one sentence, from left to right. Linear; any str is taken."""
     text = _EMAIL.sub(" email", read(sentence).text)
-    # A code beside a number is a currency, whether ISO 4217 lists it or not.
-    codes = [code for pair in _CURRENCY.findall(text) for code in pair if code]
-    found = facts(text, currencies=codes)
+    found = facts(text, currencies=set(money.codes(text)))
     tokens = sorted(
         [(fact.start, fact.end, fact) for fact in found] + list(_between(text, found)),
         key=lambda token: token[0],

@@ -1,4 +1,4 @@
-"""Guidance: what is said to a message that asks nothing of an administration (DESIGN decision 23).
+"""Guidance: what is said to a message that asks nothing of an administration.
 
 The administration has a text for each case, by language, as part of its release; where it has none
 the one of ``guidance.yaml`` stands in.
@@ -22,7 +22,7 @@ from ieim.pipeline.reply.reply import Reply
 UNCLEAR = "unclear"
 """The case of a message that is none of the others."""
 
-AT_A_LOSS = frozenset({"off_topic", UNCLEAR, "abuse"})
+NO_HELP = frozenset({"off_topic", UNCLEAR, "abuse"})
 """The cases whose text says that nothing can be done with the message: none to read in danger."""
 
 _SPOKEN = {"tl": "fil"}
@@ -55,41 +55,30 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     }
 
 
-class Told(NamedTuple):
-    """The texts that a model was given, by case: its only source. ``case`` is what the message is
-    as far as the search can tell."""
+class Texts(NamedTuple):
+    """The texts that a request has, by case. ``case`` is what the message is as far as the search
+    can tell."""
 
     case: str
     language: str
     texts: Mapping[str, str]
-
-    @property
-    def text(self) -> str:
-        """What the administration says to the message."""
-        return self.texts[self.case]
 
 
 def slot(
     release: Release, languages: Sequence[str], case: str, only: Collection[str] | None = None
 ) -> dict[str, Any]:
     """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases."""
-    told = texts(release, languages)
-    said = {name: each.text for name, each in told.items() if only is None or name in only}
-    return Told(case, told[case].language, said)._asdict()
-
-
-def sent(request: Mapping[str, Any] | None) -> Told | None:
-    """Return what :func:`slot` put into a request, None where it has none."""
-    found = (request or {}).get("guidance")
-    return None if found is None else Told(**found)
+    found = texts(release, languages)
+    sent = {name: each.text for name, each in found.items() if only is None or name in only}
+    return Texts(case, found[case].language, sent)._asdict()
 
 
 def chosen(reply: str, request: Mapping[str, Any]) -> str:
     """Return the text that is shown in place of a model's reply: the one that it repeats word for
     word, or else that of the case."""
-    given = Told(**request["guidance"])
-    repeated = {" ".join(text.split()): text for text in given.texts.values()}
-    return repeated.get(" ".join(reply.split()), given.text)
+    sent = Texts(**request["guidance"])
+    by_words = {" ".join(text.split()): text for text in sent.texts.values()}
+    return by_words.get(" ".join(reply.split()), sent.texts[sent.case])
 
 
 def check(
@@ -102,14 +91,16 @@ def check(
     """
     if not any(character.isalnum() for character in reply):
         return [Finding(Code.REPLY_EMPTY, path, "The reply has no words.")]
-    return [] if sent(request) else grounding.ungrounded(reply, every_text(release), release)
+    if request and "guidance" in request:
+        return []
+    return grounding.ungrounded(reply, every_text(release), release)
 
 
-def prepared(said: Reply, release: Release) -> bool:
+def is_prepared(reply: Reply, release: Release) -> bool:
     """Whether a reply is a text of the administration's, word for word."""
-    if said.kind != "guidance":
+    if reply.kind != "guidance":
         return False
-    return said.paragraphs in {tuple(paragraphs(text)) for text in every_text(release)}
+    return reply.paragraphs in {tuple(paragraphs(text)) for text in every_text(release)}
 
 
 def every_text(release: Release) -> list[str]:

@@ -1,16 +1,16 @@
 """Replies: what a citizen is shown, as data. No HTML; headings are the templates' business.
 
 On the low path every word comes from the release or is a gated entity of the citizen's own. On the
-high path a card of each cited service does, under a text of the model's, gated and stripped of its
-Markdown.
+high path a card of each cited service does, under a gated text that is stripped of its Markdown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+from ieim.pipeline.gate.subject import LIKE_THE_BEST
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.reply import template
@@ -28,9 +28,13 @@ from ieim.pipeline.reply.cards import (
     source,
 )
 from ieim.pipeline.reply.plain_text import paragraphs
+from ieim.pipeline.stages.base import Inputs
 
 Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""
+
+LEAST_PARTS: Final = 2
+"""A message that asks for one thing only has no part that could be left over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +56,19 @@ class Reply:
 
     ``language`` (ISO 639-1) is the citizen's, where that is not the one that the knowledge is
     written in; ``original`` names the parts that there are not in it: ``title``, ``lead``,
-    ``paragraphs``, the field of a section. ``notices`` stand above everything else; they are the
-    administration's own words, and no model's. ``still_about`` is the name of the talk's service
-    where the reply goes on with it, because the message named none. ``cards`` are the services of
-    an answer over several agencies, in its order, below its paragraphs; ``uncovered`` are the parts
-    of the message that nothing in the reply is about.
+    ``paragraphs``, the field of a section. ``notices`` are the administration's words above
+    everything else. ``still_about`` is the name of the talk's service where the reply goes on with
+    it, because the message named none. ``cards`` are the services of an answer over several
+    agencies, in its order; ``uncovered`` are the parts of the message that nothing in the reply is
+    about.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
-    title: str
-    lead: str
-    paragraphs: tuple[str, ...]
-    sections: tuple[Section, ...]
-    sources: tuple[Source, ...]
+    title: str = ""
+    lead: str = ""
+    paragraphs: tuple[str, ...] = ()
+    sections: tuple[Section, ...] = ()
+    sources: tuple[Source, ...] = ()
     language: str = ""
     original: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -75,24 +79,26 @@ class Reply:
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
 
-        What does not apply is not there (languages, notices, cards, what is folded or not covered):
-        so such a reply is the same as one that was stored before there was any.
+        What came later than the first six fields is there only where it applies, so that such a
+        reply is the same as one that was stored before.
         """
-        said = {"language": self.language, "original": list(self.original)}
-        notices = {"notices": [asdict(notice) for notice in self.notices]}
-        return {
+        data: dict[str, Any] = {
             "kind": self.kind,
             "title": self.title,
             "lead": self.lead,
             "paragraphs": list(self.paragraphs),
             "sections": [section.as_dict() for section in self.sections],
             "sources": [asdict(source) for source in self.sources],
-            **(said if self.language else {}),
-            **(notices if self.notices else {}),
-            **({"still_about": self.still_about} if self.still_about else {}),
-            **({"cards": [card.as_dict() for card in self.cards]} if self.cards else {}),
-            **({"uncovered": [list(span) for span in self.uncovered]} if self.uncovered else {}),
         }
+        if self.language:
+            data |= {"language": self.language, "original": list(self.original)}
+        optional = {
+            "notices": [asdict(notice) for notice in self.notices],
+            "still_about": self.still_about,
+            "cards": [card.as_dict() for card in self.cards],
+            "uncovered": [list(span) for span in self.uncovered],
+        }
+        return data | {name: value for name, value in optional.items() if value}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Reply:
@@ -122,12 +128,9 @@ class Reply:
         notices = (f"{notice.heading}: {notice.text}" for notice in self.notices)
         parts = [*notices, self.title, self.lead, *self.paragraphs, *_texts(self.sections)]
         for each in self.cards:
-            parts += [
-                f"{each.title} ({each.source.agency_name})",
-                each.lead,
-                *_texts(each.sections),
-            ]
-        return "\n\n".join(part for part in parts if part)
+            heading = f"{each.title} ({each.source.agency_name})"
+            parts += [heading, each.lead, *_texts(each.sections)]
+        return "\n\n".join(filter(None, parts))
 
 
 def _texts(sections: Sequence[Section]) -> Iterator[str]:
@@ -167,7 +170,6 @@ def render_service(
         kind="service",
         title=service.name,
         lead="" if first in FACTS else lead(service),
-        paragraphs=(),
         sections=shown,
         sources=(source(service, agency),),
     )
@@ -178,10 +180,7 @@ def render_answer(text: str, cited: Sequence[Service], release: Release) -> Repl
     services = dict.fromkeys(cited)
     return Reply(
         kind="answer",
-        title="",
-        lead="",
         paragraphs=tuple(paragraphs(text)),
-        sections=(),
         sources=tuple(source(service, release.agencies[service.agency]) for service in services),
     )
 
@@ -201,52 +200,42 @@ def render_several(
 
 def render_guidance(text: str) -> Reply:
     """Return the reply of a turn that is no inquiry: the gated ``text`` in paragraphs."""
-    return Reply(
-        kind="guidance",
-        title="",
-        lead="",
-        paragraphs=tuple(paragraphs(text)),
-        sections=(),
-        sources=(),
-    )
+    return Reply(kind="guidance", paragraphs=tuple(paragraphs(text)))
 
 
-def told_in(said: Reply, language: str, release: Release) -> Reply:
-    """Return ``said`` for a citizen who writes in ``language``, empty for that of the knowledge.
+def in_language(reply: Reply, language: str, release: Release) -> Reply:
+    """Return ``reply`` for a citizen who writes in ``language``, empty for that of the knowledge.
 
-    ``release`` is the one that it was made from, in ``language`` as far as it is. Of free text the
-    words themselves tell.
+    ``release`` is the one that it was made from, in ``language`` as far as it is. The language of
+    free text is detected.
     """
     if not language:
-        return said
+        return reply
     original: list[str] = []
-    if said.kind == "service":
-        key = (said.sources[0].agency_id, said.sources[0].service_key)
-        original += _not_translated(key, said.lead, said.sections, language, release)
-    if said.paragraphs and languages.unsupported("\n".join(said.paragraphs), {language}):
+    if reply.kind == "service":
+        original += _not_translated(reply.sources[0], reply, language, release)
+    if reply.paragraphs and languages.unsupported("\n".join(reply.paragraphs), {language}):
         original.append("paragraphs")
-    cards = tuple(_card_told_in(each, language, release) for each in said.cards)
-    return replace(said, language=language, original=tuple(original), cards=cards)
-
-
-def _card_told_in(said: Card, language: str, release: Release) -> Card:
-    key = (said.source.agency_id, said.source.service_key)
-    original = _not_translated(key, said.lead, said.sections, language, release)
-    return replace(said, original=tuple(original))
+    cards = tuple(
+        replace(each, original=tuple(_not_translated(each.source, each, language, release)))
+        for each in reply.cards
+    )
+    return replace(reply, language=language, original=tuple(original), cards=cards)
 
 
 def _not_translated(
-    key: tuple[str, str], lead: str, shown: Sequence[Section], language: str, release: Release
+    service: Source, shown: Reply | Card, language: str, release: Release
 ) -> Iterator[str]:
     """Yield the parts of a rendered service that are as they were written."""
+    key = (service.agency_id, service.service_key)
     of_release = release.language == language
     translated = release.translated.get(key, frozenset()) if of_release else frozenset()
     steps = any(step.strip() for step in release.services[key].how_to_apply)
     if "name" not in translated:
         yield "title"
-    if lead and ("how_to_apply" if steps else "overview") not in translated:
+    if shown.lead and ("how_to_apply" if steps else "overview") not in translated:
         yield "lead"
-    for section in shown:
+    for section in shown.sections:
         # A fee such as "MRK 45.00" is in every language.
         words = any(c.isalpha() and not c.isupper() for item in section.items for c in item)
         if section.field in AROUND:
@@ -255,3 +244,40 @@ def _not_translated(
             missing = section.field in SECTIONS and section.field not in translated
         if missing and (words or not translated):
             yield section.field
+
+
+def mark_continuation(reply: Reply, inputs: Inputs) -> Reply:
+    """Return ``reply`` with the name of the service that it is still about, where it goes on.
+
+    It goes on when its first source is the service of the last answer that had one, and the message
+    has not left the talk (:attr:`Inputs.new_subject`).
+    """
+    answered = [(i.get("agency"), i["service"]) for i in inputs.history if i.get("service")]
+    if not answered or not reply.sources:
+        return reply
+    first = reply.sources[0]
+    if (first.agency_id, first.service_key) != answered[-1] or inputs.new_subject:
+        return reply
+    return replace(reply, still_about=first.service_name)
+
+
+def mark_uncovered(reply: Reply, inputs: Inputs) -> Reply:
+    """Return ``reply`` with the parts of the message that none of its sources is about.
+
+    By the search's evidence, as in ``route.subject``: a source is about a part when it has a share
+    of what the release's best service has for that part alone. Spans are of the citizen's text as
+    sent, because a model may have been given another.
+    """
+    if not reply.sources:
+        return reply
+    parts = inputs.shortlist.parts(inputs.text)
+    if len(parts) < LEAST_PARTS:
+        return reply
+    services = inputs.context.release.services
+    cited = [services[source.agency_id, source.service_key] for source in reply.sources]
+    left = []
+    for part in parts:
+        scores, best = inputs.shortlist.evidence(inputs.text[part.start : part.end], cited)
+        if max(scores) < LIKE_THE_BEST * best or best <= 0:
+            left.append(inputs.context.original(part.start, part.end))
+    return replace(reply, uncovered=tuple(left))

@@ -1,4 +1,4 @@
-"""The low path's template: placeholders, and what stands behind each (DESIGN decision 11, §4).
+"""The low path's template: placeholders, and what stands behind each.
 
 A placeholder is a key whose value is the key itself in braces. Keys are ``service_<field>`` and
 ``agency_<field>`` for the fields of a bundle, ``category_value`` and ``entity_<type>``.
@@ -13,6 +13,7 @@ from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Agency, Service
+from ieim.pipeline.personal.redaction import PLACEHOLDER
 
 KEYS = (
     *(f"service_{field.name}" for field in fields(Service)),
@@ -21,7 +22,33 @@ KEYS = (
 )
 """The placeholders that a model may name."""
 
+EXTRACT = "extract"
+"""The contract of triage that finds entities."""
+ENTITY_PREFIX = "entity_"
+LONGEST_ENTITY = 60
+"""Code points of what is shown again: a name, a date, an amount, and no sentence that a message
+dictates."""
+
 _TOKEN = re.compile(r"\{([^{}]+)\}")
+
+
+def entities_by_type(extracted: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the first value of each type in a gated answer of extract, None for no answer.
+
+    Values are the citizen's own words, or masked; what stands for personal data, and what is too
+    long for a value, is left out.
+    """
+    found: dict[str, str] = {}
+    for entity in (extracted or {}).get("entities", ()):
+        value = entity["value_redacted"]
+        if value.strip() and len(value) <= LONGEST_ENTITY and not PLACEHOLDER.search(value):
+            found.setdefault(entity["entity_type"], value)
+    return found
+
+
+def names_entities(raw: str) -> bool:
+    """Whether an answer that nobody has judged yet may name an entity."""
+    return f'"{ENTITY_PREFIX}' in raw
 
 
 def resolve(
@@ -37,8 +64,8 @@ def resolve(
     A list keeps its items, anything else is one item; an empty field is ``()``. Unknown keys, and
     a category or entity that there is not, are left out.
     """
-    known = _known(service, agency, category_value, entities)
-    return {key: known[key] for key in placeholders if key in known}
+    values = _values(service, agency, category_value, entities)
+    return {key: values[key] for key in placeholders if key in values}
 
 
 def opening(rules: str) -> tuple[str, ...]:
@@ -57,43 +84,43 @@ def check(
     """Return ``template.unresolved`` for every placeholder, and every ``{token}`` in the rules,
     that nothing stands behind. ``template`` has the shape that the schema demands."""
     placeholders = template["placeholders"]
-    known = _known(service, agency, category_value, entities)
-    found = [
-        Finding(Code.TEMPLATE_UNRESOLVED, pointer("template", "placeholders", key), message)
+    values = _values(service, agency, category_value, entities)
+    faults: list[tuple[tuple[str, ...], str]] = [
+        (("template", "placeholders", str(key)), message)
         for key, value in placeholders.items()
-        if (message := _fault(key, value, known))
+        if (message := _fault(key, value, values))
     ]
-    return found + [
-        Finding(
-            Code.TEMPLATE_UNRESOLVED,
-            pointer("template", "rules"),
+    faults += [
+        (
+            ("template", "rules"),
             f"The rules use the token {token[:80]!r}, which is not among the placeholders.",
         )
         for token in opening(template["rules"])
         if token and token not in placeholders
     ]
+    return [Finding(Code.TEMPLATE_UNRESOLVED, pointer(*path), what) for path, what in faults]
 
 
-def _fault(key: str, value: Any, known: Mapping[str, tuple[str, ...]]) -> str | None:
-    if key in known:
+def _fault(key: str, value: Any, values: Mapping[str, tuple[str, ...]]) -> str | None:
+    if key in values:
         correct = value == f"{{{key}}}"
         return None if correct else f"The value of {key} must be exactly {{{key}}}."
     if key == "category_value":
         return "There is no selected category to put in for category_value."
-    if key.startswith("entity_"):
+    if key.startswith(ENTITY_PREFIX):
         return f"There is no accepted entity to put in for {key[:80]!r}."
     return f"There is no placeholder named {key[:80]!r}."
 
 
-def _known(
+def _values(
     service: Service, agency: Agency, category_value: str | None, entities: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    known = {**dict(_fields("service", service)), **dict(_fields("agency", agency))}
-    rest = {f"entity_{name}": value for name, value in entities.items()}
+    values = {**dict(_fields("service", service)), **dict(_fields("agency", agency))}
+    answers = {f"{ENTITY_PREFIX}{name}": value for name, value in entities.items()}
     if category_value is not None:
-        rest["category_value"] = category_value
+        answers["category_value"] = category_value
     # These are the answers of earlier stages: a blank one is none.
-    return known | {key: (value,) for key, value in rest.items() if value.strip()}
+    return values | {key: (value,) for key, value in answers.items() if value.strip()}
 
 
 def _fields(prefix: str, entry: Service | Agency) -> Iterator[tuple[str, tuple[str, ...]]]:

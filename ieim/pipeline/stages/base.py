@@ -153,7 +153,7 @@ class Claim:
     """An element of the answer that must stand in the citizen's own words.
 
     With a ``value`` it is a fact (an entity, a key): one place in the text. Without one it is a
-    label, which says something of the whole text: see :mod:`ieim.pipeline.evidence.pairing`.
+    label, which says something of the whole text: see :func:`ieim.pipeline.gate.gate.placed`.
     ``may_be_masked`` says whether the value may hide characters, of which nothing is then asked.
     """
 

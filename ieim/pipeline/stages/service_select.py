@@ -8,7 +8,7 @@ from typing import Any
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate import subject
 from ieim.pipeline.knowledge import Service
-from ieim.pipeline.reply import entities, template
+from ieim.pipeline.reply import template
 from ieim.pipeline.reply.reply import Reply, render_service
 from ieim.pipeline.stages.base import (
     Context,
@@ -116,7 +116,7 @@ def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]
         ("properties", "serviceSelection", "properties", "serviceKey"): keys,
         ("properties", "template", "properties", "placeholders"): [
             *template.KEYS,
-            *(f"{entities.PREFIX}{code}" for code in payload["entity_types"]),
+            *(f"{template.ENTITY_PREFIX}{code}" for code in payload["entity_types"]),
         ],
     }
 
@@ -132,6 +132,6 @@ STAGE = Stage(
     scores=_scores,
     semantics=_semantics,
     reply=_reply,
-    uses_entities=entities.may_name,
+    uses_entities=template.names_entities,
     enums=_enums,
 )

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.pipeline.gate.names import named
+from ieim.pipeline.gate.grounding import named
 from ieim.pipeline.knowledge import SERVICE_TEXTS, Release, Service, Translation
 from ieim.search import index_for
 from tests import bilingual

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ieim.pipeline.evidence.locating import locate, snippet_sha256
+from ieim.pipeline.evidence import locate, snippet_sha256
 
 CORPUS = Path(__file__).parents[4] / "shared" / "data" / "cases" / "evidence_offsets.jsonl"
 

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from ieim.pipeline.evidence.locating import Span, is_trivial, locate, locate_each, snippet_sha256
+from ieim.pipeline.evidence import Span, is_trivial, locate, locate_each, snippet_sha256
 
 SAME = [
     ("How much is a Visa?", "much is a Visa", "much is a Visa"),

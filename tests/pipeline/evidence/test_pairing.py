@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ieim.pipeline.evidence.locating import locate
+from ieim.pipeline.evidence import locate
 from tests.pipeline.build import judged, valid
 
 QUOTED = [

@@ -12,7 +12,7 @@ from itertools import pairwise
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from ieim.pipeline.evidence.locating import Span, contains_value, is_trivial, locate, locate_each
+from ieim.pipeline.evidence import Span, contains_value, is_trivial, locate, locate_each
 
 WORDS = [
     word

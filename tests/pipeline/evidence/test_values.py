@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ieim.pipeline.evidence.locating import contains_value
+from ieim.pipeline.evidence import contains_value
 
 STANDS = [
     ("my number is 1234 5678.", "12345678"),

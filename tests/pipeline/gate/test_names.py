@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from ieim.pipeline.gate.names import named, per_release
+from ieim.pipeline.gate.grounding import named, per_release
 from ieim.pipeline.knowledge import Agency, Release, Service
 
 AGENCIES = {

@@ -16,7 +16,7 @@ from ieim.pipeline.findings import Code
 from ieim.pipeline.gate.gate import judge
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, Shortlist
-from ieim.pipeline.reply.reply import Reply, render_answer, render_guidance, told_in
+from ieim.pipeline.reply.reply import Reply, in_language, render_answer, render_guidance
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.work import Answered, Held, Outcome, Turn
@@ -132,17 +132,17 @@ def test_it_keeps_its_languages_in_its_json_values() -> None:
 def test_it_hears_which_language_free_text_is_in(text: str, original: tuple[str, ...]) -> None:
     service = FRENCH.services["garden", "rent-plot"]
     for said in (render_answer(text, [service], FRENCH), render_guidance(text)):
-        assert told_in(said, "fr", FRENCH).original == original
-        assert told_in(said, "", FRENCH) is said
+        assert in_language(said, "fr", FRENCH).original == original
+        assert in_language(said, "", FRENCH) is said
 
 
 def test_it_takes_no_translation_for_another_languages() -> None:
     """A German question over a release with French: nothing of it is in German."""
     said = answered(bilingual.PLOT_IN_ENGLISH, "")
-    assert told_in(said, "de", RELEASE).original[:2] == ("title", "lead")
+    assert in_language(said, "de", RELEASE).original[:2] == ("title", "lead")
     # Even where the view that it was made from is a French one.
     french = answered(bilingual.PLOT, "fr")
-    assert told_in(replace(french, original=()), "de", FRENCH).original[:2] == ("title", "lead")
+    assert in_language(replace(french, original=()), "de", FRENCH).original[:2] == ("title", "lead")
 
 
 def test_it_holds_a_language_that_nobody_writes_in_for_it() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ieim.pipeline.findings import Code
 from ieim.pipeline.reply.cards import Section
-from ieim.pipeline.reply.entities import by_type
+from ieim.pipeline.reply.template import entities_by_type
 from ieim.pipeline.work import Answered, NeedsReview
 from tests.pipeline.build import valid
 from tests.pipeline.drive import MemoryStore, ScriptedModel, payload, run
@@ -95,5 +95,5 @@ def test_the_first_of_a_type_is_meant_and_no_placeholder(
     values: list[str], shown: dict[str, str]
 ) -> None:
     found = [{"entity_type": "date", "value_redacted": value} for value in values]
-    assert by_type({"entities": found}) == shown
-    assert by_type(None) == {}
+    assert entities_by_type({"entities": found}) == shown
+    assert entities_by_type(None) == {}

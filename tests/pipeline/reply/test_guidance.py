@@ -160,9 +160,9 @@ def test_a_model_is_given_the_texts_of_the_release() -> None:
 
 def test_it_knows_a_text_of_the_administrations_word_for_word() -> None:
     release = replace(RELEASE, texts=OWN)
-    assert guidance.prepared(render_guidance(OWN[0].text), release)
-    assert guidance.prepared(render_guidance(GREETING), release)
-    assert not guidance.prepared(
+    assert guidance.is_prepared(render_guidance(OWN[0].text), release)
+    assert guidance.is_prepared(render_guidance(GREETING), release)
+    assert not guidance.is_prepared(
         render_guidance("Hello. You can ask here about permits. What do you need?"), release
     )
-    assert not guidance.prepared(replace(render_guidance(GREETING), kind="answer"), release)
+    assert not guidance.is_prepared(replace(render_guidance(GREETING), kind="answer"), release)

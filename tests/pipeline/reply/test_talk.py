@@ -9,8 +9,7 @@ import pytest
 
 from ieim.pipeline.ports import Shortlist
 from ieim.pipeline.reply.cards import Source
-from ieim.pipeline.reply.reply import Reply
-from ieim.pipeline.reply.talk import going_on
+from ieim.pipeline.reply.reply import Reply, mark_continuation
 from ieim.pipeline.stages.base import Context, Inputs
 
 VISA = Source("immigration", "Immigration Office", "extend", "Extend a tourist visa", "")
@@ -62,14 +61,14 @@ def test_it_goes_on_with_the_service_of_the_last_answer(
     history: list[dict[str, str]], sources: list[Source], still_about: str
 ) -> None:
     reply = said(*sources)
-    found = going_on(reply, inputs(history, Leaving(leaves=False)))
+    found = mark_continuation(reply, inputs(history, Leaving(leaves=False)))
     assert found.still_about == still_about
-    assert going_on(reply, inputs(history, Leaving(leaves=True))) == reply
+    assert mark_continuation(reply, inputs(history, Leaving(leaves=True))) == reply
 
 
 def test_it_searches_only_where_that_can_matter() -> None:
     search = Leaving(leaves=False)
-    going_on(said(OTHER), inputs([HERS, TOLD], search))
+    mark_continuation(said(OTHER), inputs([HERS, TOLD], search))
     assert search.asked == []
 
 
@@ -77,5 +76,5 @@ def test_a_reply_that_goes_on_with_nothing_is_stored_as_ever() -> None:
     reply = said(VISA)
     assert "still_about" not in reply.as_dict()
     assert Reply.from_dict(reply.as_dict()) == reply
-    on = going_on(reply, inputs([HERS, TOLD], Leaving(leaves=False)))
+    on = mark_continuation(reply, inputs([HERS, TOLD], Leaving(leaves=False)))
     assert Reply.from_dict(on.as_dict()) == on

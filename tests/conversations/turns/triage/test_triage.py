@@ -13,8 +13,7 @@ from conversations import selectors
 from conversations.models import Reply, Stage, Turn
 from conversations.turns import running, services
 from ieim.audit.models import AuditEvent
-from ieim.pipeline import results
-from ieim.pipeline.evidence import locating
+from ieim.pipeline import evidence, results
 from review.models import Priority, ReviewItem
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
@@ -62,8 +61,8 @@ def test_it_stores_what_triage_found_with_spans_of_the_citizens_text(ask: Ask) -
     spans = [*found["product_line"]["spans"], *found["urgency"]["spans"]]
     assert spans
     for span in spans:
-        where = locating.Span(span["start"], span["end"], 1)
-        assert span["snippet_sha256"] == locating.snippet_sha256(VISA, where)
+        where = evidence.Span(span["start"], span["end"], 1)
+        assert span["snippet_sha256"] == evidence.snippet_sha256(VISA, where)
         assert span["quote"] in VISA
 
 
