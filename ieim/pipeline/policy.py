@@ -85,7 +85,7 @@ def _says_nothing_in_danger(reply: Reply, turn: Turn, inputs: Inputs) -> bool:
     signs = bool(risk.shown(turn.risks, release.labels.get("risk_flags", {})))
     if reply.kind == "guidance":
         case = guidance.UNCLEAR if turn.again else inputs.shortlist.case(turn.text)
-        return turn.in_danger or ((signs or turn.helped) and case in guidance.AT_A_LOSS)
+        return turn.in_danger or ((signs or turn.helped) and case in guidance.NO_HELP)
     if not (reply.still_about and (signs or turn.in_danger)):
         return False
     source = reply.sources[0]

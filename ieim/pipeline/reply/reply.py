@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ieim.pipeline.gate.subject import LIKE_THE_BEST
 from ieim.pipeline.knowledge import Agency, Release, Service
@@ -28,7 +28,9 @@ from ieim.pipeline.reply.cards import (
     source,
 )
 from ieim.pipeline.reply.plain_text import paragraphs
-from ieim.pipeline.stages.base import Inputs
+
+if TYPE_CHECKING:
+    from ieim.pipeline.stages.base import Inputs
 
 Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""
