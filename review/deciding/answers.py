@@ -22,8 +22,7 @@ from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate import gate, strict_json
-from ieim.pipeline.gate.gate import Judgement
-from ieim.pipeline.gate.gate import Evidence, EvidenceDict
+from ieim.pipeline.gate.gate import Evidence, EvidenceDict, Judgement
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.results import Result

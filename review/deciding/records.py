@@ -16,8 +16,7 @@ from ieim.audit.models import AuditEvent
 from ieim.people.models import User
 from ieim.pipeline.canonical import digest, dumps
 from ieim.pipeline.gate import strict_json
-from ieim.pipeline.gate.gate import with_two_decimals
-from ieim.pipeline.gate.gate import EvidenceDict
+from ieim.pipeline.gate.gate import EvidenceDict, with_two_decimals
 from review.audited import DECISION
 from review.models import Action, Decision, ReviewItem
 
