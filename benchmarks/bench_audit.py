@@ -30,9 +30,8 @@ django.setup()
 from django.db import connection, models, transaction
 from django.utils import timezone
 
-from ieim.audit.canonical import canonical
+from ieim.audit.canonical import JSONValue, canonical
 from ieim.audit.services import record
-from ieim.audit.types import JSONValue
 from ieim.audit.verify import reading, verify_all
 
 ROUNDS = 10

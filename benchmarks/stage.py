@@ -75,7 +75,7 @@ def measure() -> list[tuple[str, float, str, float]]:
     from django.db import connection, transaction
 
     from ieim.audit import services as audit
-    from ieim.audit.types import JSONValue
+    from ieim.audit.canonical import JSONValue
     from ieim.pipeline import contract as contracts
     from ieim.pipeline.gate import gate
     from ieim.pipeline.knowledge import Release

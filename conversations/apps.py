@@ -18,8 +18,8 @@ class ConversationsConfig(AppConfig):
 
         from conversations import framing
         from conversations.record import audited, calls
-        from ieim.audit import vouching
+        from ieim.audit.audited import register, register_check
 
-        vouching.register(*audited.KINDS)
-        vouching.register_check(calls.artifact_faults)
+        register(*audited.KINDS)
+        register_check(calls.artifact_faults)
         check_request_enabled.connect(framing.is_allowed_origin)

@@ -13,9 +13,10 @@ class ReviewConfig(AppConfig):
 
     def ready(self) -> None:
         """Let the audit record vouch for the rows of this app, and be searched by what it names."""
-        from ieim.audit import admin, vouching
+        from ieim.audit import admin
+        from ieim.audit.audited import register
         from review import audited
         from review.queue import filters
 
         admin.find_by(filters.chain_of)
-        vouching.register(*audited.KINDS)
+        register(*audited.KINDS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db.migrations.operations import RunPython
 
+from ieim.audit.audited import ERASED, AuditedModel
 from ieim.audit.triggers import Guard, ended_by, guarded
-from ieim.audit.vouching import ERASED, Vouched
 from review.models import Decision, ReviewItem, SignOff
 
 _SESSION = (
@@ -26,13 +26,13 @@ GUARDS = {
     )
 }
 
-ITEM = Vouched(
+ITEM = AuditedModel(
     "review_item",
     ReviewItem.objects.all,
     ("id", "turn_id", "stage", "opened_at"),
     chain="turn__session_id",
 )
-DECISION = Vouched(
+DECISION = AuditedModel(
     "decision",
     Decision.objects.all,
     (
@@ -41,7 +41,7 @@ DECISION = Vouched(
     ),
     chain="item__turn__session_id",
 )
-SIGN_OFF = Vouched(
+SIGN_OFF = AuditedModel(
     "sign_off",
     SignOff.recorded.all,
     ("item_id", "agency", "by_id", "reason", "at", "stands"),

@@ -1,4 +1,4 @@
-"""The rows of conversations that audit events vouch for (see :mod:`ieim.audit.vouching`).
+"""The rows of conversations that audit events vouch for (see :mod:`ieim.audit.audited`).
 
 ``columns`` are what is hashed. A column that is neither there nor in :data:`MAY_CHANGE` has not
 been thought about, and a test says so. A kind whose columns change needs a new name: what older
@@ -27,7 +27,7 @@ from conversations.models import (
     Turn,
 )
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
-from ieim.audit.vouching import Vouched
+from ieim.audit.audited import AuditedModel
 
 _ENDED = {status.value for status in (*DONE_STAGE_STATUSES, StageStatus.NEEDS_REVIEW)}
 _ANSWER = ("output", "state_merge", "result")
@@ -61,7 +61,7 @@ def _of_attempt(attempt: Attempt) -> dict[str, Any]:
     return {} if count is None else {"cached_tokens": count}
 
 
-TURN = Vouched(
+TURN = AuditedModel(
     "turn",
     Turn.objects.all,
     (
@@ -71,7 +71,7 @@ TURN = Vouched(
     chain="session_id",
     tombstone=_is_erased,
 )
-STAGE = Vouched(
+STAGE = AuditedModel(
     "stage",
     lambda: Stage.objects.prefetch_related("spans"),
     ("turn_id", "contract", "order", "round", "findings", *_ANSWER),
@@ -79,7 +79,7 @@ STAGE = Vouched(
     more=_of_stage,
     blank=_is_blank,
 )
-ATTEMPT = Vouched(
+ATTEMPT = AuditedModel(
     "attempt",
     Attempt.objects.all,
     (
@@ -91,16 +91,16 @@ ATTEMPT = Vouched(
     chain="stage__turn__session_id",
     more=_of_attempt,
 )
-SPAN = Vouched(
+SPAN = AuditedModel(
     "span",
     EvidenceSpan.recorded.all,
     ("stage_id", "path", "source", "start", "end", "quote", "snippet_sha256", "occurrences"),
     chain="stage__turn__session_id",
 )
-REPLACEMENT = Vouched(
+REPLACEMENT = AuditedModel(
     "replacement", Replacement.objects.all, ("turn_id", "by_id"), chain="turn__session_id"
 )
-CHOICE = Vouched(
+CHOICE = AuditedModel(
     "choice",
     Choice.objects.all,
     (
@@ -109,29 +109,29 @@ CHOICE = Vouched(
     ),
     chain="turn__session_id",
 )
-REPLY = Vouched(
+REPLY = AuditedModel(
     "reply",
     lambda: Reply.objects.prefetch_related("citations"),
     ("turn_id", "origin", "body", "marked", "model", "created_at"),
     chain="turn__session_id",
     more=_of_reply,
 )
-RATING = Vouched(
+RATING = AuditedModel(
     "rating", Rating.objects.all, ("reply_id", "useful", "at"), chain="reply__turn__session_id"
 )
-FEEDBACK = Vouched(
+FEEDBACK = AuditedModel(
     "feedback",
     Feedback.objects.all,
     ("reply_id", "reason", "text", "at"),
     chain="reply__turn__session_id",
 )
-CORRECTION = Vouched(
+CORRECTION = AuditedModel(
     "correction",
     Correction.objects.all,
     ("session_id", "turn_id", "notice_id", "text_sha256", "created_at"),
     chain="session_id",
 )
-NOTICE = Vouched(
+NOTICE = AuditedModel(
     "correction_notice",
     CorrectionNotice.objects.all,
     (
@@ -139,7 +139,7 @@ NOTICE = Vouched(
         *("text_sha256", "total", "created_at", "created_by_id"),
     ),
 )
-PERSON = Vouched(
+PERSON = AuditedModel(
     "person_request",
     PersonRequest.objects.all,
     # Not the contact: a digest of a telephone number is soon undone, and the record is for good.
@@ -149,19 +149,19 @@ PERSON = Vouched(
     ),
     chain="session_id",
 )
-TAKEOVER = Vouched(
+TAKEOVER = AuditedModel(
     "takeover",
     Takeover.objects.all,
     ("id", "session_id", "item", "by_id", "since", "ended_at", "ended"),
     chain="session_id",
 )
-LINE = Vouched(
+LINE = AuditedModel(
     "line",
     Line.objects.all,
     ("id", "session_id", "takeover_id", "after", "kind", "text", "at"),
     chain="session_id",
 )
-MAIL = Vouched(
+MAIL = AuditedModel(
     "mail_request",
     MailRequest.objects.all,
     # Neither the address nor its digest: addresses are soon guessed.

@@ -15,8 +15,8 @@ from django.db.models import Exists, OuterRef
 
 from conversations.models import Artifact, Attempt, Stage, Turn, Unused
 from ieim.audit import services as audit
+from ieim.audit.audited import Discrepancy, Fault
 from ieim.audit.comparing import of_store
-from ieim.audit.vouching import Discrepancy, Fault
 from ieim.pipeline.budget import Count
 from ieim.pipeline.contract import Contract, without_examples
 from ieim.pipeline.ports import ModelAnswer, ModelRequest

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from django.db.migrations.operations import RunPython
 
+from ieim.audit.audited import ERASED
 from ieim.audit.triggers import Guard, ended_by, guarded
-from ieim.audit.vouching import ERASED
 
 _PENDING = "('queued', 'running', 'awaiting_model')"
 _OF_TURN = "SELECT session_id FROM conversations_turn WHERE id = OLD.turn_id"

@@ -30,7 +30,7 @@ from conversations.models import (
 from conversations.states import TurnState
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
-from ieim.audit.vouching import ERASED
+from ieim.audit.audited import ERASED
 
 _ERASED = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""

@@ -23,7 +23,7 @@ from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, moves
 from conversations.turns.leases import renew_lease
 from ieim.audit import services as audit
-from ieim.audit.types import Row
+from ieim.audit.canonical import Row
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import Code, Finding

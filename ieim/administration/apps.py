@@ -15,6 +15,6 @@ class AdministrationConfig(AppConfig):
     def ready(self) -> None:
         """Register the audited rows of this app."""
         from ieim.administration import audited
-        from ieim.audit import vouching
+        from ieim.audit.audited import register
 
-        vouching.register(*audited.KINDS)
+        register(*audited.KINDS)

@@ -1,17 +1,17 @@
-"""The audited rows of the settings (see :mod:`ieim.audit.vouching`)."""
+"""The audited rows of the settings (see :mod:`ieim.audit.audited`)."""
 
 from __future__ import annotations
 
 from ieim.administration.models import Logo, Section
-from ieim.audit.vouching import Vouched
+from ieim.audit.audited import AuditedModel
 
-SECTION = Vouched(
+SECTION = AuditedModel(
     "administration_section",
     Section.objects.all,
     ("name", "content", "sha256", "version", "changed_at", "changed_by_id"),
     blank=lambda section: section.version == 0 and not section.content,
 )
-LOGO = Vouched(
+LOGO = AuditedModel(
     "administration_logo",
     Logo.objects.all,
     ("sha256", "media_type", "content", "added_at"),

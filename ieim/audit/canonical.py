@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import sha256
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import rfc8785
 
-from ieim.audit.types import JSONValue
+JSONValue: TypeAlias = (
+    bool | int | float | str | Sequence["JSONValue"] | Mapping[str, "JSONValue"] | None
+)
+"""What a payload may hold. Decimals, dates and UUIDs are converted by the caller."""
 
+Row: TypeAlias = tuple[str, str, str]
+"""A stored row that an event vouches for: its kind, its id, the digest of its content."""
 MAX_PAYLOAD_BYTES = 64 * 1024
 MAX_DEPTH = 32
 MAX_INTEGER = 2**53 - 1

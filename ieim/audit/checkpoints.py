@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
-from ieim.audit.canonical import canonical, instant
+from ieim.audit.canonical import JSONValue, canonical, instant
 from ieim.audit.models import (
     SYSTEM_CHAIN,
     AuditCheckpoint,
@@ -24,7 +24,6 @@ from ieim.audit.models import (
     CheckpointHead,
 )
 from ieim.audit.services import lock_head, record_system
-from ieim.audit.types import JSONValue
 
 KIND = "audit.checkpoint"
 """The kind of the event that each checkpoint leaves in the system chain."""

@@ -9,9 +9,9 @@ from django.db import DatabaseError, transaction
 from django.db.models import Exists, Model, OuterRef
 
 from ieim.audit import verify
+from ieim.audit.audited import AuditedModel, Discrepancy, Expected, Fault, Key, checks, registered
 from ieim.audit.models import AuditEvent, AuditHead
 from ieim.audit.verify import ChainReport
-from ieim.audit.vouching import Discrepancy, Expected, Fault, Key, Vouched, checks, registered
 
 CHAINS, ROWS = 200, 4000
 """Chains, and rows that they vouch for, that are compared at once."""
@@ -77,28 +77,28 @@ def compare(reports: Sequence[ChainReport]) -> Iterator[Discrepancy]:
             left[UUID(report.chain)] = dict(report.rows)
         except ValueError:
             continue  # A chain's id that is none: its report says so.
-    for vouched in registered():
+    for model in registered():
         try:
-            yield from _of_kind(vouched, left)
+            yield from _of_kind(model, left)
         except _UNREADABLE:
             for chain in left:
-                yield from _of_one_chain(vouched, chain, left[chain])
+                yield from _of_one_chain(model, chain, left[chain])
     for chain, expected in left.items():
         for kind, id_ in expected:
             yield _found(chain, kind, id_, Fault.MISSING)
 
 
-def _of_kind(vouched: Vouched, left: dict[UUID, Expected]) -> list[Discrepancy]:
+def _of_kind(model: AuditedModel, left: dict[UUID, Expected]) -> list[Discrepancy]:
     """Compare all rows of a kind, and strike out of ``left`` what was there."""
     found = []
     seen: set[tuple[UUID, Key]] = set()
-    for chain, row in vouched.of_chains(list(left)):
-        key = (vouched.kind, str(row.pk))
+    for chain, row in model.of_chains(list(left)):
+        key = (model.kind, str(row.pk))
         # SQLite can hold one UUID in two spellings: the second row is not the one recorded.
         if key not in left[chain] or (chain, key) in seen:
-            fault = None if vouched.blank(row) else Fault.UNVOUCHED
+            fault = None if model.blank(row) else Fault.UNVOUCHED
         else:
-            fault = _fault(vouched, row, left[chain][key])
+            fault = _fault(model, row, left[chain][key])
         seen.add((chain, key))
         if fault is not None:
             found.append(_found(chain, *key, fault))
@@ -107,30 +107,30 @@ def _of_kind(vouched: Vouched, left: dict[UUID, Expected]) -> list[Discrepancy]:
     return found
 
 
-def _fault(vouched: Vouched, row: Model, recorded: str | None) -> Fault | None:
+def _fault(model: AuditedModel, row: Model, recorded: str | None) -> Fault | None:
     if recorded is None:
-        assert vouched.tombstone is not None  # noqa: S101 - only such rows are left
-        return None if vouched.tombstone(row) else Fault.UNVOUCHED
-    return None if vouched.row(row)[2] == recorded else Fault.CHANGED
+        assert model.tombstone is not None  # noqa: S101 - only such rows are left
+        return None if model.tombstone(row) else Fault.UNVOUCHED
+    return None if model.row(row)[2] == recorded else Fault.CHANGED
 
 
-def _of_one_chain(vouched: Vouched, chain: UUID, left: Expected) -> list[Discrepancy]:
+def _of_one_chain(model: AuditedModel, chain: UUID, left: Expected) -> list[Discrepancy]:
     """Compare a kind of which something cannot be read: row by row in the chain that has it."""
     try:
-        return _of_kind(vouched, {chain: left})
+        return _of_kind(model, {chain: left})
     except _UNREADABLE:
-        found = [*_one_by_one(vouched, chain, left)]
+        found = [*_one_by_one(model, chain, left)]
         unreadable = any(each.fault is Fault.UNREADABLE for each in found)
-        return found if unreadable else [*found, _found(chain, vouched.kind, "?", Fault.UNREADABLE)]
+        return found if unreadable else [*found, _found(chain, model.kind, "?", Fault.UNREADABLE)]
 
 
-def _one_by_one(vouched: Vouched, chain: UUID, left: Expected) -> Iterator[Discrepancy]:
-    for kind, id_ in [key for key in left if key[0] == vouched.kind]:
+def _one_by_one(model: AuditedModel, chain: UUID, left: Expected) -> Iterator[Discrepancy]:
+    for kind, id_ in [key for key in left if key[0] == model.kind]:
         try:
-            row = vouched.rows().filter(pk=id_).first()
+            row = model.rows().filter(pk=id_).first()
             if row is None:
                 continue
-            fault = _fault(vouched, row, left[(kind, id_)])
+            fault = _fault(model, row, left[(kind, id_)])
         except _UNREADABLE:
             fault = Fault.UNREADABLE
         del left[(kind, id_)]
@@ -140,12 +140,12 @@ def _one_by_one(vouched: Vouched, chain: UUID, left: Expected) -> Iterator[Discr
 
 def _without_events() -> Iterator[UUID]:
     """Yield the ids of sessions whose rows no chain tells of."""
-    for vouched in registered():
+    for model in registered():
         # What hangs on a row of another kind is found with that one's session.
-        if vouched.chain and "__" not in vouched.chain:
-            told = AuditEvent.objects.filter(chain=OuterRef(vouched.chain))
-            bare = vouched.rows().order_by().filter(~Exists(told))
-            yield from bare.values_list(vouched.chain, flat=True).distinct()
+        if model.chain and "__" not in model.chain:
+            told = AuditEvent.objects.filter(chain=OuterRef(model.chain))
+            bare = model.rows().order_by().filter(~Exists(told))
+            yield from bare.values_list(model.chain, flat=True).distinct()
 
 
 def _found(chain: UUID, kind: str, id_: str, fault: Fault) -> Discrepancy:

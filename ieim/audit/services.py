@@ -9,9 +9,17 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from ieim.audit.canonical import GENESIS, PayloadError, canonical, check_text, event_hash, instant
+from ieim.audit.canonical import (
+    GENESIS,
+    JSONValue,
+    PayloadError,
+    Row,
+    canonical,
+    check_text,
+    event_hash,
+    instant,
+)
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
-from ieim.audit.types import JSONValue, Row
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _ACTOR = re.compile(r"citizen|system|staff:.+", re.DOTALL)
@@ -35,8 +43,8 @@ def record(
 
     ``kind`` is lower-case words with dots (``turn.received``), ``actor`` is ``citizen``, ``system``
     or ``staff:<username>``. ``payload`` carries ids, codes, digests and counts, never a citizen's
-    words. ``rows`` are the stored rows that the event vouches for from now on, as
-    :meth:`ieim.audit.vouching.Vouched.row` gives them; they become the payload's ``rows``. Until
+    words. ``rows`` are the stored rows that the event vouches for, as
+    :meth:`~ieim.audit.audited.AuditedModel.row` gives them, the payload's ``rows``. Until
     the transaction ends, other writers of the same chain wait. Returns the (first) event.
 
     Raises :class:`RuntimeError` outside ``transaction.atomic()``: the event and what it tells of

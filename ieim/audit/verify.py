@@ -19,9 +19,9 @@ from django.db.models import BinaryField, Exists, Func, OuterRef, Q, QuerySet, S
 from django.db.models.expressions import Combinable
 from django.db.models.sql.compiler import SQLCompiler
 
+from ieim.audit.audited import Expected, note
 from ieim.audit.canonical import GENESIS, event_hash, instant
 from ieim.audit.models import AuditEvent, AuditHead, CheckpointHead
-from ieim.audit.vouching import Expected, note
 
 
 class Break(StrEnum):

@@ -16,7 +16,7 @@ class KnowledgeConfig(AppConfig):
 
     def ready(self) -> None:
         """Let the audit record vouch for the rows of this app."""
-        from ieim.audit import vouching
-        from ieim.knowledge import vouched
+        from ieim.audit.audited import register
+        from ieim.knowledge import audited
 
-        vouching.register(*vouched.KINDS)
+        register(*audited.KINDS)

@@ -16,9 +16,9 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils.translation import gettext
 
+from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
-from ieim.audit.types import JSONValue
 from ieim.people.accounts import Account, account_of, names_of, why_not
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS

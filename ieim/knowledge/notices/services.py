@@ -8,8 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from ieim.audit.canonical import JSONValue
 from ieim.audit.services import record_system
-from ieim.audit.types import JSONValue
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import Directive
 from ieim.knowledge.notices.selectors import may_change

@@ -11,9 +11,9 @@ from django.utils.translation import gettext
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge import selectors
+from ieim.knowledge.audited import published
 from ieim.knowledge.bundles.bundle import BundleError
 from ieim.knowledge.models import Publication, Release
-from ieim.knowledge.vouched import published
 from ieim.people.models import User
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import Service

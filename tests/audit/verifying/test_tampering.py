@@ -15,9 +15,9 @@ from django.db import connection, transaction
 from pytest_django import DjangoDbBlocker
 
 from conversations.models import Attempt, Turn
+from ieim.audit.audited import registered
 from ieim.audit.checkpoints import take_checkpoint
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
-from ieim.audit.vouching import registered
 from tests.audit import office
 from tests.audit.owner import rewind, triggers_lifted
 from tests.audit.tampering import (

@@ -14,7 +14,7 @@ from django.db import IntegrityError, connection, models, transaction
 from conversations.models import Attempt, EvidenceSpan, Reply, Turn
 from conversations.record import guards
 from conversations.turns import erasing
-from ieim.audit import vouching
+from ieim.audit.audited import registered
 from ieim.audit.triggers import names
 from ieim.studio.recall import services as sending
 from review import audited as record
@@ -145,7 +145,7 @@ def test_it_has_every_trigger() -> None:
 
 
 def test_every_column_is_vouched_for_or_may_change() -> None:
-    for vouched in vouching.registered():
+    for vouched in registered():
         model = vouched.rows().model
         columns = {field.attname for field in model._meta.concrete_fields}
         unseen = MAY_CHANGE_UNSEEN.get(vouched.kind, set()) | {"id"}

@@ -12,9 +12,9 @@ from django.db import connection
 
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.knowledge import selectors
+from ieim.knowledge.audited import PUBLICATION, RELEASE
 from ieim.knowledge.bundles.bundle import Bundle, default_labels, read_bundle
 from ieim.knowledge.models import Publication, Release
-from ieim.knowledge.vouched import PUBLICATION, RELEASE
 from ieim.people.models import User
 from ieim.studio.drafts import publishing, services
 from ieim.studio.drafts import selectors as drafts

@@ -14,11 +14,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from tqdm import tqdm
 
+from ieim.audit.audited import Discrepancy
 from ieim.audit.checkpoints import expected, faults, summary
 from ieim.audit.comparing import Comparison, second_look
 from ieim.audit.models import AuditCheckpoint, AuditEvent
 from ieim.audit.verify import ChainReport, reading, verify, verify_all
-from ieim.audit.vouching import Discrepancy
 
 
 class Command(BaseCommand):

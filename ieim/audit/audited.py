@@ -18,9 +18,8 @@ from uuid import UUID
 
 from django.db.models import F, Model, QuerySet
 
-from ieim.audit.canonical import instant
+from ieim.audit.canonical import Row, instant
 from ieim.audit.models import SYSTEM_CHAIN
-from ieim.audit.types import Row
 from ieim.pipeline.canonical import digest
 
 ERASED = "session.erased"
@@ -57,7 +56,7 @@ class Discrepancy:
 
 
 @dataclass(frozen=True, slots=True)
-class Vouched:
+class AuditedModel:
     """A kind of row that events vouch for.
 
     ``rows`` gives all stored ones. ``columns`` are what never changes without an event, ``more``
@@ -92,14 +91,14 @@ class Vouched:
         yield from ((row.of_chain, row) for row in found.iterator(chunk_size=self.chunk))
 
 
-_registered: dict[str, Vouched] = {}
+_registered: dict[str, AuditedModel] = {}
 Check = Callable[[], Iterable[Discrepancy]]
 _checks: list[Check] = []
 
 
-def register(*kinds: Vouched) -> None:
+def register(*kinds: AuditedModel) -> None:
     """Let the record vouch for kinds of rows; called by each app when it is ready."""
-    _registered.update((vouched.kind, vouched) for vouched in kinds)
+    _registered.update((model.kind, model) for model in kinds)
 
 
 def register_check(check: Check) -> None:
@@ -108,7 +107,7 @@ def register_check(check: Check) -> None:
         _checks.append(check)
 
 
-def registered() -> Sequence[Vouched]:
+def registered() -> Sequence[AuditedModel]:
     """Return every kind that the record vouches for."""
     return tuple(_registered.values())
 

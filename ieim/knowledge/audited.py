@@ -1,20 +1,20 @@
-"""The rows of the knowledge that audit events vouch for (see :mod:`ieim.audit.vouching`)."""
+"""The rows of the knowledge that audit events vouch for (see :mod:`ieim.audit.audited`)."""
 
 from __future__ import annotations
 
-from ieim.audit.types import Row
-from ieim.audit.vouching import Vouched
+from ieim.audit.audited import AuditedModel
+from ieim.audit.canonical import Row
 from ieim.knowledge.models import Publication, Release
 from ieim.pipeline.canonical import digest
 
-RELEASE = Vouched(
+RELEASE = AuditedModel(
     "release",
     Release.objects.all,
     ("number", "sha256", "note", "created_at", "created_by_id"),
     more=lambda release: {"content_sha256": digest(release.content)},
     chunk=1,
 )
-PUBLICATION = Vouched(
+PUBLICATION = AuditedModel(
     "publication",
     Publication.objects.all,
     ("id", "release_id", "published_at", "published_by_id"),
