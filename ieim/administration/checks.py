@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from holidays import list_supported_countries
 
 from ieim.administration import contrast, hours, languages
-from ieim.knowledge.notices.texts import BadText, plain_text
+from ieim.knowledge.notices.services import BadText, plain_text
 
 Check = Callable[[str], str]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
-from ieim.knowledge.bundles.cells import csv_lines
+from ieim.knowledge.bundles.formats import csv_lines
 from review.metrics.figures import (
     Figures,
     by_person,

@@ -14,8 +14,7 @@ from ieim.audit.models import AuditEvent
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.models import Directive
 from ieim.knowledge.notices import selectors, services
-from ieim.knowledge.notices.services import Refused, add, end
-from ieim.knowledge.notices.texts import BadText, plain_text
+from ieim.knowledge.notices.services import BadText, Refused, add, end, plain_text
 from ieim.people.roles import Role
 from ieim.pipeline.reply.cards import Source
 from ieim.pipeline.reply.reply import Notice

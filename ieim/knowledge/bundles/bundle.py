@@ -12,8 +12,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from ieim.knowledge.bundles.checks import check_row, dangling, duplicates, flagless
-from ieim.knowledge.bundles.columns import EXAMPLES_LIMIT, Values, opens
+from ieim.knowledge.bundles.columns import (
+    EXAMPLES_LIMIT,
+    Values,
+    check_row,
+    dangling,
+    duplicates,
+    flagless,
+    opens,
+)
 from ieim.knowledge.bundles.formats import READERS, Reader, read_yaml_bundle
 from ieim.knowledge.bundles.rows import (
     OPTIONAL,

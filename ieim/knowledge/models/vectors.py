@@ -6,10 +6,11 @@ from django.db import models
 
 
 class Vector(models.Model):
-    """The vector of one text: any release that has the text uses it.
+    """The vector of one text, which every release that has the text uses.
 
     ``sha256`` is the lower-case hex digest of the text's UTF-8, ``value`` float32 numbers, little
-    end first. All of it can be computed again: deleting rows loses nothing but time.
+    end first. What was trained with vectors is kept here too, under the digest of its name.
+    Deleting rows loses nothing but time.
     """
 
     embedder = models.CharField(max_length=100)

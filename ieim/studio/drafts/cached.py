@@ -11,8 +11,7 @@ from django.db import transaction
 
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.knowledge.bundles.checks import check_row
-from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.columns import COLUMNS, check_row
 from ieim.knowledge.bundles.rows import TABLES, Row
 from ieim.pipeline.knowledge import Release
 from ieim.studio.checks import Remark, Severity

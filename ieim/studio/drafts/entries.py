@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from django.db.models import Max, Q, QuerySet
 from django.utils.translation import gettext
 
-from ieim.knowledge.bundles.checks import check_row
-from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT
+from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, check_row
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
 from ieim.studio.drafts.history import who_and_when
 from ieim.studio.drafts.selectors import DRAFT_MODELS

@@ -16,8 +16,7 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Font
 from openpyxl.utils.exceptions import InvalidFileException
 
-from ieim.knowledge.bundles.cells import NUMBER_COLUMNS, read_cell
-from ieim.knowledge.bundles.formats import Reader
+from ieim.knowledge.bundles.formats import NUMBER_COLUMNS, Reader, read_cell
 from ieim.knowledge.bundles.rows import Row, Table, Value, Wrong
 
 CELL_LIMIT = 32_767

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ieim.knowledge.bundles.cells import csv_lines, joined
+from ieim.knowledge.bundles.formats import csv_lines, joined
 from ieim.pipeline.canonical import DecimalEncoder
 from ieim.studio.exchange.workbook import write_workbook
 

@@ -15,7 +15,7 @@ from conversations import corrections
 from conversations.corrections import content_in
 from conversations.models import Citation, Correction
 from ieim.knowledge import selectors as knowledge
-from ieim.knowledge.bundles.cells import csv_lines
+from ieim.knowledge.bundles.formats import csv_lines
 from ieim.knowledge.models import Release
 from ieim.people.scope import agencies_of
 from ieim.search import index_for

@@ -21,7 +21,7 @@ from conversations.record.audited import CORRECTION, NOTICE
 from conversations.turns import moves
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
-from ieim.knowledge.notices.texts import BadText, plain_text
+from ieim.knowledge.notices.services import BadText, plain_text
 from ieim.people.models import User
 from ieim.studio.recall import selectors
 

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
-from ieim.knowledge.bundles.checks import check_row
+from ieim.knowledge.bundles.columns import check_row
 from ieim.knowledge.bundles.rows import Row, Table
 from ieim.people.models import User
 from ieim.people.scope import agencies_of

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ieim.knowledge.bundles.bundle import Bundle, default_labels, read_bundle
-from ieim.knowledge.bundles.cells import guarded
+from ieim.knowledge.bundles.formats import guarded
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import LABEL_SETS, Label, Service
 from ieim.studio.exchange.writing import write as exported

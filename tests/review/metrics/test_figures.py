@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.knowledge.bundles.cells import BOM
+from ieim.knowledge.bundles.formats import BOM
 from review.metrics import charts, csv, figures, filters
 from review.metrics.csv import HEADER, Measure
 from review.metrics.figures import Deciding, Figures, quantile

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from openpyxl import load_workbook
 
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.knowledge.bundles.cells import guarded, joined, split, unguarded
-from ieim.knowledge.bundles.checks import check_row
-from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.columns import COLUMNS, check_row
+from ieim.knowledge.bundles.formats import guarded, joined, split, unguarded
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.exchange.reading import read

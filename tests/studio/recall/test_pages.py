@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from conversations.models import Correction, CorrectionNotice, Turn
 from ieim.knowledge.models import Directive
-from ieim.knowledge.notices.forms import EVERY
+from ieim.knowledge.notices.views import EVERY
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.studio.recall import services as sending

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from ieim.knowledge.bundles.cells import BOM
+from ieim.knowledge.bundles.formats import BOM
 from ieim.knowledge.selectors import UnknownReleaseError
 from ieim.studio.recall import selectors
 
