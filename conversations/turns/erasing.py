@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
-from conversations import notify, ports
-from conversations.models import (
-    Choice,
-    ClientTurn,
-    Correction,
-    Delay,
-    Delivery,
-    Line,
-    MailRequest,
-    PersonRequest,
-    Replacement,
-    Reply,
-    Session,
-    Stage,
-    Subscription,
-    Takeover,
-    Turn,
-    Unused,
-)
+from conversations import models, notify, ports
+from conversations.models import Session, Stage, Turn
 from conversations.states import TurnState
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
@@ -35,44 +18,49 @@ from ieim.audit.audited import ERASED
 _ERASED = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Erased:
-    """How much was erased."""
-
-    turns: int
-    stages: int
-    review_items: int
+_OF_TURNS: tuple[type[Model], ...] = (
+    models.Stage,
+    models.Unused,
+    models.Delay,
+    models.Reply,
+    models.Choice,
+    models.Replacement,
+    models.Delivery,
+)
+_OF_SESSIONS: tuple[type[Model], ...] = (
+    models.Correction,
+    models.PersonRequest,
+    models.MailRequest,
+    models.Line,
+    models.Takeover,
+    models.ClientTurn,
+    models.Subscription,
+)
+"""What is deleted, with all that hangs on it."""
 
 
 @transaction.atomic
-def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
+def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int] | None:
     """Erase what a citizen said and what came of it; None when that was done before.
 
-    The session stays as a tombstone that no secret opens, its turns as ``closed`` ones without
-    text. Stages with attempts and spans, choices, replies with corrections and ratings, which turn
-    replaces which, requests for a person with the contact, requests to be told by e-mail with the
-    address, takeovers with what was said, socket events, what a webhook was to be told, and review
-    items with what was decided on them are deleted.
-    ``actor`` is as for :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
+    Returns how many ``turns``, ``stages`` and ``review_items`` there were. The session stays as a
+    tombstone that no secret opens, its turns as ``closed`` ones without text. ``actor`` is as for
+    :func:`ieim.audit.services.record`. Raises ``Session.DoesNotExist``.
 
-    The audit event comes first: the database lets nothing go without it.
-
-    A worker that is running one of the turns finds its lease gone at its next write. Every such
-    write holds the turn's row, so the turns come first: whatever a worker stored before is there
-    to be deleted after them.
+    The audit event comes first: the database lets nothing go without it. A worker that is running
+    one of the turns finds its lease gone at its next write. Every such write holds the turn's row,
+    so the turns come first: whatever a worker stored before is there to be deleted after them.
     """
     session = locked(Session.objects.all()).get(pk=session_id)
     if is_erased(session):
         return None
     turns = Turn.objects.select_for_update().filter(session=session)
-    stages = Stage.objects.filter(turn__session=session)
-    erased = Erased(
-        turns=len(turns),
-        stages=stages.count(),
-        review_items=ports.count_reviews(session_id=session.pk),
-    )
-    audit.record(chain=session.pk, kind=ERASED, actor=actor, payload={**asdict(erased)})
+    erased = {
+        "turns": len(turns),
+        "stages": Stage.objects.filter(turn__session=session).count(),
+        "review_items": ports.count_reviews(session_id=session.pk),
+    }
+    audit.record(chain=session.pk, kind=ERASED, actor=actor, payload={**erased})
     turns.update(
         state=TurnState.CLOSED.value,
         text="",
@@ -85,20 +73,10 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> Erased | None:
         updated_at=timezone.now(),
     )
     ports.erase_reviews(session_id=session.pk)
-    stages.delete()
-    Unused.objects.filter(turn__session=session).delete()
-    Delay.objects.filter(turn__session=session).delete()
-    Correction.objects.filter(session=session).delete()
-    Reply.objects.filter(turn__session=session).delete()
-    Choice.objects.filter(turn__session=session).delete()
-    PersonRequest.objects.filter(session=session).delete()
-    MailRequest.objects.filter(session=session).delete()
-    Line.objects.filter(session=session).delete()
-    Takeover.objects.filter(session=session).delete()
-    Replacement.objects.filter(turn__session=session).delete()
-    ClientTurn.objects.filter(session=session).delete()
-    Delivery.objects.filter(turn__session=session).delete()
-    Subscription.objects.filter(session=session).delete()
+    for model in _OF_SESSIONS:
+        model._default_manager.filter(session=session).delete()
+    for model in _OF_TURNS:
+        model._default_manager.filter(turn__session=session).delete()
     session.secret_sha256 = f"{_ERASED}{session.pk.hex}"
     session.save(update_fields=["secret_sha256"])
     # An id that no page shows: each looks at the whole session, and finds nothing any more.

@@ -1,7 +1,7 @@
 """Results: what triage answers become once they passed the gate.
 
-A model says labels with quotes; what is stored says labels with offsets, what a deterministic rule
-added, and whether a key holds. Each result validates against a schema of its own, beside this file.
+A model gives labels with quotes; what is stored has labels with offsets, what a deterministic rule
+added, and whether a key is valid. Each result validates against a schema (``contracts/results``).
 """
 
 from __future__ import annotations
@@ -17,22 +17,14 @@ from jsonschema import Draft202012Validator
 from ieim.pipeline import evidence
 from ieim.pipeline.contract import Validator
 from ieim.pipeline.findings import pointer
-from ieim.pipeline.gate.gate import (
-    SOURCE,
-    Evidence,
-    EvidenceDict,
-    Judgement,
-    schema_findings,
-)
-from ieim.pipeline.knowledge import Label
+from ieim.pipeline.gate.gate import SOURCE, Evidence, Judgement, schema_findings
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.personal.keys import Patterns, validate
 from ieim.pipeline.stages.base import Context
 
 Result = dict[str, Any]
-Span = dict[str, Any]
-MODEL = "model"
-RULE = "rule"
+Spans = Mapping[str, list[dict[str, Any]]]
+"""The spans of each element of an answer, by the element's JSON Pointer."""
 
 
 def build(
@@ -49,7 +41,7 @@ def build(
     """
     if not judgement.passed or judgement.output is None:
         return None
-    output, spans = judgement.output, _spans_by_element(judgement.evidence)
+    output, spans = judgement.output, _spans(judgement.evidence)
     result: Result
     match contract_id:
         case "classify":
@@ -60,9 +52,9 @@ def build(
             result = _identity(output, spans, context, key_patterns)
         case _:
             return None
-    wrong = list(schema_findings(schema(contract_id), result, limit=1))
-    if wrong:
-        raise RuntimeError(f"the result of {contract_id} breaks its own schema: {wrong[0]}")
+    wrong = next(iter(schema_findings(schema(contract_id), result, limit=1)), None)
+    if wrong is not None:
+        raise RuntimeError(f"the result of {contract_id} breaks its own schema: {wrong}")
     return result
 
 
@@ -73,70 +65,53 @@ def schema(contract_id: str) -> Draft202012Validator:
     return Validator(json.loads(path.read_text(encoding="utf-8")))
 
 
-Spans = Mapping[str, list[Span]]
-
-
-def _spans_by_element(located: Iterable[Evidence]) -> Spans:
-    """Return the spans of each element of the answer, by the element's JSON Pointer."""
-    found: dict[str, list[Span]] = {}
+def _spans(located: Iterable[Evidence]) -> Spans:
+    found: dict[str, list[dict[str, Any]]] = {}
     for each in located:
-        element = each.path.partition("/evidence_snippets")[0]
-        found.setdefault(element, []).append(_span(each.as_dict()))
+        span = {name: value for name, value in each.as_dict().items() if name != "path"}
+        found.setdefault(each.path.partition("/evidence_snippets")[0], []).append(span)
     return found
-
-
-def _span(found: EvidenceDict) -> Span:
-    return {name: value for name, value in found.items() if name != "path"}
 
 
 def _classify(
     output: Mapping[str, Any], spans: Spans, context: Context, risks: Sequence[Risk]
 ) -> Result:
-    labels = context.release.labels
     flags, disputed_flags = _flags(output["risk_flags"], spans, context, risks)
-    urgency = _label(output["urgency"], spans["/urgency"])
-    ruled, disputed_urgency = _urgency(urgency, context, risks, labels.get("urgencies", {}))
+    urgency, disputed_urgency = _urgency(
+        _label(output["urgency"], spans, "urgency"), context, risks
+    )
     return {
-        "intents": [
-            _label(element, spans[pointer("intents", i)])
-            for i, element in enumerate(output["intents"])
-        ],
+        "intents": [_label(each, spans, "intents", i) for i, each in enumerate(output["intents"])],
         "primary_intent": output["primary_intent"],
-        "product_line": _label(output["product_line"], spans["/product_line"]),
-        "urgency": ruled,
+        "product_line": _label(output["product_line"], spans, "product_line"),
+        "urgency": urgency,
         "risk_flags": flags,
         "disagreements": [*disputed_flags, *disputed_urgency],
     }
 
 
-def _label(element: Mapping[str, Any], spans: list[Span]) -> Result:
-    return {
-        "label": element["label"],
-        "confidence": element["confidence"],
-        "source": MODEL,
-        "spans": spans,
-    }
+def _label(element: Mapping[str, Any], spans: Spans, *path: str | int) -> Result:
+    kept = {name: element[name] for name in ("label", "confidence")}
+    return {**kept, "source": "model", "spans": spans[pointer(*path)]}
 
 
 def _flags(
-    said: Sequence[Mapping[str, Any]], spans: Spans, context: Context, risks: Sequence[Risk]
+    elements: Sequence[Mapping[str, Any]], spans: Spans, context: Context, risks: Sequence[Risk]
 ) -> tuple[list[Result], list[Result]]:
     """Return the flags of rules and model together, and what the model did not see."""
     by_model = {
-        element["label"]: _label(element, spans[pointer("risk_flags", i)])
-        for i, element in enumerate(said)
+        each["label"]: _label(each, spans, "risk_flags", i) for i, each in enumerate(elements)
     }
     labels = context.release.labels.get("risk_flags", {})
     flags, disputed = [], []
     for risk in risks:
         seen = by_model.pop(risk.code, None)
-        ruled = [_risk_span(risk, context.user_prompt)]
         flags.append(
             {
                 "label": risk.code,
                 "confidence": seen["confidence"] if seen else None,
                 "source": risk.source,
-                "spans": ruled + (seen["spans"] if seen else []),
+                "spans": [_risk_span(risk, context), *(seen["spans"] if seen else [])],
             }
         )
         if seen is None and (risk.code not in labels or labels[risk.code].holds):
@@ -145,23 +120,24 @@ def _flags(
 
 
 def _urgency(
-    said: Result, context: Context, risks: Sequence[Risk], urgencies: Mapping[str, Label]
+    urgency: Result, context: Context, risks: Sequence[Risk]
 ) -> tuple[Result, list[Result]]:
     """Return the urgency: the highest there is for a crisis that a rule found."""
     labels = context.release.labels.get("risk_flags", {})
-    crises = [r for r in risks if r.code in labels and labels[r.code].escalates]
-    timed = [label for label in urgencies.values() if label.effect]
+    crises = [risk for risk in risks if risk.code in labels and labels[risk.code].escalates]
+    timed = [each for each in context.release.labels.get("urgencies", {}).values() if each.effect]
     if not crises or not timed:
-        return said, []
+        return urgency, []
     highest = min(timed, key=lambda label: int(label.effect)).code
-    if said["label"] == highest:
-        return said, []
-    spans = [_risk_span(risk, context.user_prompt) for risk in crises]
-    ruled = {"label": highest, "confidence": None, "source": RULE, "spans": spans}
-    return ruled, [{"label_set": "urgencies", "rule": highest, "model": said["label"]}]
+    if urgency["label"] == highest:
+        return urgency, []
+    spans = [_risk_span(risk, context) for risk in crises]
+    ruled = {"label": highest, "confidence": None, "source": "rule", "spans": spans}
+    return ruled, [{"label_set": "urgencies", "rule": highest, "model": urgency["label"]}]
 
 
-def _risk_span(risk: Risk, text: str) -> Span:
+def _risk_span(risk: Risk, context: Context) -> dict[str, Any]:
+    text = context.user_prompt
     quote = text[risk.start : risk.end]
     found = evidence.locate(text, quote)
     return {
@@ -175,14 +151,10 @@ def _risk_span(risk: Risk, text: str) -> Span:
 
 
 def _extract(output: Mapping[str, Any], spans: Spans) -> Result:
+    kept = ("entity_type", "value_redacted", "confidence")
     return {
         "entities": [
-            {
-                "entity_type": entity["entity_type"],
-                "value_redacted": entity["value_redacted"],
-                "confidence": entity["confidence"],
-                "spans": spans[pointer("entities", i)],
-            }
+            {**{name: entity[name] for name in kept}, "spans": spans[pointer("entities", i)]}
             for i, entity in enumerate(output["entities"])
         ]
     }
@@ -194,8 +166,9 @@ def _identity(
     found = []
     for i, key in enumerate(output["keys"]):
         # The model saw a placeholder; staff see, and the check reads, what the citizen wrote.
-        said = key["key_value"]
-        value = said if context.redacted is None else context.redacted.restore(said)
+        value = key["key_value"]
+        if context.redacted is not None:
+            value = context.redacted.restore(value)
         status, check = validate(key["key_type"], value, patterns=key_patterns)
         found.append(
             {

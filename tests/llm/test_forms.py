@@ -8,7 +8,7 @@ import pytest
 
 from ieim.llm.capabilities import is_strict, response_format
 from ieim.pipeline.contract import Validator, load
-from ieim.pipeline.portable import portable
+from ieim.pipeline.request import portable
 
 CLOSED: dict[str, Any] = {
     "type": "object",
