@@ -23,6 +23,8 @@ from ieim.people.roles import Role
 from tests.administration.setting import SVG, png, put, refusal
 from tests.review.people import person
 
+pytestmark = pytest.mark.both_databases
+
 
 def events() -> list[AuditEvent]:
     return list(AuditEvent.objects.filter(kind=services.CHANGED).order_by("seq"))

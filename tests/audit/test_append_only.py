@@ -19,6 +19,8 @@ from ieim.audit.models import (
 )
 from ieim.audit.services import record_system
 
+pytestmark = pytest.mark.both_databases
+
 TABLES: list[type[models.Model]] = [AuditEvent, AuditHead, AuditCheckpoint, CheckpointHead]
 
 

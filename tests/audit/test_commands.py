@@ -14,6 +14,8 @@ from django.db import connection
 from ieim.audit.checkpoints import take_checkpoint
 from ieim.audit.models import AuditCheckpoint, AuditEvent
 
+pytestmark = pytest.mark.both_databases
+
 Lifted = Callable[[], AbstractContextManager[None]]
 
 

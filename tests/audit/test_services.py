@@ -20,6 +20,8 @@ from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
 from ieim.audit.services import record, record_system
 from ieim.audit.verify import verify
 
+pytestmark = pytest.mark.both_databases
+
 
 def hash_by_hand(event: AuditEvent) -> str:
     """Recompute the hash from the docstring of AuditEvent alone, without our code or rfc8785.

@@ -221,6 +221,7 @@ def test_a_choice_in_an_unsupported_language_leads_to_its_answer(ask: Ask) -> No
     assert again(turn).state == "answered"
 
 
+@pytest.mark.both_databases
 def test_two_choices_at_once_are_one(
     published: None, in_threads: Callable[[list[Callable[[], Any]]], list[Any]]
 ) -> None:

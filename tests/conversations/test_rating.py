@@ -234,6 +234,7 @@ def test_it_knows_no_turn_by_a_made_up_id(ask: Ask) -> None:
     assert response.status_code == 404
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_asks_once_the_whole_answer_is_there(
     published: None, monkeypatch: pytest.MonkeyPatch

@@ -157,6 +157,7 @@ def test_a_second_tap_gets_the_turn_of_the_first(talk: Turn) -> None:
         Replacement.objects.create(turn=talk, by=Turn.objects.get(session=talk.session, number=1))
 
 
+@pytest.mark.both_databases
 def test_taps_at_once_are_one(
     published: None, in_threads: Callable[[list[Callable[[], Any]]], list[Any]]
 ) -> None:

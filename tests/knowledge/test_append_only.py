@@ -11,7 +11,7 @@ from ieim.knowledge.models import Publication, Release
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
 
 # The thread sees only what has been committed.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
 
 def publish_fees(fees: str) -> None:

@@ -18,6 +18,8 @@ from review.services import open_item
 from review.states import ReviewState
 from tests.review.conftest import make_turn
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_it_opens_an_item_with_its_audit_event(turn: Turn) -> None:
     item = open_item(

@@ -15,6 +15,8 @@ from ieim.audit.services import record
 from ieim.audit.verify import Break, ChainReport, verify
 from tests.audit.owner import check_all, rewind
 
+pytestmark = pytest.mark.both_databases
+
 Lifted = Callable[[], AbstractContextManager[None]]
 
 

@@ -18,6 +18,8 @@ from ieim.audit.services import record
 from tests.fixtures import VISA, Ask
 from tests.review.conftest import make_turn
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.mark.django_db(transaction=True)
 def test_it_reports_nothing_while_others_write(

@@ -16,6 +16,8 @@ from ieim.audit.services import record
 from ieim.audit.verify import ChainReport, reading, verify_all
 from tests.audit.owner import check_all, rehash
 
+pytestmark = pytest.mark.both_databases
+
 
 def store(chain: UUID, events: int) -> None:
     """Store a long chain at once."""

@@ -33,7 +33,7 @@ from tests.audit.tampering import (
     rows,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
 
 @pytest.fixture(scope="module", autouse=True)

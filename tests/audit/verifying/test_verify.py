@@ -15,6 +15,8 @@ from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
 from ieim.audit.verify import Break, ChainReport, verify
 from tests.audit.owner import check_all, rehash
 
+pytestmark = pytest.mark.both_databases
+
 Lifted = Callable[[], AbstractContextManager[None]]
 
 

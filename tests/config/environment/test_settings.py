@@ -166,6 +166,7 @@ def test_it_documents_every_variable() -> None:
     assert sorted(documented) == sorted(env.seen)
 
 
+@pytest.mark.both_databases
 def test_it_runs_on_the_database_that_was_asked_for() -> None:
     expected = os.environ.get("IEIM_TEST_EXPECT_VENDOR")
     if expected is None:
@@ -174,6 +175,7 @@ def test_it_runs_on_the_database_that_was_asked_for() -> None:
     assert settings.IEIM_EMBEDDED is (expected == "sqlite")
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db
 def test_it_reaches_the_database() -> None:
     with connection.cursor() as cursor:

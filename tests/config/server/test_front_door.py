@@ -12,6 +12,8 @@ from websockets.typing import Origin
 
 from tests.visitor import Visitor
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_it_answers_a_question(live_site: str) -> None:
     shown = Visitor(live_site).ask("I want to extend my tourist visa")

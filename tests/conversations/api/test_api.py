@@ -104,6 +104,7 @@ def test_it_gives_the_same_turn_for_the_same_message(client: Integrator) -> None
     assert Turn.objects.count() == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_it_takes_a_message_sent_many_times_at_once_once(
     client: Integrator, in_threads: Callable[..., list[tuple[Turn, bool]]]

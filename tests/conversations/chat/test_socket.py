@@ -17,7 +17,7 @@ from tests.conversations.chat.tabs import run_newest, tab, texts, view
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
 BAD = ["no json", "no json"]
 

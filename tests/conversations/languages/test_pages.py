@@ -199,6 +199,7 @@ def test_numbers_are_written_as_the_language_does(published: None) -> None:
     assert re.search(r"Votre message compte 2\s001 caractères", said["fr"])
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_the_socket_speaks_the_language_of_its_page(published: None) -> None:
     async with tabs.tab(SECRET, language="ar") as page:
@@ -214,6 +215,7 @@ async def test_the_socket_speaks_the_language_of_its_page(published: None) -> No
         await page.read_until("Your conversation")
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_the_socket_offers_the_language_of_a_message(published: None) -> None:
     async with tabs.tab(SECRET) as page:

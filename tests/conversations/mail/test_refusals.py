@@ -28,6 +28,8 @@ from tests.conversations.mail.mailing import (
 )
 from tests.services import free_port
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.mark.parametrize("stage", ["MAIL", "RCPT", "DATA"])
 def test_what_is_refused_for_now_is_tried_again(

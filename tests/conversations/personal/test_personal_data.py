@@ -66,6 +66,7 @@ def received() -> list[dict[str, Any]]:
 
 
 @every_way
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_nothing_is_kept_before_its_sender_has_chosen(
     way: Way, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -89,6 +90,7 @@ async def test_nothing_is_kept_before_its_sender_has_chosen(
 
 
 @every_way
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_without_them(way: Way) -> None:
     said = await way(TEXT, "remove")
@@ -101,6 +103,7 @@ async def test_it_goes_without_them(way: Way) -> None:
 
 
 @every_way
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
     said = await way(TEXT, "send")
@@ -112,6 +115,7 @@ async def test_it_goes_as_it_is_where_that_was_chosen(way: Way) -> None:
 
 
 @every_way
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_nobody_in_danger_is_held_up(way: Way) -> None:
     said = await way(DANGER, None)
@@ -123,6 +127,7 @@ async def test_nobody_in_danger_is_held_up(way: Way) -> None:
 @pytest.mark.parametrize(
     "text", [VISA, "Call me at +44 7911 123456 or jo@example.org, case 123456"]
 )
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_nobody_else_is_asked(way: Way, text: str) -> None:
     assert not (await way(text, None)).asked

@@ -23,6 +23,8 @@ from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BABY, BAD, taken_and_decided, the_item
 
+pytestmark = pytest.mark.both_databases
+
 GUARDS = {**guards.GUARDS, **record.GUARDS}
 MODELS = {
     model._meta.db_table: model for model in apps.get_models() if model._meta.db_table in GUARDS

@@ -116,6 +116,7 @@ def test_an_open_page_keeps_what_is_new(waits: Turn) -> None:
     assert browser.cookies[returning.SEEN_COOKIE].value == before
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_the_socket_keeps_it_too(ask: Ask) -> None:
     secret = await database_sync_to_async(_answered)(ask)
@@ -130,6 +131,7 @@ async def test_the_socket_keeps_it_too(ask: Ask) -> None:
         assert NEW not in page.parts["live"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_the_socket_sends_nothing_again_to_who_came_back(ask: Ask) -> None:
     secret = await database_sync_to_async(_answered)(ask)

@@ -44,6 +44,8 @@ from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 from tests.review import desk
 
+pytestmark = pytest.mark.both_databases
+
 NAME = "Wilhelmina Oberländer"
 SAID = f"I want to extend my tourist visa. I am {NAME}"
 BAD = ["no json", "no json"]

@@ -18,6 +18,8 @@ from conversations.turns.leases import leases
 from ieim.llm.offline import OfflineModel
 from tests.fixtures import VISA
 
+pytestmark = pytest.mark.both_databases
+
 TURNS = 9
 
 

@@ -16,7 +16,7 @@ from conversations.turns.leases import LeaseLost, Leases, take_lease
 from ieim.knowledge.heartbeat import Heartbeat
 from tests.fixtures import VISA
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
 
 def claimed(number: int) -> list[Turn]:

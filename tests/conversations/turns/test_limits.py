@@ -21,7 +21,7 @@ from tests.conversations.api.integrating import Integrator, set_rates
 from tests.conversations.chat.tabs import tab, texts
 from tests.fixtures import VISA
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
 SENTENCE = "Too many questions have come from here in a short time. Please wait 60 minutes"
 

@@ -49,6 +49,7 @@ def test_an_open_page_says_so_and_keeps_what_was_typed(turn: Turn) -> None:
     assert not turn.review_items.exists()
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_rest_says_so(published: None, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Integrator()

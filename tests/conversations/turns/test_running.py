@@ -24,6 +24,8 @@ from tests.fixtures import VISA, Ask, demo_bundle
 from tests.knowledge.reading import taught
 from tests.model_server import scripted_model
 
+pytestmark = pytest.mark.both_databases
+
 TRIAGE = ["classify", "extract", "identity_assist"]
 LOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
 

@@ -14,7 +14,7 @@ from conversations.models import Seat
 from conversations.turns.semaphore import SharedSemaphore
 from ieim.pipeline.ports import ModelUnavailable
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 MOST = 3
 
 

@@ -18,6 +18,8 @@ from conversations.turns.refusing import Refused
 from ieim.audit.models import AuditEvent
 from tests.fixtures import VISA, Ask
 
+pytestmark = pytest.mark.both_databases
+
 
 def receive(text: str = VISA, secret: str = "a") -> Turn:
     return services.receive(session=secret, text=text, enqueue=False)[0]

@@ -28,7 +28,7 @@ from tests.conversations.webhooks.receiving import (
     work,
 )
 
-pytestmark = pytest.mark.usefixtures("db")
+pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("db")]
 office, queued = receiving.office, receiving.queued
 
 

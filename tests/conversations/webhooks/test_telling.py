@@ -20,7 +20,7 @@ from tests.conversations.webhooks import receiving
 from tests.conversations.webhooks.receiving import Receiver, work
 from tests.fixtures import VISA, Ask
 
-pytestmark = pytest.mark.usefixtures("published", "no_rates")
+pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("published", "no_rates")]
 no_rates, office, queued = integrating.no_rates, receiving.office, receiving.queued
 
 SAID = replies.render_guidance("Please call us.")

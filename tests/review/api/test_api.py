@@ -251,6 +251,7 @@ def test_a_second_person_agrees(client: Reviewer, item: ReviewItem) -> None:
     assert len(other.read(item).json()["decisions"]) == 2
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_one_of_many_at_once_decides(
     in_threads: InThreads, client: Reviewer, item: ReviewItem, eva: User
@@ -266,6 +267,7 @@ def test_one_of_many_at_once_decides(
     assert Decision.objects.count() == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_one_of_many_at_once_claims(
     in_threads: InThreads, client: Reviewer, item: ReviewItem

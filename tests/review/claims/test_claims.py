@@ -23,6 +23,8 @@ from review.states import ReviewState
 from tests.review.conftest import make_turn
 from tests.review.people import belong, person
 
+pytestmark = pytest.mark.both_databases
+
 MINUTE = timedelta(minutes=1)
 
 

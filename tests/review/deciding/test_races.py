@@ -16,7 +16,7 @@ from tests.fixtures import VISA
 from tests.review import desk
 from tests.review.desk import BAD, REASON, the_item
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 InThreads = Callable[[list[Callable[[], Any]]], list[Any]]
 
 

@@ -28,6 +28,8 @@ from review.metrics.queries import (
     WentOn,
 )
 
+pytestmark = pytest.mark.both_databases
+
 TODAY = date(2026, 3, 31)
 PERIOD = Period(date(2026, 3, 25), TODAY)
 ALL = filters.Filters(PERIOD, 0, "")

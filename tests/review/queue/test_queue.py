@@ -24,6 +24,8 @@ from review.states import ReviewState
 from tests.review.conftest import make_turn
 from tests.review.people import belong, browser, person
 
+pytestmark = pytest.mark.both_databases
+
 QUEUE = reverse("review:queue")
 NOON = datetime(2026, 11, 18, 12, tzinfo=timezone.get_default_timezone())
 

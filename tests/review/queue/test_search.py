@@ -11,7 +11,7 @@ from review.services import open_item
 from tests.audit.owner import triggers_lifted
 from tests.review.conftest import make_turn
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
 
 def item_of(text: str) -> ReviewItem:

@@ -23,7 +23,7 @@ from ieim.studio.drafts.services import Counts, import_bundle
 from ieim.studio.models import Agency, Category, Label, Service
 from tests.knowledge.bundles import Tables, tables, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
 
 def bundle_of(folder: Path, content: Tables) -> Bundle:

@@ -24,6 +24,8 @@ from tests.fixtures import VISA
 from tests.review.people import editor_and_publisher, person
 from tests.studio.proposals.proposing import change, proposed, reasons
 
+pytestmark = pytest.mark.both_databases
+
 InThreads = Callable[[list[Callable[[], Any]]], list[Any]]
 
 

@@ -104,6 +104,7 @@ def test_what_cannot_be_asked_again_is_told(talk: Turn, ask: Ask) -> None:
     assert not Replacement.objects.exists()
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_an_open_page_asks_again_by_its_socket(published: None) -> None:
     turn = await database_sync_to_async(_talked)()
@@ -125,6 +126,7 @@ async def test_an_open_page_asks_again_by_its_socket(published: None) -> None:
         assert await database_sync_to_async(Turn.objects.count)() == 3
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_another_page_asks_nothing_again(published: None) -> None:
     turn = await database_sync_to_async(_talked)()

@@ -113,6 +113,7 @@ def test_the_form_page_shows_it_to_who_sends_too_much(
     assert (response.status_code, LINE in page(response)) == (429, True)
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_the_pages_socket_shows_it_and_takes_it_away(
     published: None, monkeypatch: pytest.MonkeyPatch

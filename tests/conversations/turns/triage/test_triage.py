@@ -158,6 +158,7 @@ def test_it_waits_for_the_model_when_only_triage_cannot_be_had(ask: Ask) -> None
     assert not ReviewItem.objects.exists()
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_it_asks_the_three_of_triage_and_the_next_stage_at_the_same_time(published: None) -> None:
     """Each waits until the others have been asked: one after the other would never end."""

@@ -65,6 +65,7 @@ def test_the_page_shows_help_at_once_and_the_answer_beneath_it(unsure: Feelings)
     assert html.count(HELP) == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_an_open_page_shows_the_answer_beneath_help(
     unsure: Feelings, monkeypatch: pytest.MonkeyPatch
