@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from ieim.pipeline.findings import pointer
-from ieim.pipeline.knowledge import Label
 from ieim.pipeline.reply.cards import SECTIONS
 from review.item.forms import (
     SURE,
@@ -18,22 +17,22 @@ from review.item.forms import (
     Option,
     Output,
     Problem,
-    chosen_services,
+    ServicePicker,
     parts,
-    picked,
     score_of,
-    services,
-    topic_options,
 )
 from review.item.outputs import agency_name
 
-GUIDANCE_ID, SERVICE_ID, ANSWER_ID = "guidance", "service-words", "answer"
+MOST_TOPICS = 60
+SPARE_ROWS = 2
 
 
 class JudgementForm(Form):
     """judgement_v1: is it a question for a public service, and if not, what helps on."""
 
     template = "review/deciding/answering/judgement.html"
+    field_id = "inquiry"
+    guidance_id = "guidance"
 
     @property
     def inquiry(self) -> str:
@@ -44,38 +43,36 @@ class JudgementForm(Form):
     def guidance(self) -> str:
         """The words for the citizen: what was typed, at first what the model said."""
         if self.posted:
-            return self.text("guidance")
+            return self.text(self.guidance_id)
         return self.desk.said.get("assistantReply") or ""
 
     def payload(self) -> Output:
         if self.inquiry not in ("yes", "no"):
-            raise Invalid(
-                Problem(gettext("Say whether it is a question for a public service."), "inquiry")
-            )
+            raise self.invalid(gettext("Say whether it is a question for a public service."))
         if self.inquiry == "yes":
             return {"judgements": {"inquiry": True}, "assistantReply": None}
         if not self.guidance:
-            raise Invalid(Problem(gettext("Write what the citizen is told instead."), GUIDANCE_ID))
+            raise self.invalid(gettext("Write what the citizen is told instead."), self.guidance_id)
         return {"judgements": {"inquiry": False}, "assistantReply": self.guidance}
 
     def field_of(self, path: str) -> str:
-        return GUIDANCE_ID if path.startswith("/assistantReply") else "inquiry"
+        return self.guidance_id if path.startswith("/assistantReply") else self.field_id
 
 
 class AgencyForm(Form):
     """agency_detect_v1: one agency, or several."""
 
     template = "review/deciding/answering/agencies.html"
+    field_id = "agency-0"
     FIRST = 6
 
     @property
     def options(self) -> list[Option]:
         """Every agency of the release, what fits the message first."""
-        release = self.desk.release
-        chosen = self.data.getlist("agency")
-        said = self.desk.said.get("judgements", {}).get("agencyDetected", [])
-        given = {agency["agencyId"] for agency in self.desk.given.get("agencies", [])}
-        ranked = self.desk.index.agencies(self.desk.turn.text, limit=len(release.agencies))
+        desk, chosen = self.desk, self.data.getlist("agency")
+        by_model = desk.said.get("judgements", {}).get("agencyDetected", [])
+        given = {agency["agencyId"] for agency in desk.given.get("agencies", [])}
+        ranked = desk.index.agencies(desk.turn.text, limit=len(desk.release.agencies))
         return [
             Option(
                 value=each.item.id,
@@ -83,7 +80,7 @@ class AgencyForm(Form):
                 name=each.item.name,
                 hint=each.item.description,
                 checked=each.item.id in chosen,
-                by_model=each.item.id in said,
+                by_model=each.item.id in by_model,
                 offered=each.item.id in given if given else None,
             )
             for place, each in enumerate(ranked)
@@ -100,130 +97,22 @@ class AgencyForm(Form):
         return [o for o in self.options if o not in self.first]
 
     def payload(self) -> Output:
-        known = [a for a in self.data.getlist("agency") if a in self.desk.release.agencies]
-        if not known:
-            raise Invalid(
-                Problem(gettext("Choose the agency that the question is for."), "agency-0")
-            )
-        agencies = [self.desk.release.agencies[agency] for agency in known]
+        known = self.desk.release.agencies
+        chosen = [known[agency] for agency in self.data.getlist("agency") if agency in known]
+        if not chosen:
+            raise self.invalid(gettext("Choose the agency that the question is for."))
+        info = [
+            {"agencyId": a.id, "name": a.name, "path": a.path, "description": a.description}
+            for a in chosen
+        ]
         return {
             "judgements": {
-                "agencyDetected": known,
-                "agencyInfo": [
-                    {
-                        "agencyId": agency.id,
-                        "name": agency.name,
-                        "path": agency.path,
-                        "description": agency.description,
-                    }
-                    for agency in agencies
-                ],
-                "agencyCount": len(known),
-                "complexity": "low" if len(known) == 1 else "high",
+                "agencyDetected": [agency.id for agency in chosen],
+                "agencyInfo": info,
+                "agencyCount": len(chosen),
+                "complexity": "low" if len(chosen) == 1 else "high",
             }
         }
-
-    def field_of(self, path: str) -> str:
-        return "agency-0"
-
-
-class ServiceForm(Form):
-    """service_select_v1: the service that answers."""
-
-    template = "review/deciding/answering/service.html"
-    input_name = "service"
-    input_type = "radio"
-
-    @property
-    def words(self) -> str:
-        """What was searched for."""
-        return self.text("service-words")
-
-    @property
-    def options(self) -> list[Option]:
-        """Services of the agency that answers."""
-        agency = self.desk.answering
-        key = self.desk.said.get("serviceSelection", {}).get("serviceKey", "")
-        return services(
-            self.desk,
-            name=self.input_name,
-            words=self.words,
-            chosen=self.data.getlist(self.input_name),
-            agencies=[agency] if agency else [],
-            said=[(agency or "", key)],
-        )
-
-    def payload(self) -> Output:
-        service = picked(self.desk, self.data.get("service", ""))
-        if service is None:
-            raise Invalid(
-                Problem(gettext("Choose the service that answers the question."), SERVICE_ID)
-            )
-        asked = [f"service_{name}" for name in SECTIONS if getattr(service, name)]
-        return {
-            "serviceSelection": {
-                "serviceKey": service.key,
-                "name": service.name,
-                "path": service.path,
-                "matchedField": "name",
-                "score": SURE,
-            },
-            "template": {
-                "placeholders": {key: f"{{{key}}}" for key in ("service_name", *asked)},
-                "rules": "Name the service, then give all that its entry says.",
-            },
-        }
-
-    def field_of(self, path: str) -> str:
-        return SERVICE_ID
-
-
-class AnswerForm(Form):
-    """multi_agency_service_answer_v1: the text, and the services that it stands on."""
-
-    template = "review/deciding/answering/answer.html"
-    input_name = "source"
-    input_type = "checkbox"
-
-    @property
-    def answer(self) -> str:
-        """What was typed, at first what the model wrote."""
-        return self.text("answer") if self.posted else self.desk.said.get("assistantReply", "")
-
-    @property
-    def words(self) -> str:
-        """What was searched for."""
-        return self.text("source-words")
-
-    @property
-    def options(self) -> list[Option]:
-        """Services of the agencies found."""
-        said = [(s["agencyId"], s["serviceKey"]) for s in self.desk.said.get("sourcesUsed", [])]
-        return services(
-            self.desk,
-            name=self.input_name,
-            words=self.words,
-            chosen=self.data.getlist(self.input_name),
-            agencies=self.desk.detected,
-            said=said,
-        )
-
-    def payload(self) -> Output:
-        problems = []
-        cited = chosen_services(self.desk, self.data.getlist(self.input_name), "source-words")
-        if not self.answer:
-            problems.append(Problem(gettext("Write the answer."), ANSWER_ID))
-        if not cited:
-            problems.append(
-                Problem(gettext("Choose the services that the answer uses."), "source-words")
-            )
-        if problems:
-            raise Invalid(*problems)
-        sources = [{"agencyId": s.agency, "serviceKey": s.key, "path": s.path} for s in cited]
-        return {"assistantReply": self.answer, "sourcesUsed": sources}
-
-    def field_of(self, path: str) -> str:
-        return "source-words" if path.startswith("/sourcesUsed") else ANSWER_ID
 
 
 class TopicForm(Form):
@@ -232,29 +121,42 @@ class TopicForm(Form):
     template = "review/deciding/answering/topics.html"
 
     @property
+    def agencies(self) -> Sequence[str]:
+        """The agencies whose topics are picked."""
+        return [self.desk.answering] if self.desk.answering else []
+
+    @property
     def groups(self) -> list[tuple[str, str, list[Option]]]:
-        """One agency with its topics, as (id, name, options)."""
-        agencies = [self.desk.answering] if self.desk.answering else []
-        return [self._group(agency) for agency in agencies]
+        """The agencies with their topics, as (id, name, options)."""
+        release = self.desk.release
+        return [(a, agency_name(release, a), self._options(a)) for a in self.agencies]
 
-    def _group(self, agency: str) -> tuple[str, str, list[Option]]:
-        prefix = "score:"
-        scores = {
-            name.removeprefix(prefix): self.data.get(name, "")
-            for name in self.data
-            if name.startswith(prefix)
-        }
-        chosen = self.data.getlist("topic")
-        options = topic_options(self.desk, agency, chosen, scores, self._said(agency))
-        return agency, agency_name(self.desk.release, agency), options
+    def _options(self, agency: str) -> list[Option]:
+        """Return an agency's dictionary to pick from, what fits the message first."""
+        desk, picked, by_model = self.desk, self.data.getlist("topic"), self._model_topics(agency)
+        given = desk.given.get("KnowledgeBase_Dictionary", [])
+        keys = {entry["key"] for entry in given if entry["agencyId"] == agency}
+        ranked = desk.index.categories(desk.turn.text, agencies=[agency], limit=MOST_TOPICS)
+        return [
+            Option(
+                value=(value := pointer(agency, each.item.key)),
+                id=f"topic-{list(desk.release.agencies).index(agency)}-{place}",
+                name=each.item.value,
+                hint=", ".join(each.item.keywords[:5]),
+                checked=value in picked,
+                by_model=each.item.key in by_model,
+                offered=each.item.key in keys if desk.given else None,
+                score=self.data.get(f"score:{value}", ""),
+            )
+            for place, each in enumerate(ranked)
+        ]
 
-    def _said(self, agency: str) -> Mapping[str, Any]:
+    def _model_topics(self, agency: str) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self.desk.said.get("categorySelection", {}).get("candidates", {})
         return found
 
-    def candidates(self, agency: str) -> Output:
+    def _candidates(self, agency: str, options: Sequence[Option]) -> Output:
         """Return ``{key: {value, score}}`` of what was picked for an agency."""
-        _, _, options = self._group(agency)
         return {
             (key := parts(option.value)[1]): {
                 "value": self.desk.release.categories[agency, key].value,
@@ -265,34 +167,30 @@ class TopicForm(Form):
         }
 
     def payload(self) -> Output:
-        candidates = self.candidates(self.desk.answering) if self.desk.answering else {}
-        if not candidates:
-            raise Invalid(Problem(gettext("Choose at least one topic."), self._first_id()))
-        return {"categorySelection": {"candidates": candidates}}
-
-    def _first_id(self) -> str:
-        return next((o.id for _, _, options in self.groups for o in options), "")
+        found = [self._candidates(agency, options) for agency, _, options in self.groups]
+        if not any(found):
+            raise self.invalid(gettext("Choose at least one topic."), self.field_of(""))
+        return {"categorySelection": {"candidates": found[0]}}
 
     def field_of(self, path: str) -> str:
-        return self._first_id()
+        return next((o.id for _, _, options in self.groups for o in options), "")
 
 
 class AnalysisForm(TopicForm):
     """semantic_analysis_v1: topics of each agency, and the agency that answers first."""
 
-    template = "review/deciding/answering/topics.html"
     several = True
 
     @property
-    def groups(self) -> list[tuple[str, str, list[Option]]]:
-        return [self._group(agency) for agency in self.desk.detected]
+    def agencies(self) -> Sequence[str]:
+        return self.desk.detected
 
     @property
     def primary(self) -> str:
         """The agency that answers first, nothing yet at first."""
         return self.data.get("primary", "")
 
-    def _said(self, agency: str) -> Mapping[str, Any]:
+    def _model_topics(self, agency: str) -> Mapping[str, Any]:
         for entry in self.desk.said.get("semanticAnalysis", {}).get("agencies", []):
             if entry["agencyId"] == agency:
                 found: Mapping[str, Any] = entry["categorySelection"]["candidates"]
@@ -302,31 +200,94 @@ class AnalysisForm(TopicForm):
     def payload(self) -> Output:
         entries = []
         for agency, name, options in self.groups:
-            candidates = self.candidates(agency)
+            candidates = self._candidates(agency, options)
             if not candidates:
-                first = options[0].id if options else ""
-                raise Invalid(
-                    Problem(
-                        gettext("Choose at least one topic of {agency}.").format(agency=name), first
-                    )
-                )
-            entries.append(
-                {
-                    "agencyId": agency,
-                    "agencyName": name,
-                    "categorySelection": {"candidates": candidates},
-                }
-            )
+                message = gettext("Choose at least one topic of {agency}.").format(agency=name)
+                raise self.invalid(message, options[0].id if options else "")
+            selection = {"candidates": candidates}
+            entries.append({"agencyId": agency, "agencyName": name, "categorySelection": selection})
         if self.primary not in self.desk.detected:
-            raise Invalid(Problem(gettext("Choose the agency that answers first."), "primary"))
+            raise self.invalid(gettext("Choose the agency that answers first."), "primary")
         primary = {"agencyId": self.primary, "reason": "chosen by a caseworker"}
         return {"semanticAnalysis": {"agencies": entries, "primaryAgency": primary}}
 
     def field_of(self, path: str) -> str:
-        return "primary" if "primaryAgency" in path else self._first_id()
+        return "primary" if "primaryAgency" in path else super().field_of(path)
 
 
-SPARE_ROWS = 2
+class ServiceForm(ServicePicker):
+    """service_select_v1: the service that answers, of the agency that answers."""
+
+    template = "review/deciding/answering/service.html"
+    input_name = "service"
+    input_type = "radio"
+    words_id = field_id = "service-words"
+
+    @property
+    def agencies(self) -> Sequence[str]:
+        return [self.desk.answering] if self.desk.answering else []
+
+    @property
+    def model_services(self) -> Sequence[tuple[str, str]]:
+        key = self.desk.said.get("serviceSelection", {}).get("serviceKey", "")
+        return [(self.desk.answering or "", key)]
+
+    def payload(self) -> Output:
+        service = self._picked(self.data.get(self.input_name, ""))
+        if service is None:
+            raise self.invalid(gettext("Choose the service that answers the question."))
+        names = ["service_name", *(f"service_{n}" for n in SECTIONS if getattr(service, n))]
+        return {
+            "serviceSelection": {
+                "serviceKey": service.key,
+                "name": service.name,
+                "path": service.path,
+                "matchedField": "name",
+                "score": SURE,
+            },
+            "template": {
+                "placeholders": {name: f"{{{name}}}" for name in names},
+                "rules": "Name the service, then give all that its entry says.",
+            },
+        }
+
+
+class AnswerForm(ServicePicker):
+    """multi_agency_service_answer_v1: the text, and the services that it stands on."""
+
+    template = "review/deciding/answering/answer.html"
+    field_id = "answer"
+    input_name = "source"
+    words_id = "source-words"
+
+    @property
+    def answer(self) -> str:
+        """What was typed, at first what the model wrote."""
+        return self.text("answer") if self.posted else self.desk.said.get("assistantReply", "")
+
+    @property
+    def agencies(self) -> Sequence[str]:
+        return self.desk.detected
+
+    @property
+    def model_services(self) -> Sequence[tuple[str, str]]:
+        return [(s["agencyId"], s["serviceKey"]) for s in self.desk.said.get("sourcesUsed", [])]
+
+    def payload(self) -> Output:
+        problems = []
+        cited = self.chosen()
+        if not self.answer:
+            problems.append(Problem(gettext("Write the answer."), self.field_id))
+        if not cited:
+            message = gettext("Choose the services that the answer uses.")
+            problems.append(Problem(message, self.words_id))
+        if problems:
+            raise Invalid(*problems)
+        sources = [{"agencyId": s.agency, "serviceKey": s.key, "path": s.path} for s in cited]
+        return {"assistantReply": self.answer, "sourcesUsed": sources}
+
+    def field_of(self, path: str) -> str:
+        return self.words_id if path.startswith("/sourcesUsed") else self.field_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,240 +299,194 @@ class Row:
     """
 
     id: str
-    label: str
-    value: str
-    quote: str
+    label: str = ""
+    value: str = ""
+    quote: str = ""
     said: str = ""
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing was filled in."""
-        return not (self.label or self.value or self.quote)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of the same label set. ``codes`` are (code, name); ``by_value`` asks for a value."""
+    """Rows of the same label set.
+
+    ``name`` is the answer's field, a list of elements unless it is ``single``; ``label_key`` and
+    ``value_key`` are the elements' fields. ``codes`` are (code, name), given with the ``rows``.
+    """
 
     name: str
     title: str
-    codes: tuple[tuple[str, str], ...]
-    rows: tuple[Row, ...]
-    by_value: bool = False
+    label_set: str
+    label_key: str = "label"
+    value_key: str = ""
+    single: bool = False
     optional: bool = False
+    codes: tuple[tuple[str, str], ...] = ()
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def by_value(self) -> bool:
+        """Whether a value is asked for."""
+        return bool(self.value_key)
+
+    def element(self, row: Row) -> Output:
+        """Return the answer's element that a row stands for."""
+        found: Output = {self.label_key: row.label, "evidence_snippets": [row.quote]}
+        return found | ({self.value_key: row.value or row.quote} if self.value_key else {})
 
 
 class RowForm(Form):
-    """What the three forms share: rows that are posted as parallel lists."""
+    """What the three forms of triage share: rows that are posted as parallel lists."""
 
     template = "review/deciding/answering/rows.html"
+    GROUPS: Sequence[Group] = ()
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The groups of rows in their order."""
-        raise NotImplementedError
+        """The groups with their rows: what is posted, at first what was right in the answer."""
+        return tuple(self._filled_in(group) for group in self.GROUPS)
 
-    def _group(
-        self,
-        name: str,
-        title: str,
-        label_set: str,
-        said: Sequence[tuple[str, str, str, str]],
-        *,
-        most: int = 0,
-        by_value: bool = False,
-        optional: bool = False,
-    ) -> Group:
-        labels: Mapping[str, Label] = self.desk.release.labels.get(label_set, {})
-        rows = self._of_model(name, said, labels)
-        total = max(1, len(rows)) if most else len(rows) + SPARE_ROWS
-        rows += [Row(f"{name}-{i}", "", "", "") for i in range(len(rows), total)]
-        if self.posted:
-            rows = self._posted(name, rows)
-        codes = tuple((label.code, label.name) for label in labels.values())
-        return Group(name, title, codes, tuple(rows), by_value, optional)
-
-    def _posted(self, name: str, rows: Sequence[Row]) -> list[Row]:
-        """Return the rows as they were filled in; what the model said stays beside them."""
-        labels, quotes, values = (
-            self.data.getlist(f"{name}-{part}") for part in ("label", "quote", "value")
-        )
-        return [
-            replace(
-                row,
-                label=_nth(labels, i),
-                value=_nth(values, i).strip(),
-                quote=_nth(quotes, i).strip(),
-            )
-            for i, row in enumerate(rows)
+    def _filled_in(self, group: Group) -> Group:
+        labels, name = self.desk.release.labels.get(group.label_set, {}), group.name
+        names = {label.code: label.name for label in labels.values()}
+        rows = [
+            self._of_model(f"{name}-{i}", path, element, group, names)
+            for i, (path, element) in enumerate(self._elements(group))
         ]
+        total = max(1, len(rows)) if group.single else len(rows) + SPARE_ROWS
+        rows += [Row(f"{name}-{i}") for i in range(len(rows), total)]
+        if self.posted:
+            posted = {
+                part: self.data.getlist(f"{name}-{part}") + [""] * len(rows)
+                for part in ("label", "value", "quote")
+            }
+            rows = [
+                replace(row, **{part: values[i].strip() for part, values in posted.items()})
+                for i, row in enumerate(rows)
+            ]
+        title = gettext(group.title)
+        return replace(group, title=title, codes=tuple(names.items()), rows=tuple(rows))
+
+    def _elements(self, group: Group) -> list[tuple[str, Any]]:
+        """Return the (JSON Pointer, element) of a field of the model's answer."""
+        found = self.desk.said.get(group.name, [])
+        if isinstance(found, list):
+            return [(pointer(group.name, i), each) for i, each in enumerate(found)]
+        return [(pointer(group.name), found)]
 
     def _of_model(
-        self, name: str, said: Iterable[tuple[str, str, str, str]], labels: Mapping[str, Label]
-    ) -> list[Row]:
-        """Return the model's elements (path, label, value, quote): what was right is filled in."""
-        rows = []
-        for i, (path, label, value, quote) in enumerate(said):
-            if not any(wrong == path or wrong.startswith(f"{path}/") for wrong in self.desk.wrong):
-                rows.append(Row(f"{name}-{i}", label, value, quote))
-                continue
-            words = labels[label].name if label in labels else label
-            model = " · ".join(filter(None, (words, value, f"“{quote}”" if quote else "")))
-            rows.append(Row(f"{name}-{i}", "", "", "", model))
-        return rows
+        self, row_id: str, path: str, element: Any, group: Group, names: Mapping[str, str]
+    ) -> Row:
+        label, value = element[group.label_key], element.get(group.value_key, "")
+        quote = (element["evidence_snippets"] or [""])[0]
+        if not any(wrong == path or wrong.startswith(f"{path}/") for wrong in self.desk.wrong):
+            return Row(row_id, label, value, quote)
+        words = (names.get(label, label), value, f"“{quote}”" if quote else "")
+        return Row(row_id, said=" · ".join(filter(None, words)))
 
-    def filled(self, group: Group) -> list[Row]:
-        """Return the rows that say something; raises :class:`Invalid` for half a row."""
-        rows = [row for row in group.rows if not row.empty]
-        problems = list(_half(group, rows))
-        if not rows and not group.optional:
-            problems.append(
-                Problem(
-                    gettext("Choose for “{title}”, with words of the message.").format(
-                        title=group.title
-                    ),
-                    f"{group.name}-0-label",
-                )
-            )
-        if problems:
-            raise Invalid(*problems)
-        return rows
+    def filled(self) -> list[list[Row]]:
+        """Return the rows of each group that say something; raises :class:`Invalid` for half a
+        row, and where a group needs one."""
+        found = []
+        for group in self.groups:
+            rows = [row for row in group.rows if row.label or row.value or row.quote]
+            problems = list(_half(group, rows))
+            if not rows and not group.optional:
+                message = gettext("Choose for “{title}”, with words of the message.")
+                problems.append(Problem(message.format(title=group.title), f"{group.name}-0-label"))
+            if problems:
+                raise Invalid(*problems)
+            found.append(rows)
+        return found
 
     def field_of(self, path: str) -> str:
         names = path.split("/")
         place = names[2] if len(names) > 2 and names[2].isdigit() else "0"
-        for group in self.groups:
+        for group in self.GROUPS:
             if names[1:2] == [group.name]:
                 part = "quote" if "evidence_snippets" in path else "label"
-                part = "value" if names[-1] in ("value_redacted", "key_value") else part
+                part = "value" if group.value_key and names[-1] == group.value_key else part
                 return f"{group.name}-{place}-{part}"
-        return f"{self.groups[0].name}-0-label"
-
-
-def _nth(values: Sequence[str], index: int) -> str:
-    return values[index] if index < len(values) else ""
+        return f"{self.GROUPS[0].name}-0-label"
 
 
 def _half(group: Group, rows: Iterable[Row]) -> Iterator[Problem]:
     for row in rows:
         if not row.label:
-            said = gettext("Choose a label for “{words}”.").format(words=row.quote or row.value)
-            yield Problem(said, f"{row.id}-label")
+            message = gettext("Choose a label for “{words}”.")
+            yield Problem(message.format(words=row.quote or row.value), f"{row.id}-label")
         if not row.quote:
-            said = gettext("Say which words show it ({title}).").format(title=group.title)
-            yield Problem(said, f"{row.id}-quote")
-
-
-def _elements(said: Any, name: str, label: str, value: str = "") -> list[tuple[str, str, str, str]]:
-    """Return (path, label, value, first quote) of a list, or of one element, of an answer."""
-    found = said.get(name, [])
-    listed = found if isinstance(found, list) else [found]
-    return [
-        (
-            pointer(name, i) if isinstance(found, list) else pointer(name),
-            each[label],
-            each.get(value, ""),
-            (each["evidence_snippets"] or [""])[0],
-        )
-        for i, each in enumerate(listed)
-    ]
+            message = gettext("Say which words show it ({title}).")
+            yield Problem(message.format(title=group.title), f"{row.id}-quote")
 
 
 class ClassifyForm(RowForm):
     """classify: what the citizen wants, about what, how urgent, and what is risky."""
 
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        said = {name: _elements(self.desk.said, name, "label") for name in self.NAMES}
-        return (
-            self._group("intents", gettext("What the citizen wants"), "intents", said["intents"]),
-            self._group(
-                "product_line",
-                gettext("What it is about"),
-                "product_lines",
-                said["product_line"],
-                most=1,
-            ),
-            self._group(
-                "urgency", gettext("How urgent it is"), "urgencies", said["urgency"], most=1
-            ),
-            self._group(
-                "risk_flags",
-                gettext("Risks, if there are any"),
-                "risk_flags",
-                said["risk_flags"],
-                optional=True,
-            ),
-        )
-
-    NAMES = ("intents", "product_line", "urgency", "risk_flags")
+    GROUPS = (
+        Group("intents", gettext_noop("What the citizen wants"), "intents"),
+        Group("product_line", gettext_noop("What it is about"), "product_lines", single=True),
+        Group("urgency", gettext_noop("How urgent it is"), "urgencies", single=True),
+        Group("risk_flags", gettext_noop("Risks, if there are any"), "risk_flags", optional=True),
+    )
 
     def payload(self) -> Output:
-        intents, line, urgency, risks = map(self.filled, self.groups)
+        intents, line, urgency, risks = (
+            [group.element(row) | {"confidence": SURE} for row in rows]
+            for group, rows in zip(self.GROUPS, self.filled(), strict=True)
+        )
         return {
-            "intents": [_label(row) for row in intents],
-            "primary_intent": intents[0].label,
-            "product_line": _label(line[0]),
-            "urgency": _label(urgency[0]),
-            "risk_flags": [_label(row) for row in risks],
+            "intents": intents,
+            "primary_intent": intents[0]["label"],
+            "product_line": line[0],
+            "urgency": urgency[0],
+            "risk_flags": risks,
         }
 
 
 class ExtractForm(RowForm):
     """extract: facts of the message."""
 
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        said = _elements(self.desk.said, "entities", "entity_type", "value_redacted")
-        return (
-            self._group(
-                "entities", gettext("Facts"), "entity_types", said, by_value=True, optional=True
-            ),
-        )
+    ENTITIES = Group(
+        "entities",
+        gettext_noop("Facts"),
+        "entity_types",
+        "entity_type",
+        "value_redacted",
+        optional=True,
+    )
+    GROUPS = (ENTITIES,)
 
     def payload(self) -> Output:
-        return {
-            "entities": [
-                {
-                    "entity_type": row.label,
-                    "value_redacted": row.value or row.quote,
-                    "confidence": SURE,
-                    "evidence_snippets": [row.quote],
-                }
-                for row in self.filled(self.groups[0])
-            ]
-        }
+        rows = self.filled()[0]
+        return {"entities": [self.ENTITIES.element(row) | {"confidence": SURE} for row in rows]}
 
 
 class IdentityForm(RowForm):
     """identity_assist: numbers and names that lead to a person or a case."""
 
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        said = _elements(self.desk.said, "keys", "key_type", "key_value")
-        return (
-            self._group(
-                "keys",
-                gettext("Numbers and names"),
-                "key_types",
-                said,
-                by_value=True,
-                optional=True,
-            ),
-        )
+    KEYS = Group(
+        "keys",
+        gettext_noop("Numbers and names"),
+        "key_types",
+        "key_type",
+        "key_value",
+        optional=True,
+    )
+    GROUPS = (KEYS,)
 
     def payload(self) -> Output:
-        return {
-            "keys": [
-                {
-                    "key_type": row.label,
-                    "key_value": row.value or row.quote,
-                    "evidence_snippets": [row.quote],
-                }
-                for row in self.filled(self.groups[0])
-            ]
-        }
+        return {"keys": [self.KEYS.element(row) for row in self.filled()[0]]}
 
 
-def _label(row: Row) -> Output:
-    return {"label": row.label, "confidence": SURE, "evidence_snippets": [row.quote]}
+OVERRIDES: Mapping[str, type[Form]] = {
+    "judgement_v1": JudgementForm,
+    "agency_detect_v1": AgencyForm,
+    "category_select_v1": TopicForm,
+    "semantic_analysis_v1": AnalysisForm,
+    "service_select_v1": ServiceForm,
+    "multi_agency_service_answer_v1": AnswerForm,
+    "classify": ClassifyForm,
+    "extract": ExtractForm,
+    "identity_assist": IdentityForm,
+}
+"""The form to correct each contract's answer."""

@@ -6,36 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.http import QueryDict
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from ieim.pipeline.topology import ANSWERING
 from ieim.studio.labels import stage_label
 from review import labels
 from review.deciding import Refused
 from review.deciding.locking import checked_reason
-from review.item import correction_forms
-from review.item.forms import (
-    Desk,
-    Form,
-    Invalid,
-    Option,
-    Output,
-    Problem,
-    chosen_services,
-    services,
-)
+from review.item.correction_forms import OVERRIDES
+from review.item.forms import Desk, Form, Invalid, Output, Problem, ServicePicker
 from review.models import Action
 
 REASON_ID = "reason"
 CONFIRMED = "approve-confirmed"
 """What the step posts that asks once more."""
-
-
-class PlainForm(Form):
-    """An action that needs nothing but the reason."""
-
-    def payload(self) -> Output:
-        return {}
 
 
 class ApproveForm(Form):
@@ -45,70 +29,60 @@ class ApproveForm(Form):
         return {"confirmed": True} if self.data.get(CONFIRMED) == "yes" else {}
 
 
-class WriteForm(Form):
-    """The reply in a person's words, and the services that it stands on."""
+class TextForm(Form):
+    """Words for the citizen; ``missing`` asks for them where there have to be some."""
 
-    template = "review/deciding/answering/write.html"
-    input_name = "write-source"
-    input_type = "checkbox"
+    missing = ""
 
     @property
     def written(self) -> str:
         """The text so far."""
-        return self.text("write-text")
-
-    @property
-    def words(self) -> str:
-        """What was searched for."""
-        return self.text("write-words")
-
-    @property
-    def options(self) -> list[Option]:
-        """Services of every agency, those of the turn's agencies first found."""
-        return services(
-            self.desk,
-            name=self.input_name,
-            words=self.words,
-            chosen=self.data.getlist(self.input_name),
-            agencies=None,
-        )
+        return self.text(self.field_id)
 
     def payload(self) -> Output:
-        if not self.written:
-            raise Invalid(Problem(gettext("Write the reply."), "write-text"))
-        cited = chosen_services(self.desk, self.data.getlist(self.input_name), "write-words")
-        sources = [{"agency": service.agency, "service": service.key} for service in cited]
-        return {"text": self.written, "sources": sources}
+        if not self.written and self.missing:
+            raise self.invalid(gettext(self.missing))
+        return {"text": self.written} if self.written else {}
+
+
+class WriteForm(TextForm, ServicePicker):
+    """The reply in a person's words, and the services of any agency that it stands on."""
+
+    template = "review/deciding/answering/write.html"
+    field_id = "write-text"
+    input_name = "write-source"
+    words_id = "write-words"
+    missing = gettext_noop("Write the reply.")
+
+    def payload(self) -> Output:
+        text = super().payload()
+        sources = [{"agency": each.agency, "service": each.key} for each in self.chosen()]
+        return text | {"sources": sources}
 
     def field_of(self, path: str) -> str:
-        return "write-words" if "source" in path else "write-text"
+        return self.words_id if "source" in path else self.field_id
 
 
-class AskForm(Form):
+class AskForm(TextForm):
     """A question back to the citizen."""
 
     template = "review/deciding/answering/ask.html"
+    field_id = "ask-text"
+    missing = gettext_noop("Write what you want to know from the citizen.")
 
-    @property
-    def written(self) -> str:
-        """The question so far."""
-        return self.text("ask-text")
 
-    def payload(self) -> Output:
-        if not self.written:
-            raise Invalid(
-                Problem(gettext("Write what you want to know from the citizen."), "ask-text")
-            )
-        return {"text": self.written}
+class DismissForm(TextForm):
+    """A closing word for the citizen, if there is to be one."""
 
-    def field_of(self, path: str) -> str:
-        return "ask-text"
+    template = "review/deciding/answering/dismiss.html"
+    field_id = "dismiss-text"
 
 
 class HandOverForm(Form):
     """Another agency of the release."""
 
     template = "review/deciding/answering/hand_over.html"
+    field_id = "hand-agency"
 
     @property
     def chosen(self) -> str:
@@ -123,41 +97,9 @@ class HandOverForm(Form):
 
     def payload(self) -> Output:
         if self.chosen not in self.desk.release.agencies:
-            raise Invalid(Problem(gettext("Choose the agency that gets it."), "hand-agency"))
+            raise self.invalid(gettext("Choose the agency that gets it."))
         return {"agency": self.chosen}
 
-    def field_of(self, path: str) -> str:
-        return "hand-agency"
-
-
-class DismissForm(Form):
-    """A closing word for the citizen, if there is to be one."""
-
-    template = "review/deciding/answering/dismiss.html"
-
-    @property
-    def written(self) -> str:
-        """The text so far."""
-        return self.text("dismiss-text")
-
-    def payload(self) -> Output:
-        return {"text": self.written} if self.written else {}
-
-    def field_of(self, path: str) -> str:
-        return "dismiss-text"
-
-
-OVERRIDES: Mapping[str, type[Form]] = {
-    "judgement_v1": correction_forms.JudgementForm,
-    "agency_detect_v1": correction_forms.AgencyForm,
-    "category_select_v1": correction_forms.TopicForm,
-    "semantic_analysis_v1": correction_forms.AnalysisForm,
-    "service_select_v1": correction_forms.ServiceForm,
-    "multi_agency_service_answer_v1": correction_forms.AnswerForm,
-    "classify": correction_forms.ClassifyForm,
-    "extract": correction_forms.ExtractForm,
-    "identity_assist": correction_forms.IdentityForm,
-}
 
 FORMS: Mapping[str, type[Form]] = {
     Action.APPROVE: ApproveForm,
@@ -235,7 +177,7 @@ class DecisionForm:
         """Return the form of an action."""
         if action == Action.OVERRIDE:
             return OVERRIDES[self.desk.contract](self.desk, self.data)
-        return FORMS.get(action, PlainForm)(self.desk, self.data)
+        return FORMS.get(action, Form)(self.desk, self.data)
 
     def payload(self) -> tuple[Action, Output]:
         """Return the action and what it is decided with; raises :class:`Invalid`."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
@@ -17,17 +17,17 @@ from conversations.turns import languages
 from ieim.knowledge.vectors import shortlist_for
 from ieim.pipeline.findings import pointer
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
-from ieim.pipeline.knowledge import Category, Release, Service
+from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.ports import Shortlist
-from review.item import message as evidence
 from review.item import outputs
-from review.item.outputs import agency_name
+from review.item.message import last_answer
 from review.item.stages import call_payload
 
 Output = dict[str, Any]
 SURE = Decimal("1.00")
 """How sure a person is who picks something and says no number."""
-MOST_OPTIONS = 60
+MOST_FOUND = 8
+"""Services that a search shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +65,16 @@ class Option:
 
 @dataclass(frozen=True)
 class Desk:
-    """What a form is made from: the turn, its release, and what the model said last.
-
-    ``said`` is the model's last answer for the stage when it has the contract's shape.
-    """
+    """What a form is made from: the turn, its release, and what the model said last."""
 
     contract: str
     turn: Turn
     stages: Mapping[str, Stage]
-    release: Release = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "release", languages.release_of(self.turn))
+    @cached_property
+    def release(self) -> Release:
+        """The turn's release, in its language."""
+        return languages.release_of(self.turn)
 
     @cached_property
     def index(self) -> Shortlist:
@@ -91,9 +89,9 @@ class Desk:
 
     @cached_property
     def said(self) -> Mapping[str, Any]:
-        """The model's last answer, empty where it cannot be used."""
+        """The model's last answer; empty where it has not the contract's shape."""
         stage = self.stages.get(self.contract)
-        return (evidence.last_answer(stage) if stage else None) or {}
+        return (last_answer(stage) if stage else None) or {}
 
     @cached_property
     def wrong(self) -> frozenset[str]:
@@ -116,19 +114,29 @@ class Desk:
 
     @cached_property
     def detected(self) -> tuple[str, ...]:
-        """Ids of the agencies found."""
-        return tuple(agency.id for agency in outputs.detected_agencies(self.state, self.release))
+        """Ids of the agencies found, as far as the release has them."""
+        found = self.state.get("agency_detect_v1", {}).get("agencyDetected", [])
+        return tuple(agency for agency in found if agency in self.release.agencies)
 
     @cached_property
     def answering(self) -> str | None:
-        """The id of the agency that answers; None before it is known."""
-        return outputs.answering_agency(self.state)
+        """The id of the agency that answers, the only one or the first; None before it is known."""
+        found = self.state.get("agency_detect_v1", {}).get("agencyDetected", [])
+        if len(found) == 1:
+            return str(found[0])
+        primary = self.state.get("semantic_analysis_v1", {}).get("primaryAgency", {})
+        agency: str | None = primary.get("agencyId")
+        return agency
 
 
 class Form:
-    """A form over posted ``data`` (None: nothing was posted yet)."""
+    """A form over posted ``data`` (None: nothing was posted yet).
+
+    ``field_id`` is the HTML id of its field, of the first one where it has several.
+    """
 
     template = ""
+    field_id = ""
 
     def __init__(self, desk: Desk, data: QueryDict | None) -> None:
         self.desk = desk
@@ -137,15 +145,83 @@ class Form:
 
     def payload(self) -> Output:
         """Return what is decided with; raises :class:`Invalid`."""
-        raise NotImplementedError
+        return {}
 
     def field_of(self, path: str) -> str:
         """Return the HTML id of the field that a finding's JSON Pointer concerns."""
-        return ""
+        return self.field_id
 
     def text(self, name: str) -> str:
         """Return a posted text with its line ends as the citizen will get them."""
         return self.data.get(name, "").replace("\r\n", "\n").strip()
+
+    def invalid(self, message: str, field_id: str = "") -> Invalid:
+        """Return that something is wrong with a field, the form's own when none is named."""
+        return Invalid(Problem(message, field_id or self.field_id))
+
+
+class ServicePicker(Form):
+    """A form to pick services in, found by words and shown with what they say."""
+
+    input_name = ""
+    input_type = "checkbox"
+    words_id = ""
+
+    @property
+    def words(self) -> str:
+        """What was searched for."""
+        return self.text(self.words_id)
+
+    @property
+    def agencies(self) -> Sequence[str] | None:
+        """The agencies whose services are found; None for every agency's."""
+        return None
+
+    @property
+    def model_services(self) -> Sequence[tuple[str, str]]:
+        """The (agency, key) of the services in the model's answer."""
+        return ()
+
+    @property
+    def options(self) -> list[Option]:
+        """The chosen services first, then the model's, then what fits the words, or the message."""
+        desk, words = self.desk, self.words
+        chosen, by_model = self.data.getlist(self.input_name), self.model_services
+        agencies, services = self.agencies, desk.release.services
+        found = [service for value in chosen if (service := self._picked(value)) is not None]
+        found += [
+            services[key]
+            for key in by_model
+            if key in services and (agencies is None or key[0] in agencies)
+        ]
+        ranked = desk.index.services(words or desk.turn.text, agencies=agencies, limit=MOST_FOUND)
+        found += [each.item for each in ranked if each.score > 0 or not words]
+        given = {(s["agencyId"], s["serviceKey"]) for s in desk.given.get("service_index", [])}
+        return [
+            Option(
+                value=(value := pointer(service.agency, service.key)),
+                id=f"{self.input_name}-{place}",
+                name=service.name,
+                hint=outputs.agency_name(desk.release, service.agency),
+                checked=value in chosen,
+                by_model=(service.agency, service.key) in by_model,
+                offered=(service.agency, service.key) in given if given else None,
+                facts=_facts(service),
+            )
+            for place, service in enumerate(dict.fromkeys(found))
+        ]
+
+    def chosen(self) -> list[Service]:
+        """Return the chosen services; raises :class:`Invalid` for one that is not there."""
+        found = [self._picked(value) for value in self.data.getlist(self.input_name)]
+        if None in found:
+            message = gettext("Choose the services from the list: one is not in it.")
+            raise self.invalid(message, self.words_id)
+        return [service for service in found if service is not None]
+
+    def _picked(self, value: str) -> Service | None:
+        names = parts(value)
+        return self.desk.release.services.get((names[0], names[1])) if len(names) == 2 else None
 
 
 def score_of(text: str, field_id: str) -> Decimal:
@@ -163,7 +239,12 @@ def score_of(text: str, field_id: str) -> Decimal:
     return score.quantize(Decimal("0.01"))
 
 
-def service_facts(service: Service) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def parts(value: str) -> list[str]:
+    """Return the parts of a JSON Pointer that an option's value is."""
+    return [p.replace("~1", "/").replace("~0", "~") for p in value.split("/")[1:]]
+
+
+def _facts(service: Service) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return what a service's entry says as (heading, lines), without what is empty."""
     found = []
     for name, heading in HEADINGS.items():
@@ -174,92 +255,3 @@ def service_facts(service: Service) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if service.url:
         found.append((gettext("Link"), (service.url,)))
     return tuple(found)
-
-
-def topic_options(
-    desk: Desk, agency: str, chosen: Iterable[str], scores: Mapping[str, str], said_keys: Any
-) -> list[Option]:
-    """Return an agency's dictionary to pick from, what fits the message first."""
-    given = desk.given.get("KnowledgeBase_Dictionary", [])
-    keys = {entry["key"] for entry in given if entry["agencyId"] == agency}
-    ranked = desk.index.categories(desk.turn.text, agencies=[agency], limit=MOST_OPTIONS)
-    picked = frozenset(chosen)
-    return [
-        Option(
-            value=(value := pointer(agency, each.item.key)),
-            id=f"topic-{list(desk.release.agencies).index(agency)}-{place}",
-            name=each.item.value,
-            hint=_keywords(each.item),
-            checked=value in picked,
-            by_model=each.item.key in said_keys,
-            offered=each.item.key in keys if desk.given else None,
-            score=scores.get(value, ""),
-        )
-        for place, each in enumerate(ranked)
-    ]
-
-
-def _keywords(category: Category) -> str:
-    return ", ".join(category.keywords[:5])
-
-
-def parts(value: str) -> Sequence[str]:
-    """Return the parts of a JSON Pointer that an option's value is."""
-    return [p.replace("~1", "/").replace("~0", "~") for p in value.split("/")[1:]]
-
-
-MOST_FOUND = 8
-
-
-def services(
-    desk: Desk,
-    *,
-    name: str,
-    words: str,
-    chosen: Sequence[str],
-    agencies: Sequence[str] | None,
-    said: Sequence[tuple[str, str]] = (),
-) -> list[Option]:
-    """Return services to pick from: the chosen ones first, then what fits ``words``.
-
-    Without words those that fit the message. ``name`` is the name of the inputs, ``agencies``
-    limits the search (None: every agency), ``said`` are the (agency, key) of the model's answer.
-    """
-    found = [service for value in chosen if (service := picked(desk, value)) is not None]
-    found += [
-        desk.release.services[key]
-        for key in said
-        if key in desk.release.services and (agencies is None or key[0] in agencies)
-    ]
-    ranked = desk.index.services(words or desk.turn.text, agencies=agencies, limit=MOST_FOUND)
-    found += [each.item for each in ranked if each.score > 0 or not words]
-    given = {(s["agencyId"], s["serviceKey"]) for s in desk.given.get("service_index", [])}
-    return [
-        Option(
-            value=(value := pointer(service.agency, service.key)),
-            id=f"{name}-{place}",
-            name=service.name,
-            hint=agency_name(desk.release, service.agency),
-            checked=value in chosen,
-            by_model=(service.agency, service.key) in said,
-            offered=(service.agency, service.key) in given if given else None,
-            facts=service_facts(service),
-        )
-        for place, service in enumerate(dict.fromkeys(found))
-    ]
-
-
-def chosen_services(desk: Desk, values: Sequence[str], field: str) -> list[Service]:
-    """Return the services that were chosen; raises :class:`Invalid` for one that is not there."""
-    found = [picked(desk, value) for value in values]
-    if None in found:
-        raise Invalid(
-            Problem(gettext("Choose the services from the list: one is not in it."), field)
-        )
-    return [service for service in found if service is not None]
-
-
-def picked(desk: Desk, value: str) -> Service | None:
-    """Return the service that an option's value stands for; None when there is none."""
-    names = parts(value)
-    return desk.release.services.get((names[0], names[1])) if len(names) == 2 else None

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Stage
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.knowledge import Agency, Release
+from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.triage import label_elements
 
 Output = Mapping[str, Any]
@@ -160,24 +160,6 @@ _SAYS = {
     "extract": _extract,
     "identity_assist": _identity,
 }
-
-
-def answering_agency(stages: Mapping[str, Any]) -> str | None:
-    """Return the id of the agency that answers, from the merged state of a turn's stages.
-
-    The only one detected, or on the branch of several the primary one; None before that is known.
-    """
-    detected = stages.get("agency_detect_v1", {}).get("agencyDetected", [])
-    if len(detected) == 1:
-        return str(detected[0])
-    primary = stages.get("semantic_analysis_v1", {}).get("primaryAgency", {}).get("agencyId")
-    return None if primary is None else str(primary)
-
-
-def detected_agencies(stages: Mapping[str, Any], release: Release) -> tuple[Agency, ...]:
-    """Return the agencies that were found for a turn, as far as the release knows them."""
-    detected = stages.get("agency_detect_v1", {}).get("agencyDetected", [])
-    return tuple(release.agencies[a] for a in detected if a in release.agencies)
 
 
 KEY_STATUSES: Mapping[str, str] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 from conversations import selectors as conversations
 from conversations.chat import reply_views
 from conversations.chat.presenters import ReplyView, TurnView
-from conversations.models import Reply, ReplyOrigin, Stage
+from conversations.models import Reply, ReplyOrigin
 from conversations.person import selectors as people
-from conversations.states import DONE_STAGE_STATUSES
+from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import languages, resuming
 from ieim.knowledge.notices import selectors as notices
 from ieim.people.models import User
@@ -26,12 +26,14 @@ from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.topology import ANSWERING, AWAITED, PERSON, REPLY
 from review import claims, crisis, deciding, feedback, finding_texts, labels
 from review.deciding import Preview, Refused, permitted, signing
-from review.item.decision_form import Choice, DecisionForm
+from review.deciding.locking import DECIDE, SUPERVISE
+from review.item.decision_form import DecisionForm
 from review.item.forms import Desk, Problem
 from review.item.outputs import Statement, agency_name, statements
-from review.item.presenters import Linked, item_view, linked, person
+from review.item.presenters import item_view, linked, person
 from review.item.selectors import Loaded
 from review.models import Action, Decision
+from review.queue.selectors import is_held
 from review.states import ReviewState
 
 ONCE_MORE = "once-more"
@@ -40,15 +42,6 @@ _ORIGINS: Mapping[str, ReplyOrigin] = {
     Action.APPROVE: ReplyOrigin.MODEL_APPROVED,
     Action.OVERRIDE: ReplyOrigin.STAFF_OVERRIDE,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A reply beside the message, as the citizen sees it or would see it."""
-
-    title: str
-    reply: ReplyView
-    turn: TurnView
 
 
 def preview_context(
@@ -66,9 +59,7 @@ def preview_context(
     return {
         "item": item_view(loaded),
         "seen": seen,
-        "reply": shown(loaded, seen.reply, agreed.action if agreed else action)
-        if seen.reply
-        else None,
+        "reply": seen.reply and shown(loaded, seen.reply, agreed.action if agreed else action),
         "turn": _turn(loaded),
         "action": next(c.name for c in decision.choices if c.action == action),
         "says": _says(loaded, decision, payload),
@@ -78,15 +69,16 @@ def preview_context(
     }
 
 
-def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> Waiting | None:
-    """Return the reply that the citizen got, or that of a ``proposal``, or the one that is held.
-
-    None where there is none.
-    """
+def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> dict[str, Any] | None:
+    """Return the reply that the citizen got, that of a ``proposal``, or the one that is held, as
+    the citizen sees or would see it; None where there is none."""
     turn = loaded.item.turn
     if hasattr(turn, "reply"):
-        got = reply_views.reply_view(turn.reply, turn)
-        return Waiting(gettext("What the citizen got"), got, conversations.turn_view(turn.pk))
+        return {
+            "title": gettext("What the citizen got"),
+            "reply": reply_views.reply_view(turn.reply, turn),
+            "turn": conversations.turn_view(turn.pk),
+        }
     if proposal is not None:
         title, action, by = gettext("The reply that was decided on"), Action.AGREE, proposal.action
     elif loaded.item.stage == REPLY:
@@ -99,7 +91,7 @@ def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> Waiting | 
         return None
     if seen.reply is None:
         return None
-    return Waiting(title, shown(loaded, seen.reply, by), _turn(loaded))
+    return {"title": title, "reply": shown(loaded, seen.reply, by), "turn": _turn(loaded)}
 
 
 def shown(loaded: Loaded, said: replies.Reply, action: str) -> ReplyView:
@@ -137,33 +129,6 @@ CORRECT = "stage"
 """The name under which an earlier step to correct is posted, or named in the page's address."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where the item stands for the person who looks at it.
-
-    ``panel`` is the template of what they can do; ``may_take_over`` is for supervisors.
-    ``opinion_on`` is who decided, where only the opinion of a second person is missing, and
-    ``why_not`` why this person's cannot be it; both are empty otherwise.
-    """
-
-    panel: str
-    mine: bool
-    may_take_over: bool
-    opinion_on: str
-    why_not: str
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """An agency's signature: ``by`` is who signed, empty before, ``reason`` why it is right."""
-
-    agency: str
-    name: str
-    by: str
-    reason: str
-    may_sign: bool
-
-
 def form(loaded: Loaded, user: User, data: QueryDict | None, *, correct: str = "") -> DecisionForm:
     """Return the forms of what ``user`` may do with the item.
 
@@ -187,7 +152,11 @@ def correctable(loaded: Loaded) -> tuple[str, ...]:
         return ()
     if own not in AWAITED:
         return (own,)
-    done = tuple(name for name, stage in loaded.stages.items() if _is_done(name, stage))
+    done = tuple(
+        name
+        for name, stage in loaded.stages.items()
+        if name in ANSWERING and StageStatus(stage.status) in DONE_STAGE_STATUSES
+    )
     return done if own == REPLY else (*done, own)
 
 
@@ -201,7 +170,7 @@ def context(
     correct: str = "",
 ) -> dict[str, Any]:
     """Return the page's context; ``data`` is a draft, ``problems`` what was wrong with it."""
-    standing = _standing(loaded, user)
+    focus = _focus(loaded, user)
     decision = form(loaded, user, data, correct=correct)
     proposal = signing.proposal_of(loaded.item)
     waits = proposal is not None and signing.waits_for_signatures(loaded.item, proposal)
@@ -209,17 +178,17 @@ def context(
     return {
         "item": item_view(loaded, user),
         "said": feedback.of_turn(loaded.item.turn),
-        "standing": standing,
-        "panel": standing.panel,
+        "focus": focus,
+        "panel": focus["panel"],
         "form": decision,
-        "correctable": correctable(loaded) if standing.mine else (),
+        "correctable": correctable(loaded) if focus["mine"] else (),
         "again": _again(loaded),
         "talked": people.taken_over(loaded.item.turn.session_id),
         "undoable": _undoable(loaded, user),
         "signatures": signatures,
-        "signs": any(signature.may_sign for signature in signatures),
+        "signs": any(each["may_sign"] for each in signatures),
         "waiting": waiting(loaded, user, proposal),
-        "draft": _draft(decision) if data is not None and not standing.mine else None,
+        "draft": _draft(decision) if data is not None and not focus["mine"] else None,
         "errors": problems,
         "problem_title": title,
         "wrong": {problem.field: problem.message for problem in problems if problem.field},
@@ -262,18 +231,9 @@ def taken(loaded: Loaded, action: Action) -> str:
     return said.format(reference=loaded.item.turn.session.reference, done=done)
 
 
-def searched(decision: DecisionForm) -> Choice | None:
-    """Return the choice whose services are searched for."""
-    return next((choice for choice in decision.choices if choice.checked), None)
-
-
 def _own(loaded: Loaded) -> str:
     """Return the step that a correction is of when nobody says which."""
     return loaded.item.stage if loaded.item.stage != REPLY else (correctable(loaded) or ("",))[-1]
-
-
-def _is_done(name: str, stage: Stage) -> bool:
-    return name in ANSWERING and stage.status in {status.value for status in DONE_STAGE_STATUSES}
 
 
 def _sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Problem]:
@@ -285,31 +245,33 @@ def _sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Prob
     ]
 
 
-def _standing(loaded: Loaded, user: User) -> Standing:
+def _focus(loaded: Loaded, user: User) -> dict[str, Any]:
+    """Return where the item stands for the person who looks at it.
+
+    ``panel`` is the template of what they can do; ``may_take_over`` is for supervisors.
+    ``opinion_on`` is who decided, where only the opinion of a second person is missing, and
+    ``why_not`` why this person's cannot be it; both are empty otherwise.
+    """
     item = loaded.item
-    held = item.claimed_until is not None and item.claimed_until > timezone.now()
-    claimed = item.state == ReviewState.CLAIMED.value and held
+    claimed = is_held(item, timezone.now())
     mine = claimed and item.claimed_by_id == user.pk
     if item.state == ReviewState.DECIDED.value:
         panel = "decided"
     elif mine:
         panel = "form"
-    elif claimed:
-        panel = "taken"
     else:
-        panel = "free"
-    supervises = user.has_perm("review.supervise_reviewitem")
+        panel = "taken" if claimed else "free"
     wanted = permitted.opinion_wanted(item)
-    return Standing(
-        panel=f"review/deciding/{panel}.html",
-        mine=mine,
-        may_take_over=panel == "taken" and supervises,
-        opinion_on=person(wanted.actor) if wanted is not None else "",
-        why_not=claims.opinion_problem(item, user),
-    )
+    return {
+        "panel": f"review/deciding/{panel}.html",
+        "mine": mine,
+        "may_take_over": panel == "taken" and user.has_perm(SUPERVISE),
+        "opinion_on": person(wanted.actor) if wanted is not None else "",
+        "why_not": claims.opinion_problem(item, user),
+    }
 
 
-def _again(loaded: Loaded) -> Linked | None:
+def _again(loaded: Loaded) -> dict[str, Any] | None:
     """Return the open item that a decided item's question waits in now, None where none does."""
     item = loaded.item
     if item.decided_at is None or item.stage not in AWAITED:
@@ -328,22 +290,21 @@ def _undoable(loaded: Loaded, user: User) -> list[UUID]:
     return [record.pk for record in found if not permitted.undo_problem(record, user, now)]
 
 
-def _signatures(loaded: Loaded, user: User, *, waits: bool) -> list[Signature]:
-    """Return the signatures that a reply of several agencies needs; none for most items."""
+def _signatures(loaded: Loaded, user: User, *, waits: bool) -> list[dict[str, Any]]:
+    """Return the signatures that a reply of several agencies needs; ``by`` is empty before one is
+    given. None for most items."""
     scope = agencies_of(user)
     signed = {each.agency: each for each in loaded.item.sign_offs.all()}
     release = languages.release_of(loaded.item.turn)
+    may_sign = waits and user.has_perm(DECIDE)
     return [
-        Signature(
-            agency=agency,
-            name=agency_name(release, agency),
-            by=person(signed[agency].by) if agency in signed else "",
-            reason=signed[agency].reason if agency in signed else "",
-            may_sign=waits
-            and agency not in signed
-            and (scope is None or agency in scope)
-            and user.has_perm("review.decide_reviewitem"),
-        )
+        {
+            "agency": agency,
+            "name": agency_name(release, agency),
+            "by": person(signed[agency].by) if agency in signed else "",
+            "reason": signed[agency].reason if agency in signed else "",
+            "may_sign": may_sign and agency not in signed and (scope is None or agency in scope),
+        }
         for agency in dict.fromkeys([*deciding.signing_agencies(loaded.item), *signed])
     ]
 

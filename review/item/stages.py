@@ -160,49 +160,23 @@ _SLOTS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """One candidate with its retrieval rank (1 is best; 0 where it has none) and score."""
+def offered(attempts: Sequence[Attempt], release: Release) -> list[dict[str, Any]]:
+    """Return the lists that a stage's attempts (one round, in order) were given.
 
-    name: str
-    key: str
-    agency: str
-    rank: int
-    score: str
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """One list that the model was given. ``kept`` is how many of them a second attempt got."""
-
-    title: str
-    offers: tuple[Offer, ...]
-    kept: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """An entry that fits the message best and was not among what the model was offered."""
-
-    name: str
-    agency: str
-    why: str
-
-
-def offered(attempts: Sequence[Attempt], release: Release) -> tuple[Offered, ...]:
-    """Return the lists that a stage's attempts (one round, in order) were given."""
+    ``kept`` is how many entries of a list the last of several attempts got.
+    """
     payloads = [call_payload(attempt) for attempt in attempts]
     first = next((p for p in payloads if p), {})
     last = payloads[-1] if len(payloads) > 1 else None
-    return tuple(
-        Offered(
-            gettext(title),
-            tuple(_offer(slot, each, release) for each in first[slot]),
-            len(last.get(slot, [])) if last else None,
-        )
+    return [
+        {
+            "title": gettext(title),
+            "offers": [_offer(slot, each, release) for each in first[slot]],
+            "kept": len(last.get(slot, [])) if last else None,
+        }
         for slot, title in _SLOTS.items()
         if first.get(slot)
-    )
+    ]
 
 
 def call_payload(attempt: Attempt) -> dict[str, Any]:
@@ -211,7 +185,7 @@ def call_payload(attempt: Attempt) -> dict[str, Any]:
     return with_agencies(payload) if isinstance(payload, dict) else {}
 
 
-def missed(attempts: Sequence[Attempt], text: str, release: Release) -> tuple[Missed, ...]:
+def missed(attempts: Sequence[Attempt], text: str, release: Release) -> list[dict[str, str]]:
     """Return the services (or agencies) of the whole release that fit ``text`` better than any
     that a stage's attempts were given.
 
@@ -223,88 +197,57 @@ def missed(attempts: Sequence[Attempt], text: str, release: Release) -> tuple[Mi
         each for each in index.services(text, agencies=None, limit=LOOKED_AT) if each.score >= KNOWN
     ]
     if not known:
-        return ()
+        return []
+    below = gettext("It ranked below what was sent.")
+    other = gettext("It belongs to an agency that was not chosen.")
     if "service_index" in payload:
         given = {(s["agencyId"], s["serviceKey"]) for s in payload["service_index"]}
         agencies = {agency for agency, _ in given}
         best = takewhile(lambda r: (r.item.agency, r.item.key) not in given, known)
-        return tuple(
-            Missed(
-                r.item.name, agency_name(release, r.item.agency), _why(r.item.agency in agencies)
-            )
+        return [
+            {
+                "name": r.item.name,
+                "agency": agency_name(release, r.item.agency),
+                "why": below if r.item.agency in agencies else other,
+            }
             for r in best
-        )
+        ]
     if payload.get("contract") == "agency_detect_v1":
         ids = {agency["agencyId"] for agency in payload["agencies"]}
         ranked = takewhile(
             lambda r: r.score > 0 and r.item.id not in ids, index.agencies(text, limit=LOOKED_AT)
         )
-        return tuple(Missed(r.item.name, "", _why(True)) for r in ranked)
-    return ()
+        return [{"name": r.item.name, "agency": "", "why": below} for r in ranked]
+    return []
 
 
-def _why(same_agency: bool) -> str:
-    if same_agency:
-        return gettext("It ranked below what was sent.")
-    return gettext("It belongs to an agency that was not chosen.")
+_SLOT_FIELDS = {
+    "agencies": ("name", "agencyId"),
+    "KnowledgeBase_Dictionary": ("value", "key"),
+    "service_index": ("name", "serviceKey"),
+}
 
 
-def _offer(slot: str, each: Mapping[str, Any], release: Release) -> Offer:
-    agency = each["agencyId"]
-    name, key = {
-        "agencies": (each.get("name", ""), agency),
-        "KnowledgeBase_Dictionary": (each.get("value", ""), each.get("key", "")),
-        "service_index": (each.get("name", ""), each.get("serviceKey", "")),
-    }[slot]
+def _offer(slot: str, each: Mapping[str, Any], release: Release) -> dict[str, Any]:
+    """Return one candidate with its retrieval rank (1 is best; 0 where it has none) and score."""
+    name, key = _SLOT_FIELDS[slot]
     score = each.get("score")
-    return Offer(
-        name=name,
-        key=key,
-        agency="" if slot == "agencies" else agency_name(release, agency),
-        rank=each.get("rank", 0),
-        score="" if score is None else f"{score:.2f}",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One finding: the sentence, what exactly, and where (a JSON Pointer, empty: everywhere)."""
-
-    number: int
-    sentence: str
-    message: str
-    code: str
-    path: str
-    waivable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Try:
-    """One model call. Times are in seconds; hashes lower-case hex SHA-256."""
-
-    name: str
-    findings: tuple[Found, ...]
-    answer: AnswerView
-    refusal: str
-    asked: str
-    model: str
-    temperature: str
-    seconds: str
-    tokens: int
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    cached_tokens: int | None
-    finish_reason: str
-    hashes: tuple[tuple[str, str], ...]
+    return {
+        "name": each.get(name, ""),
+        "key": each.get(key, ""),
+        "agency": "" if slot == "agencies" else agency_name(release, each["agencyId"]),
+        "rank": each.get("rank", 0),
+        "score": "" if score is None else f"{score:.2f}",
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage; ``stopped`` is the one that the item is about.
+    """One stage as the page shows it, ``stopped`` where the item is about it.
 
     ``mark`` is what stands before it: ``passed``, ``stopped``, ``person`` or ``waiting``.
-    ``instructions`` are what the model was told at this stage before it was given the message, as
-    they were then; empty where they were not kept.
+    ``tries`` are its model calls (times in seconds), ``findings`` those of no call.
+    ``instructions`` are the prompt as it was then; empty where it was not kept.
     """
 
     contract: str
@@ -316,8 +259,8 @@ class Step:
     said: tuple[Statement, ...]
     seconds: str
     tokens: int
-    findings: tuple[Found, ...]
-    tries: tuple[Try, ...]
+    findings: list[dict[str, Any]]
+    tries: list[dict[str, Any]]
     instructions: str
 
 
@@ -330,16 +273,15 @@ _MARKS: Mapping[str, str] = {
 }
 
 
-def rail(stages: Mapping[str, Stage], stopped_at: str, release: Release) -> tuple[Step, ...]:
+def rail(stages: Mapping[str, Stage], stopped_at: str, release: Release) -> list[Step]:
     """Return the stages of a turn in the order of the pipeline, triage last."""
     attempts = (attempt for stage in stages.values() for attempt in stage.attempts.all())
     prompts = calls.prompts(attempt.prompt_sha256 for attempt in attempts)
-    return tuple(_step(stage, stopped_at, release, prompts) for stage in stages.values())
+    return [_step(stage, stopped_at, release, prompts) for stage in stages.values()]
 
 
 def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str, str]) -> Step:
     attempts = list(stage.attempts.all())
-    took = sum(attempt.duration_ms for attempt in attempts)
     # What no attempt has: a stage can also stop before the model is asked.
     outside = [] if attempts and attempts[-1].findings else stage.findings
     return Step(
@@ -350,54 +292,51 @@ def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str,
         stopped=stage.contract == stopped_at,
         answering=stage.contract in ANSWERING,
         said=triage_statements(stage, release) or statements(stage.contract, stage.output, release),
-        seconds=_seconds(took),
+        seconds=_seconds(sum(attempt.duration_ms for attempt in attempts)),
         tokens=sum(attempt.tokens for attempt in attempts),
-        findings=tuple(_found(i, f) for i, f in enumerate(outside, 1)),
-        tries=tuple(_try(attempt) for attempt in attempts),
+        findings=_findings(outside),
+        tries=[_try(attempt) for attempt in attempts],
         instructions=prompts.get(attempts[-1].prompt_sha256, "") if attempts else "",
     )
 
 
-def _try(attempt: Attempt) -> Try:
-    paths = [finding["path"] for finding in attempt.findings]
+def _try(attempt: Attempt) -> dict[str, Any]:
+    """Return one model call; hashes are lower-case hex SHA-256."""
     name = (
         gettext("Attempt {number} of round {round}")
         if attempt.round > 1
         else gettext("Attempt {number}")
     )
-    return Try(
-        name=name.format(number=attempt.number, round=attempt.round),
-        findings=tuple(_found(i, f) for i, f in enumerate(attempt.findings, 1)),
-        answer=answer_view(_readable(attempt.raw_text), paths),
-        refusal=_readable(bytes(attempt.refusal).decode("utf-8", "replace")),
-        asked=pretty(attempt.asked_text),
-        model=attempt.model,
-        temperature=f"{attempt.temperature:.2f}",
-        seconds=_seconds(attempt.duration_ms),
-        tokens=attempt.tokens,
-        prompt_tokens=attempt.prompt_tokens,
-        completion_tokens=attempt.completion_tokens,
-        cached_tokens=attempt.cached_tokens,
-        finish_reason=attempt.finish_reason,
-        hashes=(
+    paths = [finding["path"] for finding in attempt.findings]
+    return {
+        "name": name.format(number=attempt.number, round=attempt.round),
+        "findings": _findings(attempt.findings),
+        "answer": answer_view(_readable(attempt.raw_text), paths),
+        "refusal": _readable(bytes(attempt.refusal).decode("utf-8", "replace")),
+        "asked": pretty(attempt.asked_text),
+        "model": attempt.model,
+        "temperature": f"{attempt.temperature:.2f}",
+        "seconds": _seconds(attempt.duration_ms),
+        "tokens": attempt.tokens,
+        "prompt_tokens": attempt.prompt_tokens,
+        "completion_tokens": attempt.completion_tokens,
+        "cached_tokens": attempt.cached_tokens,
+        "finish_reason": attempt.finish_reason,
+        "hashes": (
             (gettext("Request"), attempt.request_sha256),
             (gettext("Contract"), attempt.contract_sha256),
             (gettext("Prompt"), attempt.prompt_sha256),
             (gettext("Answer"), hashlib.sha256(bytes(attempt.raw)).hexdigest()),
         ),
-    )
+    }
 
 
-def _found(number: int, finding: Mapping[str, object]) -> Found:
-    code = str(finding["code"])
-    return Found(
-        number=number,
-        sentence=finding_texts.sentence(code),
-        message=str(finding["message"]),
-        code=code,
-        path=str(finding["path"]),
-        waivable=bool(finding["waivable"]),
-    )
+def _findings(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return findings with their number, from 1, and their sentence."""
+    return [
+        {**each, "number": number, "sentence": finding_texts.sentence(each["code"])}
+        for number, each in enumerate(found, 1)
+    ]
 
 
 def _seconds(milliseconds: int) -> str:

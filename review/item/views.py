@@ -26,7 +26,7 @@ from review.item import page as pages
 from review.item import page as previews
 from review.item import selectors
 from review.item.decision_form import DecisionForm
-from review.item.forms import Invalid, Problem
+from review.item.forms import Invalid, Problem, ServicePicker
 from review.item.selectors import Loaded
 from review.models import Action, ReviewItem
 from review.queue import filters as lists
@@ -121,8 +121,8 @@ def check(request: HttpRequest, pk: UUID) -> HttpResponse:
 def services(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Services that fit the words typed so far, as a part of the page."""
     loaded, form = _form(request, pk)
-    choice = pages.searched(form)
-    if choice is None or not hasattr(choice.form, "words"):
+    choice = next((choice for choice in form.choices if choice.checked), None)
+    if choice is None or not isinstance(choice.form, ServicePicker):
         raise Http404
     context = {"form": choice.form, "item": loaded.item}
     return render(request, "review/deciding/answering/services_found.html", context)

@@ -14,7 +14,7 @@ from ieim.pipeline.stages.triage import CLASSIFY, EXTRACT, IDENTITY_ASSIST
 from ieim.pipeline.topology import STAGES
 from review import deciding
 from review.deciding import Action
-from review.item.decision_form import OVERRIDES
+from review.item.correction_forms import OVERRIDES
 from review.item.forms import Desk, Form, Invalid
 from tests.review import desk
 from tests.review.desk import BABY, BAD, Says, the_item
