@@ -9,6 +9,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 MODEL  := .venv-model
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
+NAME   := ieim-$(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 BABEL  := $(PY) -m babel.messages.frontend --quiet
 # What marks a sentence beside Babel's own defaults; the core, which knows no Django, has NotTaken.
 MARKS  := gettext_noop gettext_lazy NotTaken ngettext_lazy:1,2 pgettext_lazy:1c,2 npgettext_lazy:1c,2,3
@@ -18,13 +19,27 @@ LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --gen
 	--no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: messages help setup run check test test-all bench lock model-server
+.PHONY: dist messages setup-production help setup run check test test-all bench lock model-server
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 19
 
 setup: $(VENV)/.installed static/build/.built locale/.compiled ## Prepare everything (quick when nothing has changed)
 	@:
+
+setup-production: ## Install what a server needs from an archive of `make dist`: no development packages, no Node
+	@test -e static/build/citizen.css -a -e locale/de/LC_MESSAGES/django.mo || \
+		{ echo "There is no built style sheet here. Unpack an archive that 'make dist' made."; exit 1; }
+	@test -e $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PIP) -r requirements/base.txt
+
+dist: setup ## Make dist/ieim-VERSION.tar.gz: the committed source with style sheet and catalogues built
+	@mkdir -p dist
+	@git archive --prefix=$(NAME)/ -o dist/$(NAME).tar HEAD
+	@tar --append --file=dist/$(NAME).tar --transform='s,^,$(NAME)/,' static/build \
+		locale/*/LC_MESSAGES/django.mo ieim/config/locale/*/LC_MESSAGES/django.mo
+	@gzip --force dist/$(NAME).tar
+	@echo dist/$(NAME).tar.gz
 
 run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
 	@$(PY) manage.py serve
