@@ -13,12 +13,10 @@ from typing import Literal, NamedTuple
 
 from ieim.pipeline.facts import dates, money
 from ieim.pipeline.facts.reading import Hit
-from ieim.pipeline.personal import codes
-from ieim.pipeline.personal.found import SURE, Found
+from ieim.pipeline.personal import SURE, Found, lead
 from ieim.pipeline.personal.keys import KeyStatus, validate
-from ieim.pipeline.personal.national import IN_FIGURES, Outcome, check
+from ieim.pipeline.personal.national import IN_FIGURES, Outcome, check, labelled
 from ieim.pipeline.personal.redaction import search
-from ieim.pipeline.personal.words import lead
 
 Kind = Literal["identity", "card", "account"]
 
@@ -96,7 +94,7 @@ def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
     )
     referred = {match.end() for match in _REFERENCE.finditer(text)}
     phones = [(each.start, each.end) for each in found if each.kind == "PHONE"]
-    said = {(each.start, each.end) for each in codes.said(text)}
+    said = {(each.start, each.end) for each in labelled(text)}
     # Of two that take the same place the one with the stronger check names it.
     for each in sorted(known, key=lambda one: (one.start, -one.end, list(_KINDS).index(one.kind))):
         kind, start, end, certainty = each

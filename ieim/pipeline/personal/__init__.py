@@ -1,28 +1,74 @@
-"""Personal data in a reading: one recogniser a file, words in ``words.yaml``."""
+"""Personal data in a reading: what is recognised, how much work that may be, and by which words.
+
+Recognisers yield :class:`Found`; :mod:`.redaction` joins them. The lists are ``vocabulary.yaml``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from ieim.pipeline.personal import addresses, births, codes, emails, numbers
-from ieim.pipeline.personal.found import Budget, Found
+import yaml
 
-__all__ = ["KINDS", "Found", "find"]
+from ieim.pipeline.facts.reading import read
 
 KINDS = ("EMAIL", "IBAN", "CARD", "NATIONAL_ID", "PHONE", "DATE_OF_BIRTH", "ADDRESS")
 """Every kind that is recognised; of two that fit equally well the first one counts."""
 
+SURE, LIKELY = range(2)
+"""How certain a find is: checked or said to be so, or by its looks."""
 
-def find(text: str, regions: Sequence[str], budget: Budget) -> list[Found]:
-    """Return all personal data of the reading ``text``; finds may overlap.
+MOST_CHECKS = 150
+"""Checks by a library that one message may cost; numbers after that are taken unchecked."""
 
-    ``regions`` are the countries (ISO 3166) whose national telephone numbers are known. Linear in
-    the length of the text.
+
+class Found(NamedTuple):
+    """Personal data of a ``kind``, at half-open offsets into what was searched."""
+
+    kind: str
+    start: int
+    end: int
+    certainty: int = SURE
+
+
+class Budget:
+    """Counts the checks of one message."""
+
+    def __init__(self) -> None:
+        self.spent = 0
+
+    def spend(self) -> None:
+        """Count one check."""
+        self.spent += 1
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no more checks may be made."""
+        return self.spent >= MOST_CHECKS
+
+
+@cache
+def vocabulary() -> dict[str, Any]:
+    """Return the lists of ``vocabulary.yaml``."""
+    path = Path(__file__).parent / "vocabulary.yaml"
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content
+
+
+def either(words: Iterable[str]) -> str:
+    """Return a pattern for any of ``words`` as a reading shows them, the longest first.
+
+    What it takes is bounded by the longest word, so it costs the same at every place of a text.
     """
-    return [
-        *emails.hits(text),
-        *codes.hits(text, budget),
-        *numbers.hits(text, regions, budget),
-        *births.hits(text),
-        *addresses.hits(text),
-    ]
+    plain = sorted({read(word).text for word in words}, key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word) for word in plain)
+
+
+def lead(listed: str, *, between: str) -> re.Pattern[str]:
+    """Return a pattern that ends where a value may begin, after a word of the list ``listed``."""
+    # Scripts without spaces have no edge of a word.
+    listing = either(vocabulary()[listed])
+    return re.compile(rf"(?<![A-Za-z_])(?:{listing})(?![a-z_]){between}", re.IGNORECASE)

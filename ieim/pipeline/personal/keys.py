@@ -14,7 +14,7 @@ from types import MappingProxyType
 import phonenumbers
 
 from ieim.pipeline.facts.reading import read
-from ieim.pipeline.personal import emails
+from ieim.pipeline.personal import patterns, vocabulary
 from ieim.pipeline.personal.national import Outcome, check
 from ieim.pipeline.personal.redaction import DEFAULT_REGIONS
 
@@ -23,39 +23,12 @@ MOST_CHARS = 200
 
 Patterns = Mapping[str, Sequence["str | re.Pattern[str]"]]
 
-_PEOPLE = (
-    "it.codicefiscale", "es.dni", "es.nie", "gb.nino", "ie.pps", "fi.hetu", "mx.curp", "in_.pan",
-    "cn.ric", "fr.nir", "ch.ssn", "be.nn", "no.fodselsnummer", "tr.tckimlik", "pl.pesel", "ee.ik",
-    "lt.asmens", "gr.amka", "ro.cnp", "si.emso", "za.idnr", "kr.rrn", "se.personnummer",
-    "is_.kennitala", "cz.rc", "br.cpf", "hr.oib", "bg.egn", "de.idnr", "at.vnr", "nl.bsn",
-    "dk.cpr", "lv.pvn", "il.idnr", "cl.rut", "in_.aadhaar", "id.nik", "my.nric", "pk.cnic",
-    "th.pin", "do.cedula", "ua.rntrc", "ca.sin", "jp.in_",
-)  # fmt: skip
-_TAX = (
-    "de.idnr", "de.stnr", "fr.nif", "es.nif", "it.iva", "pl.nip", "gb.utr", "gb.vat", "be.vat",
-    "nl.btw", "at.tin", "at.uid", "pt.nif", "ch.vat", "tr.vkn", "gr.vat", "ro.cui", "ru.inn",
-    "ke.pin", "za.tin", "gh.tin", "in_.pan", "au.tfn", "nz.ird", "mx.rfc", "us.itin", "us.atin",
-    "us.ssn", "us.ein",
-)  # fmt: skip
-_COMPANIES = (
-    "de.handelsregisternummer", "de.vat", "fr.siren", "fr.siret", "es.cif", "it.iva", "pl.nip",
-    "pl.regon", "ua.edrpou", "nl.btw", "be.vat", "gb.vat", "ie.vat", "se.orgnr", "no.orgnr",
-    "dk.cvr", "fi.ytunnus", "cz.dic", "ee.registrikood", "ch.uid", "tr.vkn", "au.abn", "au.acn",
-    "ca.bn", "br.cnpj", "jp.cn", "kr.brn", "ru.ogrn", "us.ein",
-)  # fmt: skip
-_ACCOUNTS = ("es.ccc", "cz.bankaccount", "no.kontonr", "nz.bankaccount", "ar.cbu", "us.rtn")
-
-# The most telling check first: the last ones are true of almost any number of their length.
-CHECKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "national_id": _PEOPLE,
-        "tax_number": (*_TAX[:-4], *_PEOPLE, *_TAX[-4:]),
-        "social_security_number": (*_PEOPLE, "us.ssn"),
-        "health_card_number": ("gb.nhs", "ca.bc_phn", *_PEOPLE),
-        "company_number": _COMPANIES,
-        "iban": _ACCOUNTS,
-    }
-)
+_LISTS: Mapping[str, str] = vocabulary()["keys"]
+CHECKS: Mapping[str, tuple[str, ...]] = {
+    key_type: tuple(names.replace("people", _LISTS["people"]).split())
+    for key_type, names in _LISTS.items()
+    if key_type != "people"
+}
 """Checks of python-stdnum by key type; an IBAN, a telephone number and an e-mail have their own."""
 
 _IBAN_FORM = re.compile(r"[A-Za-z]{2}[0-9]{2}.*", re.DOTALL)
@@ -185,7 +158,7 @@ def _is(valid: bool) -> KeyStatus:
 
 
 def _is_email(address: str) -> bool:
-    found = list(emails.hits(address))
+    found = list(patterns.emails(address))
     if len(found) != 1 or (found[0].start, found[0].end) != (0, len(address)):
         return False
     local, _, host = address.rpartition("@")

@@ -1,76 +1,56 @@
-"""National numbers: which checks of python-stdnum are used, to redact and to validate keys.
+"""IBANs, and national numbers: their checks, and those that letters or words before them show.
 
-A check is named by its module, ``pl.pesel``. ``gb.nino`` is our own: the library has none.
+Checks are those of python-stdnum, named by their module, ``pl.pesel``. ``gb.nino`` is our own: the
+library has none.
 """
 
 from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator
 from enum import Enum
 from functools import cache
 from typing import Protocol, cast
 
+from stdnum import iban, numdb
 from stdnum.exceptions import InvalidChecksum, InvalidComponent, ValidationError
 
-# By how many digits: the check, and the groups that the digits must stand in. Without groups there
-# stand only checks that a number passes by accident less than about twice in a hundred.
-IN_FIGURES: dict[int, tuple[tuple[str, str], ...]] = {
-    9: (("us.ssn", "3-2-4"), ("us.itin", "3-2-4"), ("us.atin", "3-2-4")),
-    10: (
-        ("se.personnummer", "6-4"),
-        ("dk.cpr", "6-4"),
-        ("is_.kennitala", "6-4"),
-        ("cz.rc", "6-4"),
-    ),
-    11: (
-        ("pl.pesel", ""),
-        ("be.nn", ""),
-        ("no.fodselsnummer", ""),
-        ("ee.ik", ""),
-        ("lt.asmens", ""),
-        ("tr.tckimlik", ""),
-        ("gr.amka", ""),
-        ("br.cpf", ""),
-        ("de.idnr", "2-3-3-3"),
-        ("do.cedula", "3-7-1"),
-    ),
-    12: (("in_.aadhaar", "4-4-4"), ("my.nric", "6-2-4"), ("se.personnummer", "8-4")),
-    13: (
-        ("ch.ssn", ""),
-        ("ro.cnp", ""),
-        ("si.emso", ""),
-        ("za.idnr", ""),
-        ("fr.nif", ""),
-        ("kr.rrn", "6-7"),
-        ("pk.cnic", "5-7-1"),
-        ("th.pin", "1-4-5-2-1"),
-    ),
-    15: (("fr.nir", ""),),
-    16: (("id.nik", ""),),
-    18: (("cn.ric", ""),),
-}
+from ieim.pipeline.personal import LIKELY, SURE, Budget, Found, lead, vocabulary
 
-# The shape of numbers that have letters in them, over a reading; the check says the rest.
-WITH_LETTERS: dict[str, str] = {
-    "gb.nino": r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z][ -]?\d\d[ -]?\d\d[ -]?\d\d[ -]?[A-D]",
-    "it.codicefiscale": r"[A-Z]{3}[ ]?[A-Z]{3}[ ]?[0-9L-NP-V]{2}[A-EHLMPR-T][0-9L-NP-V]{2}[ ]?"
-    r"[A-Z][0-9L-NP-V]{3}[A-Z]",
-    "es.dni": r"\d{8}[ -]?[A-HJ-NP-TV-Z]",
-    "es.nie": r"[XYZ][ -]?\d{7}[ -]?[A-HJ-NP-TV-Z]",
-    "ie.pps": r"\d{7}[A-W][ABHWTX]?",
-    "fi.hetu": r"\d{6}[-+ABCDEFYXWVU]\d{3}[0-9A-FHJ-NPR-Y]",
-    "mx.curp": r"[A-Z]{4}\d{6}[A-Z]{6}[0-9A-Z]\d",
-    "in_.pan": r"[A-Z]{5}\d{4}[A-Z]",
-    "ke.pin": r"[AP]\d{9}[A-Z]",
-    "cn.ric": r"\d{17}X",
-    "cl.rut": r"\d{1,2}\.\d{3}\.\d{3}-[0-9K]",
-    "fr.nir": r"[12][ ]?\d\d[ ]?\d\d[ ]?2[AB][ ]?\d{3}[ ]?\d{3}[ ]?\d\d",
+IN_FIGURES: dict[int, tuple[tuple[str, str], ...]] = {
+    size: tuple(checks.items()) for size, checks in vocabulary()["in_figures"].items()
 }
+"""By how many digits: the checks, each with the groups that the digits must stand in."""
+
+WITH_LETTERS: dict[str, str] = vocabulary()["with_letters"]
+"""The shape of each number that has letters in it, by its check."""
 
 _GB_NINO = re.compile(WITH_LETTERS["gb.nino"], re.IGNORECASE)
 # Prefixes that HMRC does not give out.
 _NO_NINO = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ")
+
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11,30}")
+_IBAN_LEAD = re.compile(
+    r"(?i:iban)[\s:.#=-]{0,4}(?:(?i:is|no|number|nummer|ist|est|es)[\s:.]{1,2})?\Z"
+)
+_LETTERED = re.compile(
+    "(?<![A-Za-z0-9_])(?:"
+    + "|".join(f"(?P<n{n}>{shape})" for n, shape in enumerate(WITH_LETTERS.values()))
+    + ")(?![A-Za-z0-9_])",
+    re.IGNORECASE,
+)
+_NAMES = tuple(WITH_LETTERS)
+_LEAD = lead(
+    "national",
+    between=r"(?:[\s.:=#(-]{0,3}+(?:number|nummer|num|numero|no|nr|n°|id|is|ist|est|es|numarası"
+    r"|card|code|e|jest|номер)\b){0,4}[\s.:=#(-]{0,4}+(?=[A-Za-z]{0,3}+[ -]?[0-9])",
+)
+_VALUE = re.compile(
+    r"[A-Za-z0-9]+(?:[ ./-][A-Za-z]{0,3}[0-9][A-Za-z0-9]*|[ ./-][A-Z]{1,2}(?![A-Za-z]))*"
+)
+_LEAST_DIGITS = 5
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 
 
 class Outcome(Enum):
@@ -92,8 +72,7 @@ def check(name: str, number: str) -> Outcome:
     if not number.isascii():
         return Outcome.NOT_THIS
     if name == "gb.nino":
-        whole = _GB_NINO.fullmatch(number)
-        if not whole:
+        if not _GB_NINO.fullmatch(number):
             return Outcome.NOT_THIS
         return Outcome.FAILED if number[:2].upper() in _NO_NINO else Outcome.PASSED
     try:
@@ -109,3 +88,65 @@ def check(name: str, number: str) -> Outcome:
 @cache
 def _module(name: str) -> _Module:
     return cast(_Module, importlib.import_module(f"stdnum.{name}"))
+
+
+def hits(text: str, budget: Budget) -> Iterator[Found]:
+    """Yield the IBANs and national numbers of a reading; they may overlap."""
+    if re.search("[0-9]", text):
+        yield from _ibans(text, budget)
+        yield from _lettered(text, budget)
+        yield from labelled(text)
+
+
+def labelled(text: str) -> Iterator[Found]:
+    """Yield numbers that the words before them say to be one, whatever a check says."""
+    done = 0
+    for label in _LEAD.finditer(text):
+        if label.start() < done:
+            continue
+        value = _VALUE.match(text, label.end())
+        if value is None or _DATE.match(text, label.end()):
+            continue
+        if sum(character.isdigit() for character in value[0]) >= _LEAST_DIGITS:
+            done = value.end()
+            yield Found("NATIONAL_ID", value.start(), value.end(), LIKELY)
+
+
+def _ibans(text: str, budget: Budget) -> Iterator[Found]:
+    for match in _IBAN.finditer(text):
+        size = _iban_lengths().get(match[0][:2].upper())
+        places = [at for at in range(match.start(), match.end()) if text[at] not in " -"]
+        if size is None or len(places) < size:
+            continue
+        end = places[size - 1] + 1
+        named = _IBAN_LEAD.search(text, max(0, match.start() - 24), match.start())
+        if text[end : end + 1].isalnum() and not named:
+            continue
+        if not named and not budget.exhausted:
+            budget.spend()
+            if not iban.is_valid(text[match.start() : end]):
+                continue
+        yield Found("IBAN", match.start(), end)
+
+
+@cache
+def _iban_lengths() -> dict[str, int]:
+    """Return how many characters an IBAN of each country has."""
+    table = numdb.get("iban")
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    lengths = {}
+    for country in (one + two for one in letters for two in letters):
+        for _, properties in table.info(country):
+            if structure := properties.get("bban"):
+                lengths[country] = 4 + sum(map(int, re.findall(r"(\d+)!", structure)))
+    return lengths
+
+
+def _lettered(text: str, budget: Budget) -> Iterator[Found]:
+    for match in _LETTERED.finditer(text):
+        name = _NAMES[int(str(match.lastgroup)[1:])]
+        if not budget.exhausted:
+            budget.spend()
+            if check(name, match[0]) is not Outcome.PASSED:
+                continue
+        yield Found("NATIONAL_ID", match.start(), match.end(), SURE)

@@ -11,9 +11,8 @@ import phonenumbers
 from stdnum import luhn
 
 from ieim.pipeline.facts import dates, money
-from ieim.pipeline.personal.found import LIKELY, SURE, Budget, Found
+from ieim.pipeline.personal import LIKELY, SURE, Budget, Found, lead
 from ieim.pipeline.personal.national import IN_FIGURES, Outcome, check
-from ieim.pipeline.personal.words import lead
 
 _DIGITS = re.compile(r"[0-9]+")
 # What may stand inside one number; with a space it may also stand between two.

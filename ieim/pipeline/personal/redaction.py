@@ -2,28 +2,30 @@
 
 Personal data is recognised under the disguises that a reader does not see (characters without
 width, direction marks, full-width figures) and replaced by placeholders; a segment map leads from
-every place of the redacted text back to the text as sent (DESIGN.md sections 2 and 5).
+every place of the redacted text back to the text as sent.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ieim.pipeline import personal
 from ieim.pipeline.facts.reading import Reading, read
 from ieim.pipeline.message.screen import STRIPPED_CLASS
-from ieim.pipeline.personal import spread
-from ieim.pipeline.personal.found import Budget, Found
+from ieim.pipeline.personal import KINDS, SURE, Budget, Found, national, numbers, patterns
 
 DEFAULT_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "PL", "TR", "UA")
 """Countries (ISO 3166) whose national telephone numbers are known; ``+`` numbers always are."""
 
 _KEPT = re.compile(f"[^{STRIPPED_CLASS}]+")
-PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(personal.KINDS)})_[0-9]+\]")
-_LOOKS_LIKE_ONE = re.compile(rf"({'|'.join(personal.KINDS)})_0*([0-9]{{1,9}})", re.IGNORECASE)
+PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(KINDS)})_[0-9]+\]")
+_ONE_BY_ONE = re.compile(
+    r"(?<![^\W_])[A-Za-z0-9](?:[\s.,:_/-]{1,3}[A-Za-z0-9](?![^\W_])){6,}(?![^\W_])"
+)
+_LEAST_DIGITS = 6
+_LOOKS_LIKE_ONE = re.compile(rf"({'|'.join(KINDS)})_0*([0-9]{{1,9}})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,48 @@ def search(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> Searched:
         kept.extend(range(*run.span()))
     screened = text if len(kept) == len(text) else "".join(map(text.__getitem__, kept))
     reading = read(screened)
-    found = personal.find(reading.text, regions, Budget())
-    return Searched(screened, kept, reading, [*found, *spread.hits(reading.text)])
+    found = find(reading.text, regions, Budget())
+    return Searched(screened, kept, reading, [*found, *_spread(reading.text)])
+
+
+def find(text: str, regions: Sequence[str], budget: Budget) -> list[Found]:
+    """Return all personal data of the reading ``text``; finds may overlap.
+
+    ``regions`` are the countries (ISO 3166) whose national telephone numbers are known. Linear in
+    the length of the text.
+    """
+    return [
+        *patterns.emails(text),
+        *national.hits(text, budget),
+        *numbers.hits(text, regions, budget),
+        *patterns.births(text),
+        *patterns.addresses(text),
+    ]
+
+
+def _spread(text: str) -> Iterator[Found]:
+    """Yield what stands over several lines and is sure, and what is spelled out."""
+    # Its own checks: many lines of figures use up nothing of what the text itself may cost.
+    if "\n" in text:
+        # A line end is one character, so every offset stays what it is.
+        for found in _checked(text.replace("\n", " "), Budget()):
+            if "\n" in text[found.start : found.end] and found.certainty == SURE:
+                yield found
+    budget = Budget()
+    for run in _ONE_BY_ONE.finditer(text):
+        places = [at for at in range(*run.span()) if text[at].isalnum()]
+        joined = "".join(text[at] for at in places)
+        if sum(character.isdigit() for character in joined) >= _LEAST_DIGITS:
+            for found in _checked(joined, budget):
+                start, end = places[found.start], places[found.end - 1] + 1
+                yield found._replace(start=start, end=end)
+
+
+def _checked(text: str, budget: Budget) -> Iterator[Found]:
+    for found in (*national.hits(text, budget), *numbers.hits(text, (), budget)):
+        # Not what nobody could check any more.
+        if found.kind != "PHONE" and not budget.exhausted:
+            yield found
 
 
 def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
@@ -150,7 +192,7 @@ def _stretches(found: list[tuple[str, int, int, int]]) -> list[tuple[str, int, i
     stretches: list[tuple[str, int, int]] = []
     best: tuple[int, int, int] = (0, 0, 0)
     for kind, start, end, certainty in sorted(found, key=lambda item: (item[1], -item[2])):
-        rank = (start - end, certainty, personal.KINDS.index(kind))
+        rank = (start - end, certainty, KINDS.index(kind))
         if not stretches or start >= stretches[-1][2]:
             stretches.append((kind, start, end))
             best = rank
@@ -168,7 +210,7 @@ class _Names:
     def __init__(self, reading: str) -> None:
         self.given: dict[tuple[str, str], str] = {}
         self._taken = {(kind.upper(), int(n)) for kind, n in _LOOKS_LIKE_ONE.findall(reading)}
-        self._last = dict.fromkeys(personal.KINDS, 0)
+        self._last = dict.fromkeys(KINDS, 0)
 
     def of(self, kind: str, value: str) -> str:
         if (kind, value) not in self.given:

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from ieim.pipeline import personal
-from ieim.pipeline.personal.found import MOST_CHECKS, Budget
-from ieim.pipeline.personal.redaction import DEFAULT_REGIONS, prepare
+from ieim.pipeline.personal import MOST_CHECKS, Budget, national, numbers, patterns
+from ieim.pipeline.personal.redaction import DEFAULT_REGIONS, find, prepare
 
 WORST = {
     "digits": "9",
@@ -76,7 +75,7 @@ def test_it_works_no_more_than_in_proportion(piece: str) -> None:
 @pytest.mark.parametrize("piece", WORST.values(), ids=WORST.keys())
 def test_it_asks_the_libraries_a_bounded_number_of_times(piece: str) -> None:
     budget = Budget()
-    personal.find((piece * 10_000)[:10_000], DEFAULT_REGIONS, budget)
+    find((piece * 10_000)[:10_000], DEFAULT_REGIONS, budget)
     # The last number may be checked in a few more ways before anybody looks.
     assert budget.spent <= MOST_CHECKS + 4 * len(DEFAULT_REGIONS)
 
@@ -89,14 +88,13 @@ def test_it_hides_numbers_unchecked_when_there_are_too_many() -> None:
 
 
 def test_it_has_no_repeated_repeat_that_may_give_back() -> None:
-    modules = [personal.emails, personal.codes, personal.numbers, personal.births]
-    patterns = [
+    found = [
         (module.__name__, name, value.pattern)
-        for module in modules
+        for module in (national, numbers, patterns)
         for name, value in vars(module).items()
         if isinstance(value, re.Pattern)
     ]
-    assert len(patterns) > 15
+    assert len(found) > 15
     # What repeats possessively inside gives nothing back.
     unbounded = re.compile(r"(?<![\\+])[+*]\)(?:[+*]|\{\d+,\})(?!\+)")
-    assert [entry for entry in patterns if unbounded.search(entry[2])] == []
+    assert [entry for entry in found if unbounded.search(entry[2])] == []

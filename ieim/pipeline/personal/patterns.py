@@ -1,6 +1,7 @@
-"""Postal addresses in a reading, where a pattern can tell them: kept conservative on purpose.
+"""E-mail addresses, dates of birth and postal addresses in a reading: what patterns tell.
 
-A street word that means other things too counts only where more of an address stands beside it.
+Addresses are kept conservative on purpose: a street word that means other things too counts only
+where more of an address stands beside it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,33 @@ import re
 from collections.abc import Iterator
 
 from ieim.pipeline.facts.reading import MARKS
-from ieim.pipeline.personal.found import LIKELY, Found
-from ieim.pipeline.personal.words import either, words
+from ieim.pipeline.personal import LIKELY, Found, either, lead, vocabulary
 
-_STREETS = words()["streets"]
+# A local part is tried only where it begins, and nothing in it is given back: linear.
+_LOCAL = rf"\w{MARKS}.+%'&-"
+_LABEL = rf"[\w{MARKS}-]++"
+_EMAIL = re.compile(rf"(?<![{_LOCAL}])[{_LOCAL}]++@{_LABEL}(?:\.{_LABEL})+")
+
+_BIRTH = lead("birth", between="")
+# Beside such a word any word may be a month's, in any language. A year alone is left: people ask
+# what holds for those born in it.
+_BIRTH_MONTH = rf"[^\W\d_][\w{MARKS}]{{2,14}}+\.?"
+_BIRTH_DATE = re.compile(
+    r"(?<![0-9])(?:"
+    r"[0-9]{4}\s?[-/.]\s?[0-9]{1,2}\s?[-/.]\s?[0-9]{1,2}"
+    r"|[0-9]{1,2}\s?[-/.]\s?[0-9]{1,2}\s?[-/.]\s?(?:[0-9]{4}|[0-9]{2})"
+    r"|[0-9]{4}年[0-9]{1,2}月[0-9]{1,2}日?"
+    rf"|[0-9]{{1,2}}(?:st|nd|rd|th|er|\.|o|a|-?го)?[\s-](?:of\s|de\s)?{_BIRTH_MONTH}"
+    r",?[\s-](?:of\s|de\s)?[0-9]{4}"
+    r"|[0-9]{8}|[0-9]{6})(?![0-9])"
+    rf"|(?<!\w){_BIRTH_MONTH}\s[0-9]{{1,2}}(?:st|nd|rd|th)?,?\s[0-9]{{4}}(?![0-9])",
+    re.IGNORECASE,
+)
+_SENTENCE_ENDS = re.compile(r"[!?;]|\.\s+[A-Z]|\n\n")
+_DATE_AFTER, _DATE_BEFORE = 48, 32
+"""How far from the word the date may be, in characters."""
+
+_STREETS = vocabulary()["streets"]
 _CAPITAL = rf"[A-Z\u0370-\u03ff\u0400-\u042f][\w{MARKS}'-]{{0,29}}+\.?"
 _WORD = rf"[^\W\d_][\w{MARKS}'-]{{0,29}}+\.?"
 _NUMBER = (
@@ -75,7 +99,39 @@ _NO_NAME = re.compile(
 )
 
 
-def hits(text: str) -> Iterator[Found]:
+def emails(text: str) -> Iterator[Found]:
+    """Yield every e-mail address; international ones too."""
+    if "@" not in text:
+        return
+    for match in _EMAIL.finditer(text):
+        address = match[0].lstrip("'.-&").rstrip("-_")
+        start = match.start() + match[0].index(address)
+        yield Found("EMAIL", start, start + len(address))
+
+
+def births(text: str) -> Iterator[Found]:
+    """Yield the date nearest to each word, after it or else before it; they may be the same."""
+    if not re.search("[0-9]", text):
+        return
+    done = -1
+    for word in _BIRTH.finditer(text):
+        date = _BIRTH_DATE.search(text, word.end(), word.end() + _DATE_AFTER)
+        if date is None or _SENTENCE_ENDS.search(text, word.end(), date.start()):
+            date = _date_before(text, word.start())
+        if date and date.start() != done:
+            done = date.start()
+            yield Found("DATE_OF_BIRTH", date.start(), date.end())
+
+
+def _date_before(text: str, end: int) -> re.Match[str] | None:
+    """Return the last date before ``end`` in the same sentence."""
+    dates = list(_BIRTH_DATE.finditer(text, max(0, end - _DATE_BEFORE), end))
+    if not dates or _SENTENCE_ENDS.search(text, dates[-1].end(), end):
+        return None
+    return dates[-1]
+
+
+def addresses(text: str) -> Iterator[Found]:
     """Yield every address; they may overlap."""
     if not re.search("[0-9]", text):
         return
