@@ -33,26 +33,16 @@ class Wrong(ValueError):
     """A text that cannot be stored; ``args[0]`` says why and what to do."""
 
 
-def line(limit: int) -> Check:
-    """Return the check of one line of at most ``limit`` characters."""
-    return lambda typed: _plain(typed, limit)
-
-
-def name(limit: int) -> Check:
-    """Return the check of a line that may not be empty."""
+def plain(limit: int, *, lines: bool = False, required: bool = False) -> Check:
+    """Return the check of plain text of at most ``limit`` characters."""
 
     def check(typed: str) -> str:
-        if not typed.strip():
+        if required and not typed.strip():
             message = gettext("Write the name of the administration: it stands on every page.")
             raise Wrong(message)
-        return _plain(typed, limit)
+        return _plain(typed, limit, lines=lines)
 
     return check
-
-
-def paragraphs(limit: int) -> Check:
-    """Return the check of plain text with lines and paragraphs."""
-    return lambda typed: _plain(typed, limit, lines=True)
 
 
 def _plain(typed: str, limit: int, *, lines: bool = False) -> str:
@@ -185,18 +175,12 @@ def _readable(typed: str, *, dark: bool) -> str:
 
 def opening(typed: str) -> str:
     """Check the hours of a weekday."""
-    try:
-        return hours.format_spans(hours.read_spans(typed))
-    except hours.BadHours as bad:
-        raise Wrong(*bad.args) from bad
+    return hours.format_spans(hours.read_spans(typed))
 
 
 def closed_day(typed: str) -> str:
     """Check a line of closed days."""
-    try:
-        return hours.format_closed(hours.read_closed(_plain(typed, 120)))
-    except hours.BadHours as bad:
-        raise Wrong(*bad.args) from bad
+    return hours.format_closed(hours.read_closed(_plain(typed, 120)))
 
 
 def country(typed: str) -> str:

@@ -54,21 +54,21 @@ def _day(name: str, label: str | Promise) -> Field:
 
 def _examples(code: str, label: str) -> Field:
     hint = _("One a line, six at most.") if code == "en" else ""
-    return Field(code, label, checks.each_line(checks.line(120), 6), hint, "lines", code)
+    return Field(code, label, checks.each_line(checks.plain(120), 6), hint, "lines", code)
 
 
 _NAME = (
-    Field("name", _("Name"), checks.name(80), _("In full: City of Northport.")),
+    Field("name", _("Name"), checks.plain(80, required=True), _("In full: City of Northport.")),
     Field(
         "short_name",
         _("Short name"),
-        checks.line(24),
+        checks.plain(24),
         _("For the top of the page, on phones too. Without one the name stands there."),
     ),
     Field(
         "logo",
         _("Logo"),
-        checks.line(64),
+        checks.plain(64),
         _("PNG or SVG, 100 KB at most; shown 40 pixels high. Metadata in it is removed."),
         "logo",
     ),
@@ -102,7 +102,7 @@ _NUMBERS = (
 _CONTACTS = (
     Field("telephone", _("Telephone"), checks.telephone, _("Such as +49 30 901820."), "short"),
     Field("email", _("E-mail"), checks.email),
-    Field("address", _("Address"), checks.paragraphs(300), _("As on an envelope."), "lines"),
+    Field("address", _("Address"), checks.plain(300, lines=True), _("As on an envelope."), "lines"),
     Field("website", _("Web page"), checks.website, _("Such as https://www.example.org/.")),
 )
 _HOURS = (
@@ -222,7 +222,7 @@ LEGAL_FIELDS: Final = tuple(_LEGAL)
 
 
 def _legal(code: str) -> SectionOf:
-    check = checks.paragraphs(LEGAL_LIMIT)
+    check = checks.plain(LEGAL_LIMIT, lines=True)
     return SectionOf(
         LEGAL + code,
         format_lazy(_("Legal texts: {language}"), language=languages.NAMES[code]),

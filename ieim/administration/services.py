@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from ieim.administration import logos
 from ieim.administration.audited import LOGO, SECTION
 from ieim.administration.checks import Wrong
+from ieim.administration.hours import BadHours
 from ieim.administration.models import Logo, Section
 from ieim.administration.sections import SectionOf, section
 from ieim.audit.services import record_system
@@ -48,7 +49,7 @@ def checked(
     for field in of.fields:
         try:
             content[field.name] = field.check(typed.get(field.name, ""))
-        except Wrong as wrong:
+        except (Wrong, BadHours) as wrong:
             problems[field.name] = str(wrong.args[0])
     if logo is not None:
         try:

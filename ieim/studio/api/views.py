@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.http import Http404
@@ -58,16 +59,16 @@ class Releases(StaffViewSet):
         return {"items": [_release(row) for row in rows]}
 
     @operation(
-        "read_release",
-        "Read a release with its content",
-        answer=FullReleaseSerializer,
-        also=[404],
+        "read_release", "Read a release with its content", answer=FullReleaseSerializer, also=[404]
     )
     def read(self, request: Request, number: int) -> Any:
         row = Release.objects.filter(number=number).first()
         if row is None:
             raise Http404
         return {**_release(row), "content": row.content}
+
+
+_decision = partial(operation, body=ReasonSerializer, also=[404, 422])
 
 
 def _proposals() -> Any:
@@ -109,39 +110,33 @@ class Proposals(StaffViewSet):
         made = proposals.propose_again(release=release, note=body["note"], by=self.user)
         return _find(made.pk)
 
-    @operation(
+    @_decision(
         "publish_proposal",
         "Publish what somebody else proposed",
         "Where golden questions get worse, a `reason` is needed. Running turns keep their release.",
-        body=ReasonSerializer,
         answer=ReleaseSerializer,
-        also=[404, 422],
     )
     def publish(self, request: Request, pk: int, body: dict[str, Any]) -> Any:
         _find(pk)
         reason = body.get("reason", "")
         return _release(proposals.publish_proposal(proposal_id=pk, by=self.user, reason=reason))
 
-    @operation(
+    @_decision(
         "refuse_proposal",
         "Turn a proposal down",
         "A `reason` is needed.",
-        body=ReasonSerializer,
         answer=ProposalSerializer,
-        also=[404, 422],
     )
     def refuse(self, request: Request, pk: int, body: dict[str, Any]) -> Any:
         _find(pk)
         proposals.refuse(proposal_id=pk, by=self.user, reason=body.get("reason", ""))
         return _find(pk)
 
-    @operation(
+    @_decision(
         "withdraw_proposal",
         "Withdraw your own proposal",
         "No reason is kept.",
-        body=ReasonSerializer,
         answer=ProposalSerializer,
-        also=[404, 422],
     )
     def withdraw(self, request: Request, pk: int, body: dict[str, Any]) -> Any:
         _find(pk)

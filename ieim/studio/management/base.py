@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from argparse import RawDescriptionHelpFormatter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -26,6 +28,15 @@ class PlainHelpCommand(BaseCommand):
             self.stderr.write(line)
         many = "1 error" if len(lines) == 1 else f"{len(lines):,} errors"
         return CommandError(f"{many}; nothing was changed.")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say which file cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
 def progress(total: int, unit: str, *, verbosity: int) -> Any:

@@ -19,7 +19,7 @@ from ieim.studio.evaluation.cases import CaseFile, CaseFileError, read_cases
 from ieim.studio.evaluation.outcomes import CaseResult
 from ieim.studio.evaluation.result import NotAResult, Result, compare, describe, read_result
 from ieim.studio.evaluation.running import Asker, run_cases, turns
-from ieim.studio.management.base import PlainHelpCommand, progress
+from ieim.studio.management.base import PlainHelpCommand, progress, reading
 
 
 class Command(PlainHelpCommand):
@@ -103,9 +103,8 @@ examples:
 
     def _cases(self, path: Path) -> CaseFile:
         try:
-            return read_cases(path)
-        except OSError as error:
-            raise CommandError(f"{path} cannot be read: {error.strerror}") from error
+            with reading(path):
+                return read_cases(path)
         except CaseFileError as error:
             for number, problem in error.problems:
                 self.stderr.write(f"{path}:{number}: {problem}")
@@ -117,13 +116,12 @@ examples:
         """Return the release to ask, and its name for people."""
         if bundle is not None:
             try:
-                return read_bundle(bundle).release(), f"bundle {bundle.resolve().name}"
+                with reading(bundle):
+                    return read_bundle(bundle).release(), f"bundle {bundle.resolve().name}"
             except BundleError as error:
                 for problem in error.errors:
                     self.stderr.write(str(problem))
                 raise CommandError("The bundle cannot be used; nothing was run.") from error
-            except OSError as error:
-                raise CommandError(f"{bundle} cannot be read: {error.strerror}") from error
         try:
             release = knowledge.current_release() if number is None else knowledge.release(number)
         except knowledge.UnknownReleaseError as error:
@@ -157,9 +155,8 @@ def _positive(text: str) -> int:
 
 def _earlier(path: Path) -> Result:
     try:
-        return read_result(path)
-    except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}") from error
+        with reading(path):
+            return read_result(path)
     except NotAResult as error:
         raise CommandError(f"{path} is no result of evaluate --json: {error}.") from error
 

@@ -19,7 +19,7 @@ from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import STAGES
 from ieim.studio.evaluation.cases import LineSchema, MalformedCase
-from ieim.studio.management.base import PlainHelpCommand
+from ieim.studio.management.base import PlainHelpCommand, reading
 
 _SCHEMA = LineSchema("gate_case")
 
@@ -53,13 +53,10 @@ standard error with its line number; the others are still judged, and the exit c
         """Judge every line; complain about the malformed ones at the end."""
         path = Path(cases)
         malformed = 0
-        try:
-            with path.open("rb") as lines:
-                for number, line in enumerate(lines, 1):
-                    if line.strip():
-                        malformed += not self._judge(path, number, line)
-        except OSError as error:
-            raise CommandError(f"{cases} cannot be read: {error.strerror}") from error
+        with reading(path), path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    malformed += not self._judge(path, number, line)
         if malformed:
             raise CommandError(f"{malformed} malformed case(s); every other case was judged.")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
-from ieim.studio.management.base import PlainHelpCommand
+from ieim.studio.management.base import PlainHelpCommand, reading
 from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Report, StandardError
 from ieim.studio.standards.services import Plan, merge, plan
@@ -40,21 +40,17 @@ examples:
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import and report; raise :class:`CommandError` when nothing was changed."""
+        path: Path = options["file"]
+        with reading(path), path.open("rb") as file:
+            # One more byte shows that it is too large, without reading the rest.
+            data = file.read(MAX_FILE_BYTES + 1)
         try:
-            mapped, report = read_standard(self._bytes(options["file"]), into=options["agency"])
+            mapped, report = read_standard(data, into=options["agency"])
             done = plan(mapped) if options["dry_run"] else merge(mapped=mapped, by=None)
         except StandardError as error:
             raise self.refusal(error.problems) from error
         if options["verbosity"] > 0:
             self._print(mapped.standard, done, report, dry_run=options["dry_run"])
-
-    def _bytes(self, path: Path) -> bytes:
-        try:
-            with path.open("rb") as file:
-                # One more byte shows that it is too large, without reading the rest.
-                return file.read(MAX_FILE_BYTES + 1)
-        except OSError as error:
-            raise CommandError(f"{path} cannot be read: {error.strerror or error}.") from error
 
     def _print(self, standard: str, done: Plan, report: Report, *, dry_run: bool) -> None:
         self.stdout.write(standard)
