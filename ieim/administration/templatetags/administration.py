@@ -1,4 +1,4 @@
-"""The organisation settings in every template: ``{% administration as own %}``."""
+"""The organisation settings in every template: ``{% administration as organisation %}``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PREVIEWED = "previewed_administration"
 @register.simple_tag(takes_context=True)
 def administration(context: Context) -> Administration:
     """Return what is set now, or what is previewed; all of a page is of one moment."""
-    settings = context.get(PREVIEWED) or context.get("own")
+    settings = context.get(PREVIEWED) or context.get("organisation")
     return settings if isinstance(settings, Administration) else selectors.current()
 
 
