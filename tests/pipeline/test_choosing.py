@@ -1,25 +1,25 @@
-"""Abstaining and asking back (decisions 19 and 20): the core, without a database."""
+"""Abstaining and asking back: an honest "I do not know" is final, and what can be chosen then."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ieim.pipeline import choosing
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.choosing import NotOffered, offers, results
 from ieim.pipeline.findings import Code
-from ieim.pipeline.gate import gate
+from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.message.risk import Risk
-from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
+from ieim.pipeline.topology import STAGES
 from ieim.pipeline.work import Abstained, Answered, NeedsReview
 from tests.pipeline.build import PAVILION, RELEASE, RENEW, REPLACE, RETURN, state, valid
-from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, run
+from tests.pipeline.drive import MemoryStore, ScriptedModel, high_script, payload, run
 
 
 def unsure(score: float = 0.2) -> dict[str, Any]:
@@ -41,19 +41,9 @@ def context(cached: dict[str, Any] | None = None) -> Context:
     return Context(1, "renew or replace?", cached or state(), RELEASE)
 
 
-def test_an_honest_low_score_is_final_and_offers_services() -> None:
-    model = ScriptedModel({"service_select_v1": [unsure()]})
-    outcome, store = run(model)
-    assert model.asked()[-1] == ("service_select_v1", 1)
-    assert isinstance(outcome, Abstained)
-    assert [finding.code for finding in outcome.findings] == [Code.SCORE_MINIMUM]
-    assert 2 <= len(outcome.offered) <= 4
-    assert outcome.offered[0] == REPLACE  # what the stage itself came closest to
-    assert store.failed == ["service_select_v1"]
-
-
-def test_nobody_is_asked_while_an_earlier_danger_waits() -> None:
-    outcome, _ = run(ScriptedModel({"service_select_v1": [unsure()]}), in_danger=True)
+@pytest.mark.parametrize("turn", [{"in_danger": True}, {"risks": [Risk("fraud", 0, 2)]}])
+def test_nobody_in_danger_is_asked_to_choose(turn: dict[str, Any]) -> None:
+    outcome, _ = run(ScriptedModel({"service_select_v1": [unsure()]}), **turn)
     assert isinstance(outcome, NeedsReview)
 
 
@@ -63,14 +53,6 @@ def test_no_agency_is_final_and_offers_services() -> None:
     assert model.asked()[-1] == ("agency_detect_v1", 1)
     assert isinstance(outcome, Abstained)
     assert set(outcome.offered) >= {REPLACE, RENEW}
-
-
-@pytest.mark.parametrize("score", [0.49, 0.0])
-def test_it_abstains_on_the_high_branch_too(score: float) -> None:
-    script = high_script()
-    script["service_select_v1"][0]["serviceSelection"]["score"] = score
-    outcome, _ = run(ScriptedModel(script))
-    assert isinstance(outcome, Abstained)
 
 
 def test_one_low_score_among_good_ones_is_asked_again() -> None:
@@ -106,12 +88,6 @@ def test_a_resumed_turn_offers_the_same_and_asks_nothing() -> None:
     second, _ = run(again, store)
     assert again.requests == []
     assert first == second
-
-
-def test_somebody_at_risk_is_not_asked_to_choose() -> None:
-    model = ScriptedModel({"service_select_v1": [unsure()]})
-    outcome, _ = run(model, risks=[Risk("fraud", 0, 2)])
-    assert isinstance(outcome, NeedsReview)
 
 
 def test_a_risk_that_triage_sees_counts_as_well() -> None:
@@ -174,18 +150,60 @@ def test_a_choice_is_judged_by_the_gate_as_any_answer_is() -> None:
         results(RENEW, used, lambda: "taken")
 
 
-def test_every_stage_with_a_least_score_can_abstain() -> None:
-    for name in ("category_select_v1", "semantic_analysis_v1", "service_select_v1"):
-        contract = contracts.load(name)
-        assert list(contract.stage.scores(valid(name))), name
-        low = {"score": 0.1}
-        answer = valid(name)
-        for score in contract.stage.scores(answer):
-            node: Any = answer
-            *path, last = score.path.strip("/").split("/")
-            for part in path:
-                node = node[int(part) if part.isdigit() else part]
-            node[last] = low["score"]
-        cached = state("high" if name.startswith("semantic") else "low", name)
-        judged = gate.judge(contract, ModelAnswer(json.dumps(answer)), context(cached))
-        assert choosing.abstains(contract.stage, judged.output, judged.findings), name
+# ---- honest scores: nothing tells a model to raise one
+
+SCORED = ["category_select_v1", "semantic_analysis_v1", "service_select_v1"]
+_ASKS = re.compile(r"0?\.50?\b(?!\d)|\bhalf\b|\bor more\b|\bat least\s+(?:0|half)|\bminimum of\b")
+"""How a text would say what a score must be."""
+
+
+def lowered(name: str, value: float) -> dict[str, Any]:
+    """The valid answer of a stage with every score at ``value``."""
+    answer = json.dumps(valid(name))
+    lower: dict[str, Any] = json.loads(re.sub(r'"score": [0-9.]+', f'"score": {value}', answer))
+    return lower
+
+
+def instructions(model: ScriptedModel) -> list[str]:
+    """Everything that a model was told beside the knowledge and the citizen's words."""
+    return [message.content for request in model.flow for message in request.messages[:2]]
+
+
+def about_scores(text: str) -> list[str]:
+    return [line for line in re.split(r"\n|(?<=\.) ", text) if "score" in line]
+
+
+@pytest.mark.parametrize("name", sorted(STAGES))
+def test_no_prompt_says_how_high_a_score_must_be(name: str) -> None:
+    contract = contracts.load(name)
+    told = [contract.persona, contract.directive, contract.short_directive]
+    prose = [line for text in told for line in about_scores(text) if not line.startswith("{")]
+    assert [line for line in prose if _ASKS.search(line.partition("gives")[0])] == []
+
+
+@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.parametrize("value", [0.0, 0.2, 0.49])
+def test_a_low_score_is_final_on_the_first_attempt(name: str, value: float) -> None:
+    script = high_script() if name == "semantic_analysis_v1" else {}
+    model = ScriptedModel({**script, name: [lowered(name, value)]})
+    outcome, store = run(model)
+    assert isinstance(outcome, Abstained)
+    assert 2 <= len(outcome.offered) <= 4
+    assert [each for each in model.asked() if each[0] == name] == [(name, 1)]
+    assert {each.code for each in outcome.findings} == {Code.SCORE_MINIMUM}
+    assert name in store.failed
+
+
+def test_no_second_attempt_says_how_high_a_score_must_be() -> None:
+    answer = valid("category_select_v1")
+    answer["categorySelection"]["candidates"]["new"] = {"value": "New passports", "score": 0.2}
+    model = ScriptedModel({"category_select_v1": [answer]})
+    run(model)
+    (again,) = [request for request in model.flow if request.attempt == 2]
+    findings = payload(again)["previous_findings"]
+    assert [(each["code"], set(each)) for each in findings] == [("score.minimum", {"code", "path"})]
+    assert str(MINIMUM_SCORE) not in json.dumps(findings)
+    assert "`score.minimum`: leave that candidate out" in again.messages[0].content
+    assert not [
+        line for text in instructions(model) for line in about_scores(text) if "raise a" in line
+    ]

@@ -73,11 +73,6 @@ def test_who_is_asked_for_another_reason_is_told_of_the_language_too(
     assert codes(outcome) == [Code.SCORE_MINIMUM, LANGUAGE]
 
 
-def test_a_language_that_the_knowledge_has_is_answered(by_meaning: Shortlist) -> None:
-    english = asked(by_meaning, text="My travel papers are lost, what do I have to do now?")
-    assert isinstance(english, Answered)
-
-
 def test_where_words_alone_ranked_a_person_has_it() -> None:
     outcome = asked(None, text=MIXED)
     assert isinstance(outcome, Held)
@@ -89,16 +84,6 @@ def test_where_the_embedder_is_gone_a_person_has_it() -> None:
     shortlist = fuse(RELEASE, ideas)
     ideas.down = True
     assert isinstance(asked(shortlist, text=MIXED), Held)
-
-
-def test_what_names_no_service_is_a_persons(by_meaning: Shortlist) -> None:
-    guidance = valid("judgement_v1")
-    guidance.update(
-        judgements={"inquiry": False}, assistantReply="Ask me anything.", nextStep="session_end"
-    )
-    outcome = asked(by_meaning, {"judgement_v1": [guidance]})
-    assert isinstance(outcome, Held)
-    assert codes(outcome) == [LANGUAGE]
 
 
 def test_a_risk_holds_it_all_the_same(by_meaning: Shortlist) -> None:

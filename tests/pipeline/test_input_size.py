@@ -11,7 +11,6 @@ from ieim.pipeline.knowledge import Label, Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.slots import LONGEST_SUMMARY, cut, service_slot
 from ieim.pipeline.stages.triage import LONGEST_MEANING, meaning
-from tests.llm.offline.turns import ROOT
 from tests.pipeline.build import CONTRACTS, REPLACE
 from tests.pipeline.drive import payload
 from tests.pipeline.test_portable import asked
@@ -60,11 +59,3 @@ def test_a_code_is_said_to_mean_something_once() -> None:
 def test_an_agency_that_was_found_is_not_described_again(contract: str) -> None:
     (info,) = payload(asked(contract))["cached_state"]["agency_detect_v1"]["agencyInfo"]
     assert set(info) == {"agencyId", "name"}
-
-
-def test_instructions_stay_short() -> None:
-    """They are paid for in every call: seven a usual turn."""
-    prompts = ROOT / "ieim" / "pipeline" / "prompts"
-    sizes = {each.stem: len(each.read_bytes()) for each in prompts.glob("*.md")}
-    assert sizes.pop("base_system") <= 1_600
-    assert max(sizes.values()) <= 2_900

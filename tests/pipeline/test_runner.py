@@ -83,7 +83,7 @@ def test_it_goes_on_with_the_second_attempt_when_the_first_is_stored() -> None:
     assert payload(second.flow[0])["previous_findings"]
 
 
-def test_it_holds_decision_3_a_broken_call_is_tried_again_twice_and_is_no_attempt() -> None:
+def test_a_broken_call_is_tried_again_twice_and_is_no_attempt() -> None:
     broken = [ModelUnavailable("reset"), ModelUnavailable("503", retry_after=4.0)]
     model = ScriptedModel({"agency_detect_v1": broken})
     outcome, store = run(model)
@@ -93,7 +93,7 @@ def test_it_holds_decision_3_a_broken_call_is_tried_again_twice_and_is_no_attemp
     assert model.pauses == [1.0, 4.0]
 
 
-def test_it_holds_decision_3_it_gives_up_after_three_tries() -> None:
+def test_it_gives_up_after_three_tries() -> None:
     store = MemoryStore()
     model = ScriptedModel({"judgement_v1": [ModelUnavailable("reset")] * 5})
     with pytest.raises(ModelUnavailable):
@@ -107,7 +107,7 @@ def test_it_holds_decision_3_it_gives_up_after_three_tries() -> None:
     [ModelUnavailable("401", passing=False), ModelUnavailable("429", retry_after=6.0)],
     ids=["a wrong key", "longer than a worker waits"],
 )
-def test_it_holds_decision_3_it_does_not_wait_in_vain(error: ModelUnavailable) -> None:
+def test_it_does_not_wait_in_vain(error: ModelUnavailable) -> None:
     model = ScriptedModel({"judgement_v1": [error]})
     with pytest.raises(ModelUnavailable):
         run(model)
@@ -122,8 +122,11 @@ def test_it_gives_each_stage_a_fresh_response_id() -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_it_tells_a_refusal_from_a_failure() -> None:
-    model = ScriptedModel({"judgement_v1": [ModelAnswer("", refusal="No.")]})
+@pytest.mark.parametrize(
+    "refused", [ModelAnswer("", refusal="No"), ModelAnswer("", finish_reason="content_filter")]
+)
+def test_a_refusal_is_final(refused: ModelAnswer) -> None:
+    model = ScriptedModel({"judgement_v1": [refused]})
     outcome, _ = run(model)
     assert isinstance(outcome, NeedsReview)
     assert [finding.code for finding in outcome.findings] == [Code.MODEL_REFUSAL]

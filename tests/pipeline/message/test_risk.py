@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from ieim.knowledge.bundles.bundle import default_labels
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import HelpLine, Label, Release
-from ieim.pipeline.message import risk
+from ieim.pipeline.message import asking, risk
 from ieim.pipeline.message.risk import Risk
 
 DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "questions.jsonl"
+TEXTS = yaml.safe_load(Path(__file__).with_name("risk.yaml").read_text(encoding="utf-8"))
+FOUND = [(codes, text) for codes, texts in TEXTS["found"].items() for text in texts]
 LABELS = {label.code: label for label in default_labels() if label.set == "risk_flags"}
 
 
@@ -25,79 +27,25 @@ def risk_file() -> Path:
     return Path(risk.__file__).with_name("risk_phrases.yaml")
 
 
-@pytest.mark.parametrize(
-    ("text", "codes"),
-    [
-        ("I want to kill myself", ["self_harm"]),
-        ("I don’t want to live any more", ["self_harm"]),
-        ("I WANT  TO\nDIE", ["self_harm"]),
-        ("ich will sterben", ["self_harm"]),
-        ("Je veux mourir.", ["self_harm"]),
-        ("no quiero vivir más", ["self_harm"]),
-        ("I do not want to live.", ["self_harm"]),
-        ("non voglio più vivere", ["self_harm"]),
-        ("Nie chcę już żyć", ["self_harm"]),
-        ("İntihar etmek istiyorum", ["self_harm"]),
-        ("Я більше не хочу жити", ["self_harm"]),
-        ("أريد أن أموت", ["self_harm"]),
-        ("Il me frappe tous les jours", ["violence"]),
-        ("mio marito mi picchia", ["violence"]),
-        ("mąż mnie bije", ["violence"]),
-        ("Kocam beni dövüyor", ["violence"]),
-        ("чоловік мене б’є", ["violence"]),
-        ("زوجي يضربني", ["violence"]),
-        ("he said he's going to kill me", ["violence"]),
-        ("We will sue the ministry", ["legal_threat"]),
-        ("Ich wende mich an die Presse", ["regulator_or_press"]),
-        ("my husband hits me, and he hits my child", ["violence", "minor_at_risk"]),
-        ("he is unconscious, call an ambulance", ["medical_emergency"]),
-        ("My lawyer will write to you", ["legal_threat"]),
-        ("somebody used my identity", ["fraud"]),
-        ("I am a journalist", ["regulator_or_press"]),
-        ("Please delete my personal data", ["data_protection_request"]),
-        ("Please send me all data you store about me", ["data_protection_request"]),
-        ("This does not help. I want to talk to a person", ["person_wanted"]),
-        ("Ich möchte mit einem Menschen sprechen", ["person_wanted"]),
-        ("Je veux parler à une personne", ["person_wanted"]),
-        ("k\u00adill my\u200bself", ["self_harm"]),
-    ],
-)
-def test_it_finds_the_phrases(text: str, codes: list[str]) -> None:
-    assert [found.code for found in risk.find(text)] == codes
+@pytest.mark.parametrize(("codes", "text"), FOUND)
+def test_it_finds_what_people_say(codes: str, text: str) -> None:
+    assert "+".join(sorted(found.code for found in risk.find(text))) == codes
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "I want to diet",
-        "my skill myself taught",
-        "How do I report a death?",
-        "the press releases of the ministry",
-        "My son wants to study law in court city",
-        "Who overdoses the pool with chlorine?",
-        "I want to kill my parking ticket",
-        "Can Sue the clerk call me back? Sue, you have my number.",
-        "Will Sue the registrar be there?",
-        "It beats me why this form exists, the price hits me hard",
-        "I cut myself at work and hurt myself falling. Can I claim sick pay?",
-        "I don't want to live with my parents any more",
-        "no quiero vivir en Madrid",
-        "Von der Rente kann ich nicht mehr leben",
-        "How do I blow up the photo for my passport?",
-        "Can I bring a gun on a plane?",
-        "My wife will kill me, I lost our passports",
-        "ce qui me frappe, c'est le prix",
-        "Das bringt mich um 500 Euro",
-        "Burada yaşamak istemiyorum",
-        "What is violent crime compensation?",
-        "The stress will kill me before the deadline",
-        "Whom do I have to talk to about my pension?",
-        "Can a person from abroad buy land?",
-    ],
-)
-def test_it_finds_nothing_in_plain_questions(text: str) -> None:
+@pytest.mark.parametrize("text", TEXTS["nothing"])
+def test_it_finds_nothing_in_ordinary_questions(text: str) -> None:
     assert risk.find(text) == []
+
+
+def test_a_wish_for_a_person_points_at_the_words_as_sent() -> None:
+    text = "Bonjour. Je veux parler, s’il vous plaît, à quelqu’un. Merci"
+    (found,) = risk.find(text)
+    assert text[found.start : found.end] == "Je veux parler, s’il vous plaît, à quelqu’un"
+
+
+@pytest.mark.parametrize("piece", ["please ", "i want ", "mit jemandem ", "parler a ", "想和"])
+def test_a_long_message_asks_for_no_person_by_repeating_a_piece(piece: str) -> None:
+    assert asking.find((piece * 400)[:2000]) is None
 
 
 def test_it_flags_no_demo_question() -> None:
@@ -176,17 +124,12 @@ def test_it_knows_the_gravest_flags_in_every_language(flag: str) -> None:
 
 def test_it_finds_each_of_its_phrases_inside_a_sentence() -> None:
     sentences = [(code, f"Hello, {phrase}") for code, phrase in risk._phrases()]
-    assert len(sentences) > 500
+    assert len(set(sentences)) == len(sentences) > 500
     assert [
         sentence
         for code, sentence in sentences
         if code not in {found.code for found in risk.find(sentence)}
     ] == []
-
-
-def test_it_has_no_phrase_twice() -> None:
-    listed = risk._phrases()
-    assert len(set(listed)) == len(listed)
 
 
 def test_it_has_a_default_label_for_every_flag() -> None:

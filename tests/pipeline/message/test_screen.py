@@ -2,52 +2,27 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ieim.pipeline.message.screen import MAX_CHARS, refusal, screen
+from ieim.pipeline.message.screen import (
+    BIDI_CONTROLS,
+    MAX_CHARS,
+    bidi_name,
+    refusal,
+    screen,
+    spelled,
+)
 
-STRIPPED = [
-    "\x00",
-    "\x08",
-    "\x0b",
-    "\x0c",
-    "\x1f",
-    "\x7f",
-    "\x85",
-    "\x9f",
-    "\u061c",
-    "\u200e",
-    "\u200f",
-    "\u202a",
-    "\u202e",
-    "\u2066",
-    "\u2069",
-    "\ufeff",
-    "\ufff9",
-    "\ufffb",
-    "\ufdd0",
-    "\ufdef",
-    "\ufffe",
-    "\uffff",
-    "\U0001fffe",
-    "\U0010ffff",
-    "\U000e0000",
-    "\U000e0041",
-    "\U000e007f",
-]
-KEPT = [
-    "\t",
-    "\n",
-    "\r",
-    " ",
-    "\u00a0",
-    "\u00ad",
-    "\u200b",
-    "\u200c",
-    "\u200d",
-    "\ufffd",
-    "\U000e0100",
-]
+STRIPPED = (
+    "\x00\x08\x0b\x0c\x1f\x7f\x85\x9f\u061c\u200e\u200f\u202a\u202e\u2066\u2069\ufeff\ufff9\ufffb"
+    "\ufdd0\ufdef\ufffe\uffff\U0001fffe\U0010ffff\U000e0000\U000e0041\U000e007f"
+)
+KEPT = "\t\n\r \u00a0\u00ad\u200b\u200c\u200d\ufffd\U000e0100"
+DIRECTIONS = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}
 
 
 @pytest.mark.parametrize("character", STRIPPED, ids=ascii)
@@ -106,3 +81,22 @@ def test_it_takes_every_other_message(text: str) -> None:
 def test_it_counts_code_points_not_bytes() -> None:
     assert refusal("é" * (MAX_CHARS + 1)) is not None
     assert refusal("é" * MAX_CHARS) is None
+
+
+def test_it_knows_every_character_that_unicode_calls_so() -> None:
+    known = {c for c in map(chr, range(0x110000)) if unicodedata.bidirectional(c) in DIRECTIONS}
+    assert set(BIDI_CONTROLS) == known | {"\u061c", "\u200e", "\u200f"}
+    assert {BIDI_CONTROLS[c] for c in known} == DIRECTIONS
+    assert bidi_name("\u202e") == "Right-to-left override"
+
+
+@given(st.text() | st.text("ab \u202e\u2066\u2069\u200f\u061c"))
+def test_it_spells_them_out_and_nothing_else(text: str) -> None:
+    plain = spelled(text)
+    assert not set(BIDI_CONTROLS) & set(plain)
+    if not set(BIDI_CONTROLS) & set(text):
+        assert plain == text
+
+
+def test_it_says_where_one_stood() -> None:
+    assert spelled("pay \u202eXYZ\u202c now") == "pay [RLO]XYZ[PDF] now"
