@@ -1,4 +1,4 @@
-"""An outage of the model server in the middle of 200 turns: none lost, none doubled, no flood."""
+"""An outage of the model server in the middle of many turns: none lost, none doubled, no flood."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from ieim.audit.verify import verify_all
 from review.models import ReviewItem
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
+from tests.selection import sample
 
-TURNS = 200
-OUTAGE = range(80, 140)
 FLOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
 PER_TURN = [*FLOW, "classify", "extract", "identity_assist"]
 
@@ -24,17 +23,19 @@ PER_TURN = [*FLOW, "classify", "extract", "identity_assist"]
 # Committed as in production: in one long transaction PostgreSQL keeps every version of every row.
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("published")
-def test_it_loses_and_doubles_no_turn_in_an_outage() -> None:
+@pytest.mark.parametrize("turns", sample([20, 200]))
+def test_it_loses_and_doubles_no_turn_in_an_outage(turns: int) -> None:
+    outage = range(turns * 4 // 10, turns * 7 // 10)
     with scripted_model({}) as (model, server):
-        for number in range(TURNS):
+        for number in range(turns):
             # It begins in the middle of a turn: what had passed until then is not asked again.
-            server.down = number in OUTAGE and (
-                number > OUTAGE.start or {"category_select_v1", "service_select_v1"}
+            server.down = number in outage and (
+                number > outage.start or {"category_select_v1", "service_select_v1"}
             )
             turn = services.receive(session=str(number), text=VISA, enqueue=False)[0]
             running.run_turn(turn_id=turn.pk, model=model)
         states = Counter(Turn.objects.values_list("state", flat=True))
-        assert states == {"answered": TURNS - len(OUTAGE), "awaiting_model": len(OUTAGE)}
+        assert states == {"answered": turns - len(outage), "awaiting_model": len(outage)}
         assert not ReviewItem.objects.exists()
 
         server.down = False
@@ -43,6 +44,6 @@ def test_it_loses_and_doubles_no_turn_in_an_outage() -> None:
             running.run_turn(turn_id=turn_id, model=model)
             running.run_turn(turn_id=turn_id, model=model)
     assert set(Turn.objects.values_list("state", flat=True)) == {"answered"}
-    assert Reply.objects.count() == TURNS
-    assert Counter(server.answered) == {(stage, 1): TURNS for stage in PER_TURN}
+    assert Reply.objects.count() == turns
+    assert Counter(server.answered) == {(stage, 1): turns for stage in PER_TURN}
     assert all(report.ok for report in verify_all())

@@ -40,7 +40,9 @@ def test_it_refuses_what_is_no_number(value: object) -> None:
         digest(value)
 
 
-@pytest.mark.parametrize("value", [{1: "a"}, {"a"}, object(), b"x"], ids=repr)
+@pytest.mark.parametrize(
+    "value", [{1: "a"}, {"a"}, object(), b"x"], ids=["key", "set", "object", "bytes"]
+)
 def test_it_refuses_what_json_cannot_hold(value: object) -> None:
     with pytest.raises(TypeError):
         dumps(value)

@@ -22,6 +22,7 @@ from ieim.people.roles import Role
 from tests.review.matrix import NAMES
 from tests.review.people import browser, person
 from tests.review.world import OWN, Variant, World
+from tests.selection import sample
 
 START = ("/staff/", "/admin/", "/")
 LEAVING = ("/staff/logout/", "/admin/logout/")
@@ -59,7 +60,10 @@ def _get(client: Client, path: str) -> tuple[int, str]:
 
 
 @pytest.mark.timeout(600)  # hundreds of pages: seconds alone, more on a busy machine
-@pytest.mark.parametrize("role", [*Role, None])
+@pytest.mark.parametrize(
+    "role",
+    sample([*Role, None]),
+)
 def test_it_follows_what_each_role_is_shown(published: None, role: Role | None) -> None:
     World(Variant.OWN)
     root = None if role else User.objects.create_superuser("root")
@@ -94,6 +98,7 @@ def typed() -> Iterator[str]:
     yield from (f"/admin/r/{number}/{odd}/" for number in range(1, 40) for odd in ("1", "x"))
 
 
+@pytest.mark.whole
 @pytest.mark.timeout(600)  # as above
 @pytest.mark.parametrize("everything", [True, False])
 def test_it_types_what_nobody_links_to(published: None, everything: bool) -> None:

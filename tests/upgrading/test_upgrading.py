@@ -56,6 +56,7 @@ def test_every_version_of_both_databases_is_kept() -> None:
     assert "0.1.0" in sqlite
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("database", kept(SQLITE), ids=lambda path: path.name)
 def test_it_takes_over_a_database_of_sqlite(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -68,6 +69,7 @@ def test_it_takes_over_a_database_of_sqlite(
         upgrade_and_look(live.Site(stack, tmp_path, embedded))
 
 
+@pytest.mark.whole
 @pytest.mark.postgres
 @pytest.mark.processes
 @pytest.mark.parametrize("dump", kept(POSTGRESQL), ids=lambda path: path.name)
