@@ -39,23 +39,23 @@ class BotApi:
 
         Telegram forgets what is not after it.
         """
-        asked = {
+        parameters = {
             "offset": after + 1,
             "timeout": wait,
             "allowed_updates": ["message", "callback_query"],
         }
-        found = self.call("getUpdates", asked, timeout=PATIENCE + wait)
+        found = self.call("getUpdates", parameters, timeout=PATIENCE + wait)
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
     def call(self, method: str, given: dict[str, Any], *, timeout: float = PATIENCE) -> Any:
         """Call a method; returns its result. Raises :class:`Refused` and :class:`TooMany`."""
         status, body = calls.answer(self._client, "POST", method, json=given, timeout=timeout)
-        told = body if isinstance(body, dict) else {}
-        if told.get("ok") is True:
-            return told.get("result")
-        code = told.get("error_code", status)
+        payload = body if isinstance(body, dict) else {}
+        if payload.get("ok") is True:
+            return payload.get("result")
+        code = payload.get("error_code", status)
         if code == 429:
-            more = told.get("parameters")
+            more = payload.get("parameters")
             seconds = more.get("retry_after") if isinstance(more, dict) else None
             raise TooMany(seconds if isinstance(seconds, int | float) else 5)
         if not isinstance(code, int) or code >= 500 or code < 400:

@@ -95,17 +95,17 @@ class Assistant:
         options: dict[str, Any] = {"headers": headers}
         if body is not None:
             options["json"] = body
-        status, told = calls.answer(self._client, method, path, **options)
-        told = told if isinstance(told, dict) else {}
+        status, payload = calls.answer(self._client, method, path, **options)
+        payload = payload if isinstance(payload, dict) else {}
         if 200 <= status <= 299:
-            return told
+            return payload
         # Of a fault of theirs nobody can be told more than that: the next try may do.
-        if not 400 <= status <= 499 and told.get("type") != "urn:ieim:problem:not-ready":
+        if not 400 <= status <= 499 and payload.get("type") != "urn:ieim:problem:not-ready":
             raise calls.Broken(f"status {status}")
         raise Problem(
             status=status,
-            name=str(told.get("type", "")).removeprefix("urn:ieim:problem:"),
-            detail=str(told.get("detail", "")),
-            contacts=tuple(map(str, told.get("contacts", []))),
-            found=tuple((each["start"], each["end"]) for each in told.get("found", [])),
+            name=str(payload.get("type", "")).removeprefix("urn:ieim:problem:"),
+            detail=str(payload.get("detail", "")),
+            contacts=tuple(map(str, payload.get("contacts", []))),
+            found=tuple((each["start"], each["end"]) for each in payload.get("found", [])),
         )

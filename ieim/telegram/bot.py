@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ieim.telegram import calls, showing, words
+from ieim.telegram import calls, showing, translations
 from ieim.telegram.api import BotApi, Refused, TooMany
 from ieim.telegram.assistant import Assistant, Problem
 from ieim.telegram.handling import Handler
@@ -72,7 +72,7 @@ class Bot:
     def _take(self, update: dict[str, Any]) -> None:
         """Do what an update asks for, and count it as done with what came of it."""
         try:
-            said = self._handler.handle(update, now=self._clock())
+            outcome = self._handler.handle(update, now=self._clock())
         except calls.Broken:
             self._failed += 1
             if self._failed < TRIES:
@@ -80,12 +80,12 @@ class Bot:
             logger.error(
                 "update %s: IEIM could not take it; it is passed over", update["update_id"]
             )
-            said = self._handler.sorry(update)
+            outcome = self._handler.sorry(update)
         self._failed = 0
         with self._state.together():
-            self._handler.store(said)
-            for call in said.calls:
-                self._state.send(said.chat, call)
+            self._handler.store(outcome)
+            for call in outcome.calls:
+                self._state.send(outcome.chat, call)
             self._state.finish(int(update["update_id"]))
 
     def _look(self, chat: Chat) -> None:
@@ -105,7 +105,7 @@ class Bot:
             logger.error("a conversation cannot be read: %s", error)
             self._state.look_later(chat.id, now + LATER)
             return
-        found = list(showing.facts(session, words.words(chat.language)))
+        found = list(showing.facts(session, translations.translation(chat.language)))
         new = self._state.new_facts(chat.id, [fact.key for fact in found])
         states = {turn["state"] for turn in session["turns"]}
         pause: float | None = SOON if states & _AT_WORK else LATER if states & _WAITS else RARELY

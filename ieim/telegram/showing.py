@@ -1,4 +1,4 @@
-"""What a chat is told of its conversation: facts, each told once, as plain text."""
+"""What a chat is sent of its conversation: facts, each sent once, as plain text."""
 
 from __future__ import annotations
 
@@ -57,28 +57,30 @@ def messages(chat: int, text: str, buttons: Buttons = ()) -> list[Outgoing]:
         for part in parts(text)
     ]
     if buttons and calls:
-        rows = [[{"text": said, "callback_data": data}] for said, data in buttons]
+        rows = [[{"text": label, "callback_data": data}] for label, data in buttons]
         calls[-1].body["reply_markup"] = {"inline_keyboard": rows}
     return calls
 
 
-def help_now(contact: str, words: NullTranslations) -> str:
+def help_now(contact: str, catalogue: NullTranslations) -> str:
     """Return what somebody in danger is told before anything else."""
-    _ = words.gettext
+    _ = catalogue.gettext
     title = _("Please get help now")
     return f"{title}\n{contact}"
 
 
-def facts(session: Mapping[str, Any], words: NullTranslations) -> Iterator[Fact]:
+def facts(session: Mapping[str, Any], catalogue: NullTranslations) -> Iterator[Fact]:
     """Yield all that there is to tell of a conversation as it stands, in order."""
     for turn in session["turns"]:
-        yield from _of_turn(turn, str(session["reference"]), words)
+        yield from _of_turn(turn, str(session["reference"]), catalogue)
 
 
-def _of_turn(turn: Mapping[str, Any], reference: str, words: NullTranslations) -> Iterator[Fact]:
-    _, state, key = words.gettext, turn["state"], turn["id"]
+def _of_turn(
+    turn: Mapping[str, Any], reference: str, catalogue: NullTranslations
+) -> Iterator[Fact]:
+    _, state, key = catalogue.gettext, turn["state"], turn["id"]
     for contact in turn["contacts"]:
-        yield Fact(f"{key}:contact:{_digest(contact)}", help_now(contact, words))
+        yield Fact(f"{key}:contact:{_digest(contact)}", help_now(contact, catalogue))
     if turn["longer"]:
         yield Fact(
             f"{key}:longer",
@@ -96,33 +98,35 @@ def _of_turn(turn: Mapping[str, Any], reference: str, words: NullTranslations) -
             ),
         )
     if turn["choice"]:
-        yield _choice(turn["choice"], key, words, helped=bool(turn["contacts"]))
+        yield _choice(turn["choice"], key, catalogue, helped=bool(turn["contacts"]))
     if state == "needs_review":
-        yield Fact(f"{key}:held", _held(turn, reference, words))
+        yield Fact(f"{key}:held", _held(turn, reference, catalogue))
     if turn["reply"]:
-        yield _reply(turn["reply"], key, words)
+        yield _reply(turn["reply"], key, catalogue)
     elif state == "closed":
         title = _("This question is closed")
-        told = _("There is no answer to it, and none will follow. You can ask again.")
-        yield Fact(f"{key}:closed", f"{title}\n\n{told}")
+        text = _("There is no answer to it, and none will follow. You can ask again.")
+        yield Fact(f"{key}:closed", f"{title}\n\n{text}")
     for number, correction in enumerate(turn["corrections"]):
         title = _("This answer has been corrected")
         yield Fact(f"{key}:correction:{number}", f"{title}\n\n{correction['text']}")
     for line in turn["lines"]:
-        yield Fact(f"{key}:line:{line['at']}", _line(line, words))
+        yield Fact(f"{key}:line:{line['at']}", _line(line, catalogue))
 
 
-def _choice(choice: Mapping[str, Any], turn: str, words: NullTranslations, *, helped: bool) -> Fact:
-    _ = words.gettext
-    asked = _("Which of these do you mean?")
+def _choice(
+    choice: Mapping[str, Any], turn: str, catalogue: NullTranslations, *, helped: bool
+) -> Fact:
+    _ = catalogue.gettext
+    question = _("Which of these do you mean?")
     if helped:  # Who may be in danger is not asked what they mean.
         read = _(
             "A caseworker also reads your message. You do not need to wait for that, or to send "
             "it again."
         )
         perhaps = _("Services that may be about this")
-        asked = f"{read}\n\n{perhaps}"
-    lines = [choice["notice"], asked]
+        question = f"{read}\n\n{perhaps}"
+    lines = [choice["notice"], question]
     options = [(f"{each['name']} ({each['agency_name']})", each) for each in choice["options"]]
     lines += [f"{each['number']}. {name}\n{each['line']}".rstrip() for name, each in options]
     pressed = [
@@ -132,8 +136,8 @@ def _choice(choice: Mapping[str, Any], turn: str, words: NullTranslations, *, he
     return Fact(f"{turn}:choice", _joined(lines), (*pressed, none))
 
 
-def _held(turn: Mapping[str, Any], reference: str, words: NullTranslations) -> str:
-    _ = words.gettext
+def _held(turn: Mapping[str, Any], reference: str, catalogue: NullTranslations) -> str:
+    _ = catalogue.gettext
     lines = [_("A person will answer this question")]
     if not turn["person"]:
         lines.append(
@@ -148,8 +152,8 @@ def _held(turn: Mapping[str, Any], reference: str, words: NullTranslations) -> s
     return _joined(lines)
 
 
-def _reply(reply: Mapping[str, Any], turn: str, words: NullTranslations) -> Fact:
-    _ = words.gettext
+def _reply(reply: Mapping[str, Any], turn: str, catalogue: NullTranslations) -> Fact:
+    _ = catalogue.gettext
     still = reply["still_about"]
     about = _("Still about:")
     lines = [f"{about} {still}" if still else ""]
@@ -163,15 +167,15 @@ def _reply(reply: Mapping[str, Any], turn: str, words: NullTranslations) -> Fact
     if reply["uncovered"]:
         quoted = (_("“{name}”").format(name=each) for each in reply["uncovered"])
         title = _("Not answered here")
-        told = _(
+        text = _(
             "This part of your question is not in the answer above. Ask it again in a message of "
             "its own."
         )
-        lines.append("\n".join([title, *quoted, told]))
+        lines.append("\n".join([title, *quoted, text]))
     if reply["sources"]:
         title = _("Source") if len(reply["sources"]) == 1 else _("Sources")
         lines.append("\n".join([title, *map(_source, reply["sources"])]))
-    lines.append(_origin(reply, words))
+    lines.append(_origin(reply, catalogue))
     other: Buttons = ((_("Something else"), f"s:{turn}"),) if still else ()
     return Fact(f"{turn}:reply", _joined(lines), other)
 
@@ -188,10 +192,10 @@ def _source(source: Mapping[str, str]) -> str:
     return f"{named}\n{source['url']}" if source["url"] else named
 
 
-def _origin(reply: Mapping[str, Any], words: NullTranslations) -> str:
-    """Return whose words a reply is: that it is a machine's has to be said."""
-    _, origin = words.gettext, reply["origin"]
-    said = {
+def _origin(reply: Mapping[str, Any], catalogue: NullTranslations) -> str:
+    """Return whose words a reply is: that it is a machine's has to be stated."""
+    _, origin = catalogue.gettext, reply["origin"]
+    sentences = {
         "model_approved": _("A caseworker checked this answer."),
         "staff_override": _("A caseworker corrected this answer."),
         "staff": _("A caseworker wrote this answer."),
@@ -202,8 +206,8 @@ def _origin(reply: Mapping[str, Any], words: NullTranslations) -> str:
     }
     if origin == "staff" and reply["kind"] == "question":
         return _("A caseworker asks you this. Please answer in this chat.")
-    if origin in said:
-        return said[origin]
+    if origin in sentences:
+        return sentences[origin]
     if reply["kind"] == "guidance":
         if reply["prepared"]:
             return _("This is a prepared text.")
@@ -215,8 +219,8 @@ def _origin(reply: Mapping[str, Any], words: NullTranslations) -> str:
     return _("Written by an automated assistant (AI) and checked against the service list.")
 
 
-def _line(line: Mapping[str, Any], words: NullTranslations) -> str:
-    _ = words.gettext
+def _line(line: Mapping[str, Any], catalogue: NullTranslations) -> str:
+    _ = catalogue.gettext
     if line["kind"] == "joined":
         return _("A person has joined. They read and answer here; the assistant is silent.")
     if line["kind"] == "left" and line["read"]:
