@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import OrderedDict
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.knowledge.models import Publication, Release
 from ieim.pipeline import knowledge
+from ieim.search.caching import Cache
 
 _KEPT = 4
 """Releases kept in a process: the current one and those of turns that began before it."""
 
 
-class _Slot:
-    """A place for one release, with a lock of its own: loading one stalls no turn of another."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._value: knowledge.Release | None = None
-        self.used = 0.0
-
-    def value(self, number: int, sha256: str) -> knowledge.Release:
-        """Return the release, loaded by whoever comes first."""
-        with self._lock:
-            if self._value is None:
-                self._value = _load(number, sha256)
-            return self._value
-
-
+_releases: Cache[tuple[int, str], knowledge.Release] = Cache(_KEPT)
 _PUBLISHED: Final = ("id", "release_id", "release__sha256", "published_at")
-
-_slots: OrderedDict[tuple[int, str], _Slot] = OrderedDict()
-_slots_lock = threading.Lock()
 
 
 class Published(NamedTuple):
@@ -109,16 +89,6 @@ def release(number: int) -> knowledge.Release:
     return _value(number, found)
 
 
-def forget_unused(*, before: float) -> None:
-    """Drop the releases that nobody has asked for since ``before``, a time of ``monotonic``.
-
-    Who holds one goes on with it.
-    """
-    with _slots_lock:
-        for key in [key for key, slot in _slots.items() if slot.used < before]:
-            del _slots[key]
-
-
 def risk_examples(publication: Published) -> tuple[knowledge.RiskExample, ...]:
     """Return the examples of a published release, without loading all of it."""
     rows = Release.objects.filter(number=publication.number).values_list("content__risk_examples")
@@ -127,14 +97,7 @@ def risk_examples(publication: Published) -> tuple[knowledge.RiskExample, ...]:
 
 def _value(number: int, sha256: str) -> knowledge.Release:
     # The digest is part of the key: another database may have another release of that number.
-    key = (number, sha256)
-    with _slots_lock:
-        slot = _slots.setdefault(key, _Slot())
-        _slots.move_to_end(key)
-        slot.used = time.monotonic()
-        while len(_slots) > _KEPT:
-            _slots.popitem(last=False)
-    return slot.value(number, sha256)
+    return _releases.get((number, sha256), lambda: _load(number, sha256))
 
 
 def _load(number: int, sha256: str) -> knowledge.Release:
@@ -143,3 +106,6 @@ def _load(number: int, sha256: str) -> knowledge.Release:
     if value.sha256 != sha256:
         raise CorruptReleaseError(f"release {number} does not have the digest {sha256}")
     return value
+
+
+forget_unused = _releases.forget_unused

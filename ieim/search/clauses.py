@@ -54,14 +54,11 @@ def forms() -> Forms:
     data: dict[str, Any] = yaml.safe_load(
         Path(__file__).with_name("clauses.yaml").read_text(encoding="utf-8")
     )
-    return Forms(
-        topicless=frozenset(stems(data["topicless"])),
-        facets=frozenset(stems(data["facets"])),
-        clause_breaks=any_of(data["clause_breaks"]),
-        wish_breaks=any_of(data["wish_breaks"]),
-        follow_up=any_of(data["follow_up"]),
-        to_a_machine=any_of(data["to_a_machine"]),
-    )
+    read: dict[str, Any] = {
+        name: frozenset(stems(value)) if isinstance(value, str) else any_of(value)
+        for name, value in data.items()
+    }
+    return Forms(**read)
 
 
 def any_of(patterns: Sequence[str]) -> re.Pattern[str]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import Part, Ranked
 from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.pipeline.stages.base import APART
+from ieim.search.caching import Cache
 from ieim.search.clauses import (
     ENOUGH_TOPIC,
     Subject,
@@ -181,23 +180,7 @@ def _service_fields(release: Release) -> list[Field[Service]]:
     ]
 
 
-class _Slot:
-    """A place for one index, with a lock of its own: one release's build stalls no other."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._index: ReleaseIndex | None = None
-        self.used = 0.0
-
-    def index(self, release: Release) -> ReleaseIndex:
-        with self._lock:
-            if self._index is None:
-                self._index = ReleaseIndex(release)
-            return self._index
-
-
-_slots: OrderedDict[tuple[str, str], _Slot] = OrderedDict()
-_slots_lock = threading.Lock()
+_indexes: Cache[tuple[str, str], ReleaseIndex] = Cache(_KEPT, group=lambda key: key[0])
 
 
 def index_for(release: Release) -> ReleaseIndex:
@@ -205,21 +188,7 @@ def index_for(release: Release) -> ReleaseIndex:
 
     Safe to call from several threads; the last few indexes are kept.
     """
-    with _slots_lock:
-        key = (release.sha256, release.language)
-        slot = _slots.setdefault(key, _Slot())
-        _slots.move_to_end(key)
-        slot.used = time.monotonic()
-        while len({content for content, _ in _slots}) > _KEPT:
-            _slots.popitem(last=False)
-    return slot.index(release)
+    return _indexes.get((release.sha256, release.language), lambda: ReleaseIndex(release))
 
 
-def forget_unused(*, before: float) -> None:
-    """Drop the indexes that nobody has asked for since ``before``, a time of ``monotonic``.
-
-    Who holds one goes on with it.
-    """
-    with _slots_lock:
-        for key in [key for key, slot in _slots.items() if slot.used < before]:
-            del _slots[key]
+forget_unused = _indexes.forget_unused

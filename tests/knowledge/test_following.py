@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from datetime import timedelta
 from itertools import count
 from types import SimpleNamespace
@@ -20,6 +19,7 @@ from ieim.knowledge.following import PATIENCE, Follower
 from ieim.knowledge.models import Publication
 from ieim.knowledge.selectors import Published
 from ieim.pipeline.knowledge import Release, Translation
+from ieim.search import caching
 from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Service
@@ -33,9 +33,9 @@ def publish_fees(fees: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nothing_loaded() -> None:
     """Other tests have loaded releases of the same content."""
-    monkeypatch.setattr(selectors, "_slots", OrderedDict())
+    selectors.forget_unused(before=float("inf"))
 
 
 @pytest.fixture
@@ -188,11 +188,11 @@ def test_it_keeps_what_is_ready_and_drops_what_nobody_asks_for(
     ready = selectors.release(2)
     # Every look at the clock is a second later than the one before.
     clock = SimpleNamespace(monotonic=count(10**9).__next__)
-    monkeypatch.setattr(selectors, "time", clock)
+    monkeypatch.setattr(caching, "time", clock)
     monkeypatch.setattr(following, "time", clock)
-    monkeypatch.setattr(following, "UNUSED", 1)
+    monkeypatch.setattr(following, "UNUSED", 10)
     follower.step()
-    assert [number for number, _ in selectors._slots] == [2]
+    assert [number for number, _ in selectors._releases] == [2]
     assert selectors.release(2) is ready
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 
 import pytest
@@ -26,9 +25,9 @@ def publish_fees(fees: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nothing_loaded() -> None:
     """Other tests have loaded releases of the same content."""
-    monkeypatch.setattr(selectors, "_slots", OrderedDict())
+    selectors.forget_unused(before=float("inf"))
 
 
 @pytest.fixture

@@ -53,6 +53,16 @@ A table that a bundle may do without is there only where it has a row."""
 
 Told = TypeVar("Told", Translation, HelpLine, CaseText)
 
+_TYPES: Mapping[Table, type] = {
+    "agencies": Agency,
+    "dictionary": Category,
+    "services": Service,
+    "labels": Label,
+    "translations": Translation,
+    "help_lines": HelpLine,
+    "risk_examples": RiskExample,
+    "texts": CaseText,
+}
 _DEFAULT_LABELS = Path(__file__).parent / "labels.yaml"
 
 
@@ -76,16 +86,11 @@ class Bundle:
     @property
     def content(self) -> Content:
         """The bundle as JSON values; a threshold is a string with two decimals, or None."""
-        content: Content = {
-            "agencies": [asdict(agency) for agency in self.agencies],
-            "dictionary": [asdict(category) for category in self.dictionary],
-            "services": [asdict(service) for service in self.services],
-            "labels": [_label_content(label) for label in self.labels],
-        }
-        for table in ("translations", "help_lines", "risk_examples", "texts"):
-            if rows := getattr(self, table):
-                content[table] = [asdict(row) for row in rows]
-        return content
+        content: Content = {table: list(map(asdict, getattr(self, table))) for table in TABLES}
+        for label in content["labels"]:
+            label["threshold"] = None if label["threshold"] is None else str(label["threshold"])
+        always = ("agencies", "dictionary", "services", "labels")
+        return {table: rows for table, rows in content.items() if rows or table in always}
 
     @property
     def warnings(self) -> list[str]:
@@ -186,18 +191,12 @@ def default_labels() -> tuple[Label, ...]:
 
 
 def _build(tables: Mapping[Table, Sequence[Values]]) -> Bundle:
-    labels = tuple(_label(values) for values in tables["labels"])
-    return Bundle(
-        agencies=tuple(Agency(**values) for values in tables["agencies"]),
-        dictionary=tuple(Category(**_tuples(values)) for values in tables["dictionary"]),
-        services=tuple(Service(**_tuples(values)) for values in tables["services"]),
-        labels=labels or default_labels(),
-        own_labels=bool(labels),
-        translations=tuple(Translation(**_tuples(values)) for values in tables["translations"]),
-        help_lines=tuple(HelpLine(**values) for values in tables["help_lines"]),
-        risk_examples=tuple(RiskExample(**values) for values in tables["risk_examples"]),
-        texts=tuple(CaseText(**values) for values in tables["texts"]),
-    )
+    rows: dict[str, tuple[Any, ...]] = {
+        table: tuple(_TYPES[table](**_tuples(values)) for values in tables[table])
+        for table in TABLES
+    }
+    labels = rows.pop("labels") or default_labels()
+    return Bundle(labels=labels, own_labels=bool(tables["labels"]), **rows)
 
 
 def _told(text: Told) -> Told:
@@ -212,18 +211,11 @@ def _warning(services: Sequence[Service], has: str) -> Iterator[str]:
         yield f"{many} {has} ({few}{more})."
 
 
-def _label_content(label: Label) -> dict[str, Any]:
-    threshold = None if label.threshold is None else str(label.threshold)
-    return {**asdict(label), "threshold": threshold}
-
-
-def _label(values: Values) -> Label:
-    threshold = values["threshold"]
-    return Label(**{**values, "threshold": None if threshold is None else Decimal(threshold)})
-
-
 def _tuples(values: Values) -> Values:
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    found = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    if found.get("threshold") is not None:
+        found["threshold"] = Decimal(found["threshold"])
+    return found
 
 
 def _read_folder(path: Path) -> tuple[dict[Table, Sequence[Row]], list[BundleProblem]]:

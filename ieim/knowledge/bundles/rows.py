@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 Table: TypeAlias = Literal[
     "agencies",
@@ -17,16 +17,7 @@ Table: TypeAlias = Literal[
     "risk_examples",
     "texts",
 ]
-TABLES: tuple[Table, ...] = (
-    "agencies",
-    "dictionary",
-    "services",
-    "labels",
-    "translations",
-    "help_lines",
-    "risk_examples",
-    "texts",
-)
+TABLES: tuple[Table, ...] = get_args(Table)
 """What refers comes after what it refers to."""
 OPTIONAL: frozenset[Table] = frozenset(TABLES) - {"agencies", "dictionary", "services"}
 """Tables that a bundle may do without."""

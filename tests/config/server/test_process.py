@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def test_it_has_loaded_the_current_release(
     django_assert_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    selectors._slots.clear()
+    selectors.forget_unused(before=float("inf"))
     monkeypatch.setattr("ieim.config.process.connection.close", lambda: None)
     process.warm_up()
     # Which release is current is asked each time; its content is not read again.
