@@ -2,8 +2,8 @@
 
 from ieim.studio.admin import names
 
-names.name()  # forms take them over as they are made
+names.set_names()  # forms take them over as they are made
 
-from ieim.studio.admin import draft, released  # noqa: E402  # once they are named
+from ieim.studio.admin import tables  # noqa: E402  # once they are named
 
-__all__ = ["draft", "released"]
+__all__ = ["tables"]

@@ -1,36 +1,44 @@
 """What the pages of every table of the draft do: save and remove through editing, and no other way.
 
 A save runs in one transaction. What editing refuses undoes all of it; the page comes back with
-what was typed, and with what is wrong beside the field.
+what was typed, and with what is wrong beside the field. People see, choose from and change what
+belongs to their agencies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.contrib.admin.actions import delete_selected as delete_selected_
 from django.contrib.admin.utils import flatten_fieldsets, unquote
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import ValidationError
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import models, transaction
+from django.db.models import ForeignKey, QuerySet
+from django.forms import ModelChoiceField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
-from ieim.knowledge.bundles.rows import IDENTITY
-from ieim.studio.admin.conflicts import conflict_of, gone, identity_fields, saved_over
+from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.rows import IDENTITY, Table
+from ieim.people.scope import agencies_of
+from ieim.studio.admin.conflicts import conflict_of, identity_fields, removed_entry, saved_over
 from ieim.studio.admin.forms import DraftForm, sentence
-from ieim.studio.admin.lists import LightList
-from ieim.studio.admin.related import related
-from ieim.studio.admin.scoped import Scoped, scope_of
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problem, Problems
 from ieim.studio.drafts.history import readable
 from ieim.studio.drafts.selectors import entry_name
-from ieim.studio.models import Change, DraftEntry
+from ieim.studio.models import Agency, Category, Change, DraftEntry, Service
+
+if TYPE_CHECKING:
+    OfDraft = admin.ModelAdmin[DraftEntry]
+else:
+    OfDraft = admin.ModelAdmin
 
 _REFUSALS = (editing.Stale, editing.OutOfScope, editing.Invalid)
 _CHANGES_PER_PAGE = 50
@@ -55,6 +63,79 @@ def identity_of(entry: DraftEntry) -> dict[str, str]:
     return {name: getattr(entry, "agency_id" if name == "agency" else name) for name in columns}
 
 
+def scope_of(request: HttpRequest) -> frozenset[str] | None:
+    """Return the agencies of whoever asks (see ``agencies_of``), looked up once a request."""
+    if not hasattr(request, "_agencies_of"):
+        request._agencies_of = agencies_of(request.user)  # type: ignore[attr-defined]
+    found: frozenset[str] | None = request._agencies_of  # type: ignore[attr-defined]
+    return found
+
+
+class LightList(ChangeList):
+    """A list that leaves the long columns where they are: sorting by position would carry them."""
+
+    def get_queryset(
+        self, request: HttpRequest, exclude_parameters: list[str | None] | None = None
+    ) -> QuerySet[Any]:
+        rows = super().get_queryset(request, exclude_parameters)
+        shown = {"overview", *(name for name in self.list_display if isinstance(name, str))}
+        long = (models.TextField, models.JSONField)
+        fields = self.model._meta.concrete_fields
+        return rows.defer(*(f.name for f in fields if isinstance(f, long) and f.name not in shown))
+
+
+class Scoped(OfDraft):
+    """Shows and lets change what belongs to the agencies of whoever asks."""
+
+    table: ClassVar[Table]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DraftEntry]:
+        rows = super().get_queryset(request)
+        scope = scope_of(request)
+        if scope is None:
+            return rows
+        if self.table == "agencies":
+            return rows.filter(pk__in=scope)
+        return (
+            rows.filter(models.Q(agency__in=scope))
+            if "agency" in COLUMNS[self.table]
+            else rows.none()
+        )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Whether they may add one: agencies and labels are for people of every agency."""
+        everybody = "agency" not in COLUMNS[self.table]
+        allowed = scope_of(request) is None or (bool(scope_of(request)) and not everybody)
+        return allowed and super().has_add_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._covers(request, obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whether they may delete it; an agency, only people of every agency."""
+        if self.table == "agencies" and scope_of(request) is not None:
+            return False
+        return self._covers(request, obj) and super().has_delete_permission(request, obj)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._covers(request, obj) and super().has_view_permission(request, obj)
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField[Any] | None:
+        """Return a field whose choices are their agencies."""
+        scope = scope_of(request)
+        if db_field.related_model is Agency and scope is not None:
+            kwargs["queryset"] = Agency.objects.filter(pk__in=scope)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def _covers(self, request: HttpRequest, obj: DraftEntry | None) -> bool:
+        scope = scope_of(request)
+        if obj is None:
+            return scope is None or "agency" in COLUMNS[self.table] or self.table == "agencies"
+        return editing.permits(scope, self.table, _owner_of(obj), new=False)
+
+
 class DraftAdmin(Scoped):
     """One table of the draft."""
 
@@ -68,13 +149,12 @@ class DraftAdmin(Scoped):
     delete_selected_confirmation_template = "admin/studio/delete_selected.html"
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[LightList]:
-        """Return the list without long columns."""
         return LightList
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kw: Any
     ) -> Any:
-        """Return the form, told what editing refused a moment ago."""
+        """Return the form with what editing has just refused."""
         form: Any = super().get_form(request, obj, change=change, **kw)
         shown = flatten_fieldsets(self.get_fieldsets(request, obj))
         # None takes a declared field out: what the page does not show is not posted either.
@@ -91,9 +171,9 @@ class DraftAdmin(Scoped):
         """Show or save an entry; nothing is saved of what editing refuses in part."""
         if request.method == "POST":
             request.POST = saved_over(request.POST)  # type: ignore[assignment]
-            if object_id is not None and (again := self._gone(request, object_id)):
-                request.POST, said = again
-                request._refused = {"": {"": [Problem.told(said)]}}  # type: ignore[attr-defined]  # as below
+            if object_id is not None and (again := self._removed(request, object_id)):
+                request.POST, message = again
+                request._refused = {"": {"": [Problem.of(message)]}}  # type: ignore[attr-defined]  # as below
                 form_url = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_add")
                 return super().changeform_view(request, None, form_url, extra_context)
         try:
@@ -116,7 +196,7 @@ class DraftAdmin(Scoped):
             context["conflict"] = conflict_of(context["adminform"].form)
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def _gone(self, request: HttpRequest, object_id: str) -> tuple[Any, str] | None:
+    def _removed(self, request: HttpRequest, object_id: str) -> tuple[Any, str] | None:
         """Return the form of an entry that somebody removed, and who did; else None."""
         try:
             pk = self.opts.pk.to_python(unquote(object_id))
@@ -124,10 +204,9 @@ class DraftAdmin(Scoped):
             return None
         if self.model._default_manager.filter(pk=pk).exists():
             return None
-        return gone(request.POST, self.table, scope_of(request))
+        return removed_entry(request.POST, self.table, scope_of(request))
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save through editing."""
         problems: dict[str, Problems] = {}
         with _collected(problems, form):
             saved = _save(request, form)
@@ -171,23 +250,22 @@ class DraftAdmin(Scoped):
             return HttpResponseRedirect(reverse(name, args=[object_id]))
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Remove through editing."""
         _remove(request, obj, _number(request.POST.get("seen")))
 
     @admin.action(permissions=["delete"], description=gettext_lazy("Delete selected entries"))
     def delete_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         """Ask, then remove all of them or none."""
         if queryset.count() > _DELETE_LIMIT:
-            told = gettext("Delete at most {limit} entries at a time.")
-            messages.error(request, told.format(limit=_DELETE_LIMIT))
+            message = gettext("Delete at most {limit} entries at a time.")
+            messages.error(request, message.format(limit=_DELETE_LIMIT))
             return None
         try:
             with transaction.atomic():
                 page: HttpResponse | None = delete_selected_(self, request, queryset)
                 return page
         except _REFUSALS as error:
-            told = gettext("Nothing was deleted. {reason}")
-            messages.error(request, told.format(reason=sentence(str(error))))
+            message = gettext("Nothing was deleted. {reason}")
+            messages.error(request, message.format(reason=sentence(str(error))))
             return None
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -253,16 +331,14 @@ def _collected(problems: dict[str, Problems], form: DraftForm, about: str = "") 
         yield
     except editing.Invalid as error:
         for column, wrong in error.problems.items():
-            said = [Problem.told(f"{about}: {one.text}") for one in wrong] if about else wrong
-            found.setdefault("" if about else column, []).extend(said)
+            shown = [Problem.of(f"{about}: {one.text}") for one in wrong] if about else wrong
+            found.setdefault("" if about else column, []).extend(shown)
     except (editing.Stale, editing.OutOfScope) as error:
         text = sentence(str(error))
         if isinstance(error, editing.Stale):
-            told = [text, gettext("Nothing was saved.")]
-            if form.prefix or about:
-                told.append(gettext(_TAKE_OVER))
-            text = " ".join(told)
-        found.setdefault("", []).append(Problem.told(f"{about}: {text}" if about else text))
+            hint = [gettext(_TAKE_OVER)] if form.prefix or about else []
+            text = " ".join([text, gettext("Nothing was saved."), *hint])
+        found.setdefault("", []).append(Problem.of(f"{about}: {text}" if about else text))
     if not found:
         del problems[form.prefix or ""]
 
@@ -274,3 +350,39 @@ def refused(request: HttpRequest) -> Mapping[str, Problems]:
 
 def _number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) < 10 else 0
+
+
+def related(entry: DraftEntry) -> list[tuple[str, str]]:
+    """Return ``(text, address)`` of the lists, and of the page that adds a translation."""
+    if isinstance(entry, Agency):
+        of_agency = {"agency__id__exact": entry.pk}
+        return [
+            (gettext("Services"), _url("service", "changelist", of_agency)),
+            (gettext("Dictionary"), _url("category", "changelist", of_agency)),
+            (gettext("Translations"), _url("translation", "changelist", of_agency)),
+            (gettext("Add a service"), _url("service", "add", {"agency": entry.pk})),
+            (
+                gettext("Add a translation"),
+                _url("translation", "add", {"agency": entry.pk}),
+            ),
+        ]
+    if isinstance(entry, Category | Service):
+        key = {"service" if isinstance(entry, Service) else "category": entry.key}
+        of_agency = {"agency__id__exact": entry.agency_id}
+        return [
+            (gettext("Translations"), _url("translation", "changelist", of_agency | key)),
+            (
+                gettext("Add a translation"),
+                _url("translation", "add", {"agency": entry.agency_id} | key),
+            ),
+        ]
+    return []
+
+
+def _url(model: str, page: str, query: dict[str, str]) -> str:
+    return f"{reverse(f'admin:studio_{model}_{page}')}?{urlencode(query)}"
+
+
+def _owner_of(entry: DraftEntry) -> str:
+    """Return the id of the agency that an entry belongs to, "" for a label."""
+    return str(entry.pk if isinstance(entry, Agency) else getattr(entry, "agency_id", ""))

@@ -68,12 +68,12 @@ def saved_over(posted: QueryDict) -> QueryDict:
     return data
 
 
-def gone(
+def removed_entry(
     posted: QueryDict, table: Table, scope: frozenset[str] | None
 ) -> tuple[QueryDict, str] | None:
     """Return the form of an entry that is gone as that of a new one, and what happened to it.
 
-    None where it cannot be told what it was, or where somebody of ``scope`` cannot add it.
+    None where the form does not say what it was, or somebody of ``scope`` cannot add it.
     """
     identity = {name: posted.get(f"{_WAS}{name}", "") for name in IDENTITY[table]}
     if not any(identity.values()):
@@ -89,11 +89,11 @@ def gone(
             del data[name]
     for name, value in identity.items():
         data[name] = value
-    said = after_you_opened(table, entry_name(table, identity))
+    message = after_you_opened(table, entry_name(table, identity))
     hint = gettext(
         "Nothing was saved. What you typed is still here: save it to add the entry again."
     )
-    return data, f"{said} {hint}"
+    return data, f"{message} {hint}"
 
 
 def _lines(value: Any) -> Any:

@@ -1,8 +1,7 @@
 """Import and export in the admin: a preview first, and nothing is written while anything is wrong.
 
-The uploaded file waits for its confirmation in the cache: with several web processes that is Redis,
-which all of them see (a folder of one of them is not), and with one process its memory. It is gone
-after an hour without anybody sweeping up; then the page asks for the file again.
+Until it is confirmed the uploaded file is kept in the cache, which all web processes see, for an
+hour; then the page asks for the file again.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ from import_export.forms import ConfirmImportForm, ExportForm
 from import_export.tmp_storages import CacheStorage
 
 from ieim.studio.admin.base import DraftAdmin
-from ieim.studio.exchange.formats import TableFormat, Unreadable, formats_of
+from ieim.studio.exchange.files import MAX_BYTES, TableFormat, Unreadable, formats_of
 from ieim.studio.exchange.importing import DraftResource, Preview, resource_of
-from ieim.studio.exchange.reading import MAX_BYTES
 
 _FORMATS = 4
 
@@ -33,10 +31,8 @@ class Expired(Exception):
     """The uploaded file is no longer kept."""
 
 
-class Waiting(CacheStorage):
-    """Keeps an uploaded file for an hour."""
-
-    CACHE_LIFETIME = 3600
+class KeptFile(CacheStorage):
+    CACHE_LIFETIME = 3600  # seconds
 
     def read(self) -> bytes:
         """Return the file. Raises :class:`Expired`."""
@@ -59,21 +55,18 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
     """One table of the draft, with files in and out."""
 
     import_template_name = "admin/studio/import.html"
-    tmp_storage_class = Waiting
+    tmp_storage_class = KeptFile
     confirm_form_class = Confirm
     export_form_class = ExportForm
     skip_admin_log = True
 
     def get_resource_classes(self, request: HttpRequest) -> list[type[DraftResource]]:
-        """Return the table's resource."""
         return [resource_of(self.table)]
 
     def get_import_formats(self) -> list[type[TableFormat]]:
-        """Return CSV, XLSX, YAML, JSON."""
         return formats_of(self.table)
 
     def get_export_formats(self) -> list[type[TableFormat]]:
-        """Return CSV, XLSX, YAML, JSON."""
         return formats_of(self.table)
 
     def get_export_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -82,19 +75,15 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         return rows.defer(None)
 
     def get_export_filename(self, request: HttpRequest, queryset: Any, file_format: Any) -> str:
-        """Return the name that a bundle's file of the table has."""
         return f"{self.table}.{file_format.get_extension()}"
 
     def has_import_permission(self, request: HttpRequest) -> bool:
-        """Whether they may change entries of the table."""
         return self.has_change_permission(request)
 
     def has_export_permission(self, request: HttpRequest) -> bool:
-        """Whether they may see entries of the table."""
         return self.has_view_permission(request)
 
     def get_import_resource_kwargs(self, request: HttpRequest, **kwargs: Any) -> dict[str, Any]:
-        """Return who imports, and what the preview was compared with."""
         form = kwargs.get("form")
         data = getattr(form, "cleaned_data", {})
         return {"by": request.user, "seen": data.get("seen", "")}
@@ -109,9 +98,9 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
             line = "" if problem.line is None else f":{problem.line}"
             form.add_error("import_file", f"{place}{line}: {problem.message}")
 
-    def write_to_tmp_storage(self, import_file: Any, input_format: Any) -> Waiting:
+    def write_to_tmp_storage(self, import_file: Any, input_format: Any) -> KeptFile:
         """Keep the file; of one that is too large, only so much that reading it says so."""
-        storage = Waiting(read_mode="rb")
+        storage = KeptFile(read_mode="rb")
         storage.save(import_file.read(MAX_BYTES + 1))
         return storage
 
@@ -128,8 +117,8 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         try:
             page: HttpResponse = super().export_action(request)
         except IncorrectLookupParameters:
-            told = gettext("There are no such filters. Choose what to export here.")
-            messages.error(request, told)
+            message = gettext("There are no such filters. Choose what to export here.")
+            messages.error(request, message)
             name = f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist"
             return HttpResponseRedirect(reverse(name))
         return page
@@ -139,8 +128,8 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         try:
             page: HttpResponse = super().process_import(request, **kwargs)
         except Expired:
-            told = gettext("The file is no longer kept here. Choose it again.")
-            messages.error(request, told)
+            message = gettext("The file is no longer kept here. Choose it again.")
+            messages.error(request, message)
             name = f"admin:{self.opts.app_label}_{self.opts.model_name}_import"
             return HttpResponseRedirect(reverse(name))
         return page
@@ -163,10 +152,10 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         """Say what the import did."""
         new = sum(planned.new for planned in result.planned)
         same = result.total_rows - len(result.planned)
-        told = gettext("Imported: {new} new, {changed} changed, {same} as before.")
+        message = gettext("Imported: {new} new, {changed} changed, {same} as before.")
         changed = len(result.planned) - new
         messages.success(
-            request, told.format(new=f"{new:,}", changed=f"{changed:,}", same=f"{same:,}")
+            request, message.format(new=f"{new:,}", changed=f"{changed:,}", same=f"{same:,}")
         )
         for warning in result.warnings:
             messages.warning(request, warning)

@@ -1,18 +1,20 @@
-"""Forms of the draft: they hold what was typed; editing judges it."""
+"""Forms of the draft, and their fields: they hold what was typed; editing has the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.forms.formsets import DELETION_FIELD_NAME
+from django.forms.renderers import BaseRenderer
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.knowledge.headings import headings
-from ieim.studio.admin.fields import Categories, Fixed, Lines, Seen
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problems
 from ieim.studio.models import (
@@ -30,12 +32,93 @@ else:
     Base = forms.ModelForm
     BaseRows = forms.BaseInlineFormSet
 
-
 _HEADINGS = headings()
 
 
+class Lines(forms.CharField):
+    """A list of texts, edited one a line; blank lines do not count."""
+
+    widget = forms.Textarea
+
+    def __init__(self, *, rows: int = 5, **kwargs: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": rows, "cols": 48})
+        super().__init__(widget=widget, required=False, strip=False, **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> Any:
+        return [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Whether the lines differ: browsers send other line ends than they were given."""
+        return self._lines(self.prepare_value(initial)) != self._lines(data)
+
+    def _lines(self, text: str | None) -> list[str]:
+        return [line.strip() for line in (text or "").splitlines() if line.strip()]
+
+
+class Categories(forms.MultipleChoiceField):
+    """Keys of one agency's dictionary, as ticks. ``dictionary`` is ``[(key, value)]``."""
+
+    def __init__(
+        self, dictionary: Sequence[tuple[str, str]], chosen: Sequence[str], **kwargs: Any
+    ) -> None:
+        known = dict(dictionary)
+        choices = [(key, f"{value} ({key})" if value else key) for key, value in dictionary]
+        # What was chosen and is no more must be seen, to be taken out.
+        gone = [key for key in chosen if key not in known]
+        over = gettext("{key} (no longer in the dictionary)")
+        choices += [(key, over.format(key=key)) for key in gone]
+        self._chosen = list(chosen)
+        super().__init__(
+            choices=choices,
+            required=False,
+            widget=forms.CheckboxSelectMultiple(attrs={"class": "radiolist"}),
+            **kwargs,
+        )
+
+    def clean(self, value: Any) -> Any:
+        """Return the keys; those that were chosen before stay in their order."""
+        keys = super().clean(value)
+        kept = [key for key in self._chosen if key in keys]
+        return [*kept, *(key for key in keys if key not in kept)]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return set(initial or ()) != set(data or ())
+
+
+class Fixed(forms.Widget):
+    """The value of a field that can only be read, as text.
+
+    It is posted as well: should its entry be removed meanwhile, it is part of the one to add again.
+    """
+
+    def render(
+        self,
+        name: str,
+        value: Any,
+        attrs: dict[str, Any] | None = None,
+        renderer: BaseRenderer | None = None,
+    ) -> SafeString:
+        shown = "" if value is None else value
+        output = (
+            '<output class="readonly" id="{}">{}</output><input type="hidden" name="{}" value="{}">'
+        )
+        return format_html(output, (attrs or {}).get("id", ""), shown, name, shown)
+
+
+class Seen(forms.IntegerField):
+    """The version that the form was filled from. It is no change of its own."""
+
+    widget = forms.HiddenInput
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return False
+
+
 class DraftForm(Base):
-    """One entry. ``problems`` are what editing said to the same form, by prefix and column."""
+    """One entry. ``problems`` are what editing has refused of it, by prefix and column."""
 
     problems: ClassVar[Mapping[str, Problems]] = {}
     seen = Seen(required=False, label=gettext_lazy("Seen"))
@@ -70,31 +153,31 @@ class DraftForm(Base):
         """Leave the entry alone: editing has the rules, and is the only one to write."""
 
     def clean(self) -> dict[str, Any]:
-        """Return the values, judged by the rules of editing and by what it refused before.
+        """Return the values, after showing what breaks a rule and what was refused before.
 
-        A row, which has a prefix, is judged together with the others: see :class:`Rows`.
+        A row, which has a prefix, is checked together with the others: see :class:`Rows`.
         """
         wrong: Mapping[int, Problems] = {}
         if self.prefix is None and (self.instance._state.adding or self.has_changed()):
             edit = editing.Edit(self.values(), self.seen_version())
             wrong = editing.problems_of(table=self.instance.table, edits=[edit])
-        self.tell(self.problems.get(self.prefix or "", {}))
-        self.judge(wrong.get(0, {}))
+        self.show_problems(self.problems.get(self.prefix or "", {}))
+        self.show_rules(wrong.get(0, {}))
         return self.cleaned_data
 
-    def judge(self, wrong: Problems) -> None:
-        """Say what the rules of editing find wrong, where the form has not said anything itself.
+    def show_rules(self, wrong: Problems) -> None:
+        """Show what breaks the rules of editing, where the form itself finds nothing wrong.
 
         What nobody can fill here (a row's agency, which may not be there yet) is left to the save.
         """
         shown = self._shown() - self.errors.keys()
-        self.tell({column: found for column, found in wrong.items() if column in shown})
+        self.show_problems({column: found for column, found in wrong.items() if column in shown})
 
-    def tell(self, problems: Problems) -> None:
-        """Say what is wrong: beside the field where one is shown, else above all of them."""
+    def show_problems(self, problems: Problems) -> None:
+        """Show problems beside their field where that is shown, else above all of them."""
         for column, found in problems.items():
             if column in self._shown():
-                self.add_error(column, [sentence(one.beside) for one in found])
+                self.add_error(column, [sentence(one.short) for one in found])
             else:
                 self.add_error(None, [sentence(one.text) for one in found])
 
@@ -128,23 +211,23 @@ class DraftForm(Base):
 
 
 class Rows(BaseRows):
-    """The rows of an inline, judged all at once."""
+    """The rows of an inline, checked all at once."""
 
     def clean(self) -> None:
-        """Judge what was typed; a row may take the place of one that goes."""
-        goes = {_key(row): row.seen_version() for row in self.forms if _goes(row)}
-        rows = [row for row in self.forms if row.has_changed() and not _goes(row)]
+        """Check what was typed; a row may take the place of one that is deleted."""
+        deleted = {_key(row): row.seen_version() for row in self.forms if _is_deleted(row)}
+        rows = [row for row in self.forms if row.has_changed() and not _is_deleted(row)]
         edits = [
-            editing.Edit(row.values(), row.seen_version() or goes.get(_key(row))) for row in rows
+            editing.Edit(row.values(), row.seen_version() or deleted.get(_key(row))) for row in rows
         ]
         if rows:
             wrong = editing.problems_of(table=rows[0].instance.table, edits=edits)
             for index, problems in wrong.items():
-                rows[index].judge(problems)
+                rows[index].show_rules(problems)
         super().clean()
 
 
-def _goes(row: DraftForm) -> bool:
+def _is_deleted(row: DraftForm) -> bool:
     return bool(row.cleaned_data.get(DELETION_FIELD_NAME))
 
 
@@ -163,22 +246,20 @@ def _fixed(field: forms.Field, *, stored: bool) -> None:
     field.disabled = stored
     if stored and isinstance(field, forms.CharField):
         field.widget = Fixed()
-    ahead = gettext("Once it is saved this cannot be changed.")
-    told = gettext("This cannot be changed any more.") if stored else ahead
-    field.help_text = f"{field.help_text} {told}".strip()
+    before = gettext("Once it is saved this cannot be changed.")
+    hint = gettext("This cannot be changed any more.") if stored else before
+    field.help_text = f"{field.help_text} {hint}".strip()
 
 
 def _headed(field: forms.Field, name: str) -> None:
     """Call a field what citizens read above it; files call it by its column."""
     field.label = gettext_lazy(_HEADINGS[name])  # lazy: the admin logs it in English
-    told = "" if field.help_text == f"{field.label}." else field.help_text
+    hint = "" if field.help_text == f"{field.label}." else field.help_text
     in_files = gettext("In files: {column}.").format(column=name)
-    field.help_text = f"{told} {in_files}".strip()
+    field.help_text = f"{hint} {in_files}".strip()
 
 
 class CategoryForm(DraftForm):
-    """A dictionary entry."""
-
     keywords = Lines(
         label=gettext_lazy("Keywords"),
         rows=3,
@@ -224,8 +305,6 @@ class ServiceForm(DraftForm):
 
 
 class TranslationForm(DraftForm):
-    """A translation."""
-
     keywords = Lines(label=gettext_lazy("Keywords"), rows=3, help_text=gettext_lazy("One a line."))
     requirements = Lines(help_text=gettext_lazy("One a line."))
     how_to_apply = Lines(help_text=gettext_lazy("One a line."))

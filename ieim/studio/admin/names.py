@@ -79,7 +79,7 @@ COLUMNS: dict[str, StrPromise] = {
 }
 
 
-def name() -> None:
+def set_names() -> None:
     """Give the tables and columns these names; once, before there is a form of any."""
     for table, (one, many) in TABLES.items():
         table._meta.verbose_name, table._meta.verbose_name_plural = one, many

@@ -19,7 +19,7 @@ from conversations.api.serializers import (
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT, TEXT_LIMIT
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.pipeline.message.screen import MAX_CHARS
-from ieim.studio.exchange.formats import formats_of
+from ieim.studio.exchange.files import formats_of
 from ieim.studio.models import GoldenRun, Proposal
 
 LISTS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})

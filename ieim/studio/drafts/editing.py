@@ -25,19 +25,6 @@ from ieim.studio.drafts.history import after_you_opened, agency_of, change, diff
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
 
-__all__ = [
-    "Edit",
-    "Invalid",
-    "ManyInvalid",
-    "OutOfScope",
-    "Stale",
-    "may_edit",
-    "problems_of",
-    "remove",
-    "save",
-    "save_all",
-]
-
 Identity: TypeAlias = Mapping[str, str]
 """The columns of ``IDENTITY[table]`` and their values."""
 
@@ -176,7 +163,7 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
     if entry is None or entry.version != seen:
         raise Stale(after_you_opened(table, entry_name(table, identity)))
     if problem := not_removable(table, identity):
-        raise Invalid({IDENTITY[table][-1]: [Problem.told(problem)]})
+        raise Invalid({IDENTITY[table][-1]: [Problem.of(problem)]})
     log = _Log("translations", by, source)
     translations = with_it(table, identity)
     for translation in translations.stored.values():

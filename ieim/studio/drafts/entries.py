@@ -1,9 +1,9 @@
-"""Entries of one table of the draft, beside what somebody wants them to be."""
+"""Stored entries of one table of the draft, and checking and writing what they shall become."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from django.db.models import Max, Q, QuerySet
@@ -28,15 +28,15 @@ from ieim.studio.models import (
 class Problem(NamedTuple):
     """One thing that is wrong, as a sentence without a full stop.
 
-    ``text`` names the column, ``beside`` is for who sees it beside the value.
+    ``text`` names the column; ``short`` does not: it is shown next to the value.
     """
 
     text: str
-    beside: str
+    short: str
 
     @classmethod
-    def told(cls, text: str) -> Problem:
-        """Return the problem that is the same in both places."""
+    def of(cls, text: str) -> Problem:
+        """Return the problem whose two sentences are the same."""
         return cls(text, text)
 
 
@@ -56,15 +56,18 @@ class Entries:
     """The stored entries that ``wanted`` (columns, perhaps ``position``) are about.
 
     ``stored`` has them by their natural ids, ``identities`` has those of ``wanted`` in its order.
+    With ``whole``, ``stored`` has the entire table.
     """
 
-    def __init__(self, table: Table, wanted: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, table: Table, wanted: Sequence[Mapping[str, Any]], *, whole: bool = False
+    ) -> None:
         self.table = table
         self.model = DRAFT_MODELS[table]
         self.identities = [_identity(table, values) for values in wanted]
         self.stored: dict[tuple[str, ...], DraftEntry] = {}
         rows: QuerySet[DraftEntry] = self.model._default_manager.all()
-        if len(wanted) <= _FEW:
+        if len(wanted) <= _FEW and not whole:
             rows = rows.filter(_any_of(table, self.identities))
         for entry in rows:
             self.stored[_identity(table, self.values_of(entry))] = entry
@@ -83,29 +86,29 @@ class Entries:
         """
         merged: list[Values] = []
         wrong: dict[int, Problems] = {}
-        known = References(self.table, self.identities)
+        references = References(self.table, self.identities)
         first: dict[tuple[str, ...], int] = {}
         last = self.model._default_manager.aggregate(last=Max("position"))["last"]
         last = -1 if last is None else last
+        column = IDENTITY[self.table][-1]
         for index, (identity, given) in enumerate(zip(self.identities, self._wanted, strict=True)):
             before = self.stored.get(identity)
             if before is None:
                 last += 1
             start = self.values_of(before) if before else {"position": last}
             values, problems = _checked(self.table, {**start, **given})
-            for column, said in known.dangling(values):
-                problems.setdefault(column, []).append(Problem.told(said))
-            column = IDENTITY[self.table][-1]
+            found = list(references.dangling(values))
             name = " ".join(filter(None, identity))
             whole = all(values[c] for c in IDENTITY[self.table] if COLUMNS[self.table][c].required)
             if whole and first.setdefault(identity, index) != index:
-                what = gettext("{name} stands here twice: keep one").format(name=repr(name))
-                problems.setdefault(column, []).append(Problem.told(what))
+                message = gettext("{name} stands here twice: keep one")
+                found.append((column, message.format(name=repr(name))))
             elif before is not None and index in new:
-                what = gettext("there is {name} already: {what}").format(
-                    name=repr(name), what=who_and_when(self.table, name)
-                )
-                problems.setdefault(column, []).append(Problem.told(what))
+                message = gettext("there is {name} already: {what}")
+                what = who_and_when(self.table, name)
+                found.append((column, message.format(name=repr(name), what=what)))
+            for each, text in found:
+                problems.setdefault(each, []).append(Problem.of(text))
             if problems:
                 wrong[index] = problems
             merged.append(values)
@@ -116,30 +119,32 @@ class Entries:
     def _too_many(self, wanted: Mapping[tuple[str, ...], int], wrong: dict[int, Problems]) -> None:
         """Note in ``wrong`` the new examples that would be more than the limit."""
         new = [index for identity, index in wanted.items() if identity not in self.stored]
-        room = max(0, EXAMPLES_LIMIT - RiskExample.objects.count())
-        for index in new[room:]:
-            what = gettext("there are {limit} examples, which is the limit: remove one first")
-            said = Problem.told(what.format(limit=EXAMPLES_LIMIT))
-            wrong.setdefault(index, {}).setdefault("text", []).append(said)
+        for index in new[max(0, EXAMPLES_LIMIT - RiskExample.objects.count()) :]:
+            message = gettext("there are {limit} examples, which is the limit: remove one first")
+            problem = Problem.of(message.format(limit=EXAMPLES_LIMIT))
+            wrong.setdefault(index, {}).setdefault("text", []).append(problem)
 
-    def put(self, index: int, values: Values) -> None:
-        """Note that the entry of ``index`` becomes ``values``, one version on."""
+    def put(self, index: int, values: Values, *, changed: bool = True) -> None:
+        """Note that the entry of ``index`` becomes ``values``, one version on if it ``changed``."""
         before = self.stored.get(self.identities[index])
-        version = 1 if before is None else before.version + 1
+        version = 1 if before is None else before.version + changed
         columns = {attribute(name): value for name, value in values.items()}
         self._put[index] = self.model(**columns, version=version)
 
-    def write(self) -> None:
-        """Store what was put."""
-        kept = set(IDENTITY[self.table])
-        names = [attribute(name) for name in COLUMNS[self.table] if name not in kept]
-        self.model._default_manager.bulk_create(
-            self._put.values(),
-            batch_size=_BATCH,
-            update_conflicts=True,
-            unique_fields=list(IDENTITY[self.table]),
-            update_fields=["position", "version", *names],
-        )
+    def write(self, progress: Callable[[int], object] = lambda done: None) -> None:
+        """Store what was put; ``progress`` is called with how many more entries are done."""
+        names = [attribute(n) for n in COLUMNS[self.table] if n not in IDENTITY[self.table]]
+        rows = list(self._put.values())
+        progress(len(self.identities) - len(rows))
+        for start in range(0, len(rows), _BATCH):
+            batch = rows[start : start + _BATCH]
+            self.model._default_manager.bulk_create(
+                batch,
+                update_conflicts=True,
+                unique_fields=list(IDENTITY[self.table]),
+                update_fields=["position", "version", *names],
+            )
+            progress(len(batch))
 
     def result(self) -> list[DraftEntry]:
         """Return the entries of ``wanted`` as they now are."""
@@ -155,7 +160,7 @@ class References:
     def __init__(self, table: Table, identities: Sequence[tuple[str, ...]]) -> None:
         self._table = table
         self._agencies: set[str] = set()
-        self._known: dict[str, set[tuple[str, str]]] = {}
+        self._keys: dict[str, set[tuple[str, str]]] = {}
         self._flags: set[str] = set()
         if "flag" in COLUMNS[table]:
             flags = Label.objects.filter(set="risk_flags")
@@ -172,32 +177,32 @@ class References:
             if len(agencies) <= _FEW:
                 rows = rows.filter(agency__in=agencies)
             what = "category" if model is Category else "service"
-            self._known[what] = set(rows)
+            self._keys[what] = set(rows)
 
     def dangling(self, values: Values) -> Iterator[tuple[str, str]]:
         """Yield ``(column, sentence)`` for every reference to what is not there."""
         if flag := values.get("flag"):
             if flag not in self._flags:
-                told = gettext("flag {flag} is not among the labels of risk_flags")
-                yield "flag", told.format(flag=repr(flag[:200]))
+                message = gettext("flag {flag} is not among the labels of risk_flags")
+                yield "flag", message.format(flag=repr(flag[:200]))
             return
         agency = values.get("agency")
         if not agency:
             return
         if agency not in self._agencies:
-            told = gettext("agency {agency} is not among the agencies")
-            yield "agency", told.format(agency=repr(agency[:200]))
+            message = gettext("agency {agency} is not among the agencies")
+            yield "agency", message.format(agency=repr(agency[:200]))
             return
         wanted = [("categories", "category", key) for key in values.get("categories", ())]
         wanted += [(what, what, values.get(what, "")) for what in ("category", "service")]
         for column, what, key in wanted:
-            if key and (agency, key) not in self._known[what]:
-                told = (
+            if key and (agency, key) not in self._keys[what]:
+                message = (
                     gettext("category {key} is not in the dictionary of {agency}")
                     if what == "category"
                     else gettext("service {key} is not among the services of {agency}")
                 )
-                yield column, told.format(key=repr(key[:200]), agency=repr(agency[:200]))
+                yield column, message.format(key=repr(key[:200]), agency=repr(agency[:200]))
 
 
 def attribute(column: str) -> str:
@@ -211,28 +216,28 @@ def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
         services = Service.objects.filter(agency=identity["id"]).count()
         categories = Category.objects.filter(agency=identity["id"]).count()
         if services or categories:
-            told = gettext(
+            message = gettext(
                 "the agency still has {services} services and {categories} dictionary entries: "
                 "remove them first"
             )
-            return told.format(services=f"{services:,}", categories=f"{categories:,}")
+            return message.format(services=f"{services:,}", categories=f"{categories:,}")
     if table == "labels" and identity["set"] == "risk_flags":
         lines = HelpLine.objects.filter(flag=identity["code"]).count()
         examples = RiskExample.objects.filter(flag=identity["code"]).count()
         if lines or examples:
-            told = gettext(
+            message = gettext(
                 "the risk flag still has {lines} help lines and {examples} examples: remove them "
                 "first"
             )
-            return told.format(lines=f"{lines:,}", examples=f"{examples:,}")
+            return message.format(lines=f"{lines:,}", examples=f"{examples:,}")
     if table == "dictionary":
         # Not every database can look into a list, so that is done here.
         rows = Service.objects.filter(agency=identity["agency"]).values_list("key", "categories")
         users = [key for key, categories in rows if identity["key"] in categories]
         if users:
             few = ", ".join(users[:5]) + (", ..." if len(users) > 5 else "")
-            told = gettext("services still have this category: take it out of {keys} first")
-            return told.format(keys=few)
+            message = gettext("services still have this category: take it out of {keys} first")
+            return message.format(keys=few)
     return None
 
 
@@ -271,10 +276,10 @@ def _checked(table: Table, given: Values) -> tuple[Values, Problems]:
     values, found = check_row(table, row)
     problems: Problems = {}
     for problem in found:
-        said = Problem(problem.message, problem.beside)
-        problems.setdefault(names[problem.line or 0], []).append(said)
+        both = Problem(problem.message, problem.beside)
+        problems.setdefault(names[problem.line or 0], []).append(both)
     if type(position) is not int or not 0 <= position <= _POSITION_LIMIT:
-        told = gettext("position must be a whole number from 0 to {limit}")
-        problems["position"] = [Problem.told(told.format(limit=f"{_POSITION_LIMIT:,}"))]
+        message = gettext("position must be a whole number from 0 to {limit}")
+        problems["position"] = [Problem.of(message.format(limit=f"{_POSITION_LIMIT:,}"))]
     values = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
     return {**values, "position": position}, problems

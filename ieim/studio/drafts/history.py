@@ -76,13 +76,13 @@ def who_and_when(table: Table, entry: str) -> str:
     newest = Change.objects.select_related("by").filter(table=table, entry=entry).first()
     if newest is None:
         return gettext("Somebody else changed it")
-    told = {
+    message = {
         Change.Kind.ADDED: gettext("{name} added it on {day} at {time}"),
         Change.Kind.CHANGED: gettext("{name} changed it on {day} at {time}"),
         Change.Kind.REMOVED: gettext("{name} removed it on {day} at {time}"),
     }[Change.Kind(newest.kind)]
     at = timezone.localtime(newest.at)
-    return told.format(
+    return message.format(
         name=newest.by.display_name if newest.by else gettext("Whoever runs the system"),
         day=dateformat.format(at, "j F Y"),
         time=dateformat.format(at, "G:i"),
@@ -91,8 +91,8 @@ def who_and_when(table: Table, entry: str) -> str:
 
 def after_you_opened(table: Table, entry: str) -> str:
     """Return the same as a sentence, for who had the entry open meanwhile."""
-    told = gettext("{what}, after you opened it.")
-    return told.format(what=who_and_when(table, entry))
+    message = gettext("{what}, after you opened it.")
+    return message.format(what=who_and_when(table, entry))
 
 
 def _shown(value: object) -> str:

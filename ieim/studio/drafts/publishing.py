@@ -31,8 +31,8 @@ class NothingToPublishError(PublishError):
     """The draft is the current release, ``number``, to the byte."""
 
     def __init__(self, number: int) -> None:
-        told = gettext("The draft is the same as the current release, {current}.")
-        super().__init__([told.format(current=number)])
+        message = gettext("The draft is the same as the current release, {current}.")
+        super().__init__([message.format(current=number)])
         self.number = number
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.bundles.bundle import Bundle, bundle_of
-from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.columns import COLUMNS, opens
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
 from ieim.studio.models import (
     Agency,
@@ -22,6 +22,8 @@ from ieim.studio.models import (
     Service,
     Translation,
 )
+
+_SHOWN = 5
 
 DRAFT_MODELS: Final[Mapping[Table, type[DraftEntry]]] = {
     "agencies": Agency,
@@ -69,3 +71,38 @@ def _draft_rows(table: Table, model: type[DraftEntry]) -> list[Row]:
 def entry_name(table: Table, values: Mapping[str, Any]) -> str:
     """Return the natural id of a row as a person reads it: its parts, joined by spaces."""
     return " ".join(filter(None, (str(values[column]) for column in IDENTITY[table])))
+
+
+def link_warnings(
+    links: Iterable[tuple[str, str]], others: Iterable[tuple[str, str]] = ()
+) -> Iterator[str]:
+    """Yield a sentence for every link that does not open, is not encrypted, or stands twice.
+
+    ``links`` are ``(service, url)``; ``others`` are the services beside them, which are looked at
+    for the same link only. A blank link is none.
+    """
+    links = [(service, url) for service, url in links if url]
+    users: dict[str, list[str]] = {url: [] for _, url in links}
+    for service, url in [*links, *others]:
+        if url in users and service not in users[url]:
+            users[url].append(service)
+    closed = [service for service, url in links if not opens(url)]
+    if closed:
+        message = gettext("{services}: the link does not open. Write the whole address.")
+        yield message.format(services=_listed(closed))
+    plain = [service for service, url in links if url.lower().startswith("http://")]
+    if plain:
+        message = gettext("{services}: the link is not encrypted. Use https:// if the site has it.")
+        yield message.format(services=_listed(plain))
+    for url, services in users.items():
+        if len(services) > 1:
+            message = gettext("{services} have the same link, {url}. Is that right?")
+            yield message.format(services=_listed(services), url=url[:200])
+
+
+def _listed(services: list[str]) -> str:
+    few, rest = ", ".join(services[:_SHOWN]), len(services) - _SHOWN
+    if rest <= 0:
+        return few
+    message = ngettext("{services} and {count} more", "{services} and {count} more", rest)
+    return message.format(services=few, count=f"{rest:,}")

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from django.db import models, transaction
+from django.db import transaction
 
 from ieim.audit.models import SYSTEM_CHAIN
 from ieim.audit.services import lock_head, record_system
 from ieim.knowledge.bundles.bundle import Bundle
-from ieim.knowledge.bundles.columns import COLUMNS
-from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
+from ieim.knowledge.bundles.rows import TABLES, Table
 from ieim.people.models import User
 from ieim.pipeline import knowledge
-from ieim.studio.drafts import history
-from ieim.studio.drafts import selectors as drafts
-from ieim.studio.models import Change
+from ieim.studio.drafts.entries import Entries, Values
+from ieim.studio.drafts.history import change, difference, keep
+from ieim.studio.models import Change, DraftEntry
 
 _BundleRow: TypeAlias = (
     knowledge.Agency
@@ -87,8 +87,8 @@ def import_bundle(
     """Replace the draft by ``bundle``; entries that stay keep their rows.
 
     ``by`` is None for the command line. Without ``remove`` it raises :class:`RemovalError` where
-    more than a tenth of a table would go. ``progress`` is told how many more entries are done; it
-    is called for each entry of ``bundle`` in all.
+    more than a tenth of a table would go. ``progress`` is called with how many more entries are
+    done.
     """
     lock_head(SYSTEM_CHAIN)  # one change of draft or releases at a time
     plans = {table: _Plan(table, getattr(bundle, table)) for table in TABLES}
@@ -99,9 +99,9 @@ def import_bundle(
     for table in reversed(TABLES):
         plans[table].remove()
     for table in TABLES:
-        plans[table].write(progress or (lambda done: None))
+        plans[table].entries.write(progress or (lambda done: None))
     for table in TABLES:
-        history.keep(plans[table].changes(by))
+        keep(plans[table].history(by))
     record_system(
         kind="knowledge.imported",
         payload={"tables": result.as_dict(), "own_labels": bundle.own_labels},
@@ -114,48 +114,40 @@ class _Plan:
     """What must be done to one table of the draft to make it hold ``rows``, in their order."""
 
     def __init__(self, table: Table, rows: Sequence[_BundleRow]) -> None:
-        self._model = drafts.DRAFT_MODELS[table]
-        self._identity = tuple(_attribute(column) for column in IDENTITY[table])
-        self._columns = [_attribute(column) for column in COLUMNS[table]]
-        stored = {
-            tuple(values[name] for name in self._identity): values
-            for values in self._model._default_manager.values(
-                "pk", "position", "version", *self._columns
-            )
-        }
-        self._total = len(rows)
-        self._rows: list[models.Model] = []
-        self._table: Table = table
-        self._changes: list[tuple[Change.Kind, Mapping[str, Any], Mapping[str, list[Any]]]] = []
-        added = changed = 0
-        for position, row in enumerate(rows):
-            values = {_attribute(name): _listed(value) for name, value in asdict(row).items()}
-            before = stored.pop(tuple(values[name] for name in self._identity), None)
-            same = before is not None and all(before[name] == values[name] for name in values)
-            added += before is None
-            changed += before is not None and not same
-            if before is None:
-                # The entry itself holds what a bundle brought.
-                self._changes.append((Change.Kind.ADDED, asdict(row), {}))
-            elif not same:
-                fields = history.difference(_named(before), _named(values))
-                self._changes.append((Change.Kind.CHANGED, asdict(row), fields))
-            if before is None or not same or before["position"] != position:
-                version = 1 if before is None else before["version"] + (not same)
-                self._rows.append(self._model(**values, position=position, version=version))
-        self._surplus = [values["pk"] for values in stored.values()]
-        for values in stored.values():
-            gone = _named(values)
-            fields = history.difference(gone, None)
-            self._changes.append((Change.Kind.REMOVED, gone, fields))
+        self.table = table
+        wanted = [_columns(row) for row in rows]
+        self.entries = Entries(table, wanted, whole=True)
+        self.changes: list[tuple[Change.Kind, Values, dict[str, list[Any]]]] = []
+        surplus = dict(self.entries.stored)
+        for position, values in enumerate(wanted):
+            before = surplus.pop(self.entries.identities[position], None)
+            # What a bundle adds has no fields: the entry itself holds it.
+            fields = {} if before is None else difference(self._stored(before), values)
+            if before is None or fields:
+                kind = Change.Kind.CHANGED if before else Change.Kind.ADDED
+                self.changes.append((kind, values, fields))
+            if before is None or fields or before.position != position:
+                row = {**values, "position": position}
+                self.entries.put(position, row, changed=bool(fields))
+        self.surplus = list(surplus.values())
+        for entry in self.surplus:
+            values = self._stored(entry)
+            self.changes.append((Change.Kind.REMOVED, values, difference(values, None)))
+        kinds = Counter(kind for kind, _, _ in self.changes)
+        added, changed = kinds[Change.Kind.ADDED], kinds[Change.Kind.CHANGED]
         unchanged = len(rows) - added - changed
-        self.counts = Counts(added, changed, len(self._surplus), unchanged)
+        self.counts = Counts(added, changed, len(self.surplus), unchanged)
 
-    def changes(self, by: User | None) -> Iterator[Change]:
+    def _stored(self, entry: DraftEntry) -> Values:
+        values = self.entries.values_of(entry)
+        del values["position"]
+        return values
+
+    def history(self, by: User | None) -> Iterator[Change]:
         """Yield the history of what the plan does; moving an entry is none."""
-        for kind, values, fields in self._changes:
-            yield history.change(
-                table=self._table,
+        for kind, values, fields in self.changes:
+            yield change(
+                table=self.table,
                 values=values,
                 kind=kind,
                 fields=fields,
@@ -164,38 +156,12 @@ class _Plan:
             )
 
     def remove(self) -> None:
-        """Remove what the draft has and ``rows`` have not."""
-        for batch in _batches(self._surplus):
-            self._model._default_manager.filter(pk__in=batch).delete()
-
-    def write(self, progress: Callable[[int], object]) -> None:
-        """Add and change rows."""
-        progress(self._total - len(self._rows))
-        kept = {*self._identity}
-        for batch in _batches(self._rows):
-            self._model._default_manager.bulk_create(
-                batch,
-                update_conflicts=True,
-                unique_fields=[name.removesuffix("_id") for name in self._identity],
-                update_fields=["position", "version", *(n for n in self._columns if n not in kept)],
-            )
-            progress(len(batch))
+        """Remove what the draft has and the bundle has not."""
+        for start in range(0, len(self.surplus), _BATCH):
+            keys = [entry.pk for entry in self.surplus[start : start + _BATCH]]
+            self.entries.model._default_manager.filter(pk__in=keys).delete()
 
 
-def _attribute(column: str) -> str:
-    """Return the model's attribute for ``column``: a reference is stored as the natural id."""
-    return "agency_id" if column == "agency" else column
-
-
-def _named(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns among a row's attributes, under their own names."""
-    named = {name.removesuffix("_id"): value for name, value in values.items()}
-    return {name: v for name, v in named.items() if name not in ("pk", "position", "version")}
-
-
-def _listed(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _batches(items: Sequence[Any]) -> list[Sequence[Any]]:
-    return [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
+def _columns(row: _BundleRow) -> Values:
+    values = asdict(row)
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

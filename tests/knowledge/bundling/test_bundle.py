@@ -19,7 +19,7 @@ from ieim.knowledge.bundles.bundle import Bundle, default_labels, read_bundle
 from ieim.knowledge.bundles.formats import guarded
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.knowledge import LABEL_SETS, Label, Service
-from ieim.studio.exchange.writing import write as exported
+from ieim.studio.exchange.files import write as exported
 from tests.knowledge.bundles import tables, write, write_yaml
 
 

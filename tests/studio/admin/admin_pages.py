@@ -7,7 +7,7 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
-from ieim.studio.admin.fields import Fixed
+from ieim.studio.admin.forms import Fixed
 
 
 def address(model: str, page: str, *args: object) -> str:

@@ -238,7 +238,7 @@ def test_going_back_takes_what_the_checks_said_then(
     change(edith, fees="1 crown")
     publishing.publish(note="Another", by=None)
     CheckRun.objects.all().delete()
-    monkeypatch.setattr(proposals, "examine", None)
+    monkeypatch.setattr(checks, "examine", None)
     again = proposals.propose_again(release=release, note="Back", by=edith)
     assert again.checks == first.checks
     assert not CheckRun.objects.exists()

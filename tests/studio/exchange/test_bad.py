@@ -13,7 +13,7 @@ from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.roles import Role
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.exchange import reading
+from ieim.studio.exchange import files
 from ieim.studio.exchange import workbook as workbooks
 from ieim.studio.models import Change, Service
 from tests.review.people import browser, person
@@ -195,11 +195,11 @@ def test_it_survives_a_hostile_sheet(client: Client, sheet: bytes) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_refuses_a_huge_file(client: Client, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = export(client, "service", kind)
-    monkeypatch.setattr(reading, "MAX_ROWS", 1)
+    monkeypatch.setattr(files, "MAX_ROWS", 1)
     (problem,) = problems(preview(client, "service", kind, data))
     assert problem.startswith(f"mine.{kind}")
     assert problem.endswith(": has more than 1 rows: split it, or load a bundle")
-    monkeypatch.setattr(reading, "MAX_BYTES", 10)
+    monkeypatch.setattr(files, "MAX_BYTES", 10)
     (problem,) = problems(preview(client, "service", kind, data))
     assert "is larger than 0 MiB" in problem
 

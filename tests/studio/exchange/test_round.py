@@ -18,8 +18,7 @@ from ieim.knowledge.bundles.columns import COLUMNS, check_row
 from ieim.knowledge.bundles.formats import guarded, joined, split, unguarded
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.drafts.services import import_bundle
-from ieim.studio.exchange.reading import read
-from ieim.studio.exchange.writing import write
+from ieim.studio.exchange.files import read, write
 from ieim.studio.models import (
     Agency,
     CaseText,

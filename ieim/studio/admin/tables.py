@@ -1,7 +1,8 @@
-"""The pages of every table of the draft."""
+"""The admin's pages of every table of the draft, of releases and of golden questions."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
@@ -9,16 +10,21 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
+from ieim.audit.admin import ReadOnly
 from ieim.knowledge.bundles.columns import TRANSLATED
+from ieim.knowledge.models import Publication, Release
+from ieim.knowledge.selectors import current_number
+from ieim.pipeline.message.screen import spelled
 from ieim.studio.admin.base import refused
 from ieim.studio.admin.files import FilesAdmin
 from ieim.studio.admin.forms import CategoryForm, Rows, ServiceForm, TranslationForm
-from ieim.studio.drafts.links import link_warnings
+from ieim.studio.drafts.selectors import link_warnings
 from ieim.studio.models import (
     Agency,
     CaseText,
     Category,
     DraftEntry,
+    GoldenQuestion,
     HelpLine,
     Label,
     RiskExample,
@@ -28,9 +34,14 @@ from ieim.studio.models import (
 
 if TYPE_CHECKING:
     Inline = admin.TabularInline[DraftEntry, Agency]
+    OfRelease = admin.ModelAdmin[Release]
+    OfPublication = admin.ModelAdmin[Publication]
+    OfGolden = admin.ModelAdmin[GoldenQuestion]
 else:
     Inline = admin.TabularInline
+    OfRelease = OfPublication = OfGolden = admin.ModelAdmin
 
+_EVERY_TEXT = tuple(dict.fromkeys(name for names in TRANSLATED.values() for name in names))
 _INLINE_LIMIT = 100
 """Dictionary entries that a page of an agency still shows: each is six fields of a form."""
 
@@ -46,15 +57,13 @@ class CategoryInline(Inline):
     show_change_link = True
 
     def get_formset(self, request: HttpRequest, obj: Agency | None = None, **kwargs: Any) -> Any:
-        """Return the formset, told what editing refused a moment ago."""
+        """Return the formset with what editing has just refused."""
         form = type("CategoryRow", (CategoryForm,), {"problems": refused(request)})
         return super().get_formset(request, obj, **{**kwargs, "form": form})
 
 
 @admin.register(Agency)
 class AgencyAdmin(FilesAdmin):
-    """Agencies, with their dictionaries."""
-
     table = "agencies"
     list_display = ["name", "id", "path", "position"]
     search_fields = ["id", "name", "description"]
@@ -69,8 +78,6 @@ class AgencyAdmin(FilesAdmin):
 
 @admin.register(Category)
 class CategoryAdmin(FilesAdmin):
-    """Dictionary entries."""
-
     table = "dictionary"
     form = CategoryForm
     list_display = ["value", "key", "agency", "position"]
@@ -88,11 +95,9 @@ class HasOverview(admin.SimpleListFilter):
     parameter_name = "overview"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return the two."""
         return [("yes", gettext("With an overview")), ("no", gettext("Without an overview"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the services of that kind."""
         if self.value() == "yes":
             return queryset.exclude(overview="")
         return queryset.filter(overview="") if self.value() == "no" else queryset
@@ -100,8 +105,6 @@ class HasOverview(admin.SimpleListFilter):
 
 @admin.register(Service)
 class ServiceAdmin(FilesAdmin):
-    """The service index."""
-
     table = "services"
     form = ServiceForm
     list_display = ["name", "key", "agency", "has_overview", "position"]
@@ -145,8 +148,6 @@ class LabelAdmin(FilesAdmin):
 
 @admin.register(Translation)
 class TranslationAdmin(FilesAdmin):
-    """Texts in other languages."""
-
     table = "translations"
     form = TranslationForm
     list_display = ["name", "language", "agency", "category", "service"]
@@ -198,4 +199,46 @@ class CaseTextAdmin(FilesAdmin):
     fields = ["case", "language", "text", "position", "seen"]
 
 
-_EVERY_TEXT = tuple(dict.fromkeys(name for names in TRANSLATED.values() for name in names))
+@admin.register(Release)
+class ReleaseAdmin(ReadOnly, OfRelease):
+    """Releases, without their content, which can be megabytes."""
+
+    list_display = ["number", "is_current", "note", "created_at", "created_by", "sha256"]
+    search_fields = ["note", "sha256"]
+    date_hierarchy = "created_at"
+    exclude = ["content"]
+
+    @admin.display(boolean=True, description=gettext_lazy("current"))
+    def is_current(self, release: Release) -> bool:
+        """Whether new turns are pinned to it."""
+        return release.number == current_number()
+
+
+@admin.register(Publication)
+class PublicationAdmin(ReadOnly, OfPublication):
+    list_display = ["release", "published_at", "published_by"]
+    date_hierarchy = "published_at"
+
+
+@admin.register(GoldenQuestion)
+class GoldenQuestionAdmin(OfGolden):
+    """Golden questions, to read: they are kept and removed on pages of their own, audited."""
+
+    list_display = ["name", "created_at", "created_by"]
+    date_hierarchy = "created_at"
+    search_fields = ["name", "case"]
+    fields = ["name", "case_as_text", "created_at", "created_by"]
+    readonly_fields = ["name", "case_as_text", "created_at", "created_by"]
+
+    @admin.display(description=gettext_lazy("case"))
+    def case_as_text(self, question: GoldenQuestion) -> str:
+        """Return the case as JSON; what would turn the direction of its words is spelled out."""
+        return spelled(json.dumps(question.case, ensure_ascii=False, indent=2))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(
+        self, request: HttpRequest, obj: GoldenQuestion | None = None
+    ) -> bool:
+        return False

@@ -1,0 +1,247 @@
+"""One table of the draft as a file: CSV, XLSX, YAML or JSON, read with its lines and written.
+
+Reading never raises for bad input: it notes what is wrong and where. Text formats are read as
+bundles are; a row of a workbook stands on the line that the spreadsheet shows. What is written is
+read back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml
+from import_export.formats.base_formats import Format
+from tablib import Dataset
+
+from ieim.knowledge.bundles.formats import csv_lines, joined
+from ieim.knowledge.bundles.columns import COLUMNS
+from ieim.knowledge.bundles.formats import Reader, json_decoder, json_row, read_csv, read_yaml
+from ieim.knowledge.bundles.rows import BundleProblem, Table
+from ieim.pipeline.canonical import DecimalEncoder
+from ieim.studio.exchange.workbook import read_workbook, write_workbook
+
+MAX_BYTES = 16 * 1024 * 1024
+MAX_ROWS = 20_000
+"""More than a spreadsheet is good for; a bundle has no such limit."""
+
+
+class Upload(Reader):
+    """An uploaded file. Problems name no file: whoever shows them knows what it is called."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(Path())
+        self.file = ""
+        self._data = data
+
+    def data(self) -> bytes:
+        return self._data
+
+
+def read_json(reader: Reader) -> None:
+    """Read one JSON array of objects, with the line on which each begins."""
+    text = reader.text() or ""
+    place = _skip(text, 0, " \t\r\n")
+    if text[place : place + 1] != "[":
+        reader.problem(1, 'is not a JSON array: write [{"column": value, ...}, ...]')
+        return
+    place = _skip(text, place + 1, " \t\r\n")
+    line, counted = 1, 0
+    while text[place : place + 1] != "]":
+        line += text.count("\n", counted, place)
+        counted = place
+        twice: list[str] = []
+        try:
+            row, place = json_decoder(twice).raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            reader.problem(error.lineno, f"is not JSON: {error.msg} (column {error.colno})")
+            return
+        except (ValueError, ArithmeticError, RecursionError):
+            reader.problem(line, "is not JSON that can be read: it is nested or numbered too far")
+            return
+        json_row(reader, line, row, twice)
+        place = _skip(text, place, " \t\r\n")
+        if text[place : place + 1] == ",":
+            place = _skip(text, place + 1, " \t\r\n")
+        elif text[place : place + 1] != "]":
+            found = text.count("\n", 0, place) + 1
+            reader.problem(found, "is not JSON: a comma or the closing ] is missing")
+            return
+    if text[place + 1 :].strip():
+        found = text.count("\n", 0, place) + 1
+        reader.problem(found, "is not JSON: something stands after the closing ]")
+
+
+def read(kind: str, table: Table, data: bytes) -> Upload:
+    """Read ``data`` as ``kind`` ("csv", "xlsx", "yaml" or "json") of ``table``."""
+    reader = Upload(data)
+    if len(data) > MAX_BYTES:
+        reader.problem(None, f"is larger than {MAX_BYTES // 2**20} MiB: split it, or load a bundle")
+    elif not data.strip():
+        reader.problem(None, "is empty: choose a file with a header and at least one row")
+    elif kind == "xlsx":
+        read_workbook(reader, table, data, MAX_ROWS)
+    else:
+        _TEXT[kind](reader)
+    named = {name for row in reader.rows for name in row.values}
+    if kind in ("csv", "xlsx") and named and named.isdisjoint(COLUMNS[table]):
+        # Noted for every row and column, it would be noted many times.
+        reader.rows = []
+        columns = ", ".join(COLUMNS[table])
+        reader.problem(1, f"has no column that is known: those of {table} are {columns}")
+    if len(reader.rows) > MAX_ROWS:
+        reader.rows = reader.rows[:MAX_ROWS]
+        reader.problem(None, f"has more than {MAX_ROWS:,} rows: split it, or load a bundle")
+    elif not reader.rows and not reader.problems:
+        reader.problem(None, "has no rows: there is nothing to import")
+    return reader
+
+
+def _skip(text: str, place: int, characters: str) -> int:
+    while place < len(text) and text[place] in characters:
+        place += 1
+    return place
+
+
+_TEXT: Mapping[str, Callable[[Reader], None]] = {
+    "csv": read_csv,
+    "yaml": read_yaml,
+    "json": read_json,
+}
+
+
+_Rows = Sequence[Sequence[Any]]
+"""Values as the draft has them: text, lists of text, Decimal or None."""
+
+
+def write(kind: str, table: str, headers: Sequence[str], rows: _Rows) -> bytes:
+    """Return the file. Raises ValueError, with a sentence, for what XLSX cannot hold."""
+    return _WRITERS[kind](table, headers, rows)
+
+
+def _csv(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
+    flat = ([_flat(value) for value in row] for row in rows)
+    return "".join(csv_lines(headers, flat, quoted=True)).encode()
+
+
+def _xlsx(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
+    return write_workbook(table, headers, [[_cell(value) for value in row] for row in rows])
+
+
+def _json(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
+    # One row a line, so that a line's number finds it.
+    lines = [
+        json.dumps(dict(zip(headers, row, strict=True)), cls=DecimalEncoder, ensure_ascii=False)
+        for row in rows
+    ]
+    return ("[\n" + ",\n".join(lines) + "\n]\n").encode()
+
+
+def _yaml(table: str, headers: Sequence[str], rows: _Rows) -> bytes:
+    content = [
+        {
+            name: float(v) if isinstance(v, Decimal) else v
+            for name, v in zip(headers, row, strict=True)
+        }
+        for row in rows
+    ]
+    text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return str(text).encode()
+
+
+def _cell(value: Any) -> Any:
+    return joined(value) if isinstance(value, list) else value
+
+
+def _flat(value: Any) -> str:
+    return "" if value is None else str(_cell(value))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes text with rare line breaks or control characters: unquoted it would change."""
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None if text.replace("\n", "").isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _quoted)
+_WRITERS: Mapping[str, Callable[[str, Sequence[str], _Rows], bytes]] = {
+    "csv": _csv,
+    "xlsx": _xlsx,
+    "json": _json,
+    "yaml": _yaml,
+}
+
+
+class Unreadable(Exception):
+    """No row of the file can be read; ``problems`` says why."""
+
+    def __init__(self, problems: list[BundleProblem]) -> None:
+        super().__init__("; ".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+class Sheet(Dataset):
+    """A dataset with one column, the rows of ``upload``: they know their lines."""
+
+    def __init__(self, upload: Upload) -> None:
+        super().__init__(*([row] for row in upload.rows), headers=["row"])
+        self.upload = upload
+
+
+class TableFormat(Format):
+    """One kind of file for one table of the draft."""
+
+    kind: ClassVar[str]
+    mime: ClassVar[str]
+    table: ClassVar[Table]
+
+    def __init__(self, encoding: str | None = None) -> None:
+        self.encoding = encoding
+
+    def get_title(self) -> str:
+        return self.kind
+
+    def create_dataset(self, in_stream: bytes) -> Sheet:
+        """Return the rows that can be read. Raises :class:`Unreadable` when none can."""
+        upload = read(self.kind, self.table, in_stream)
+        if not upload.rows:
+            raise Unreadable(upload.problems)
+        return Sheet(upload)
+
+    def export_data(self, dataset: Dataset, **kwargs: Any) -> bytes:
+        """Return the file. Raises ValueError, with a sentence, for what it cannot hold."""
+        return write(self.kind, self.table, dataset.headers, list(dataset))
+
+    def get_extension(self) -> str:
+        return self.kind
+
+    def get_content_type(self) -> str:
+        return self.mime
+
+    def can_import(self) -> bool:
+        return True
+
+    def can_export(self) -> bool:
+        return True
+
+
+_MIMES = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "yaml": "application/yaml",
+    "json": "application/json",
+}
+
+
+def formats_of(table: Table) -> list[type[TableFormat]]:
+    """Return the formats of ``table``: CSV, XLSX, YAML, JSON."""
+    return [
+        type(f"{table}_{kind}", (TableFormat,), {"kind": kind, "mime": mime, "table": table})
+        for kind, mime in _MIMES.items()
+    ]
