@@ -370,15 +370,11 @@ class Change(AppendOnlyModel):
     """
 
     class Kind(models.TextChoices):
-        """What happened."""
-
         ADDED = "added", _("added")
         CHANGED = "changed", _("changed")
         REMOVED = "removed", _("removed")
 
     class Source(models.TextChoices):
-        """How it came."""
-
         ADMIN = "admin", _("by hand")
         FILE = "file", _("from a file")
         API = "api", _("over the API")

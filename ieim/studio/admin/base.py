@@ -58,7 +58,6 @@ class Refused(Exception):
 
 
 def identity_of(entry: DraftEntry) -> dict[str, str]:
-    """Return the natural id of ``entry``, by column."""
     columns = IDENTITY[entry.table]
     return {name: getattr(entry, "agency_id" if name == "agency" else name) for name in columns}
 
@@ -85,8 +84,6 @@ class LightList(ChangeList):
 
 
 class Scoped(OfDraft):
-    """Shows and lets change what belongs to the agencies of whoever asks."""
-
     table: ClassVar[Table]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DraftEntry]:
@@ -123,7 +120,6 @@ class Scoped(OfDraft):
     def formfield_for_foreignkey(
         self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> ModelChoiceField[Any] | None:
-        """Return a field whose choices are their agencies."""
         scope = scope_of(request)
         if db_field.related_model is Agency and scope is not None:
             kwargs["queryset"] = Agency.objects.filter(pk__in=scope)
@@ -137,8 +133,6 @@ class Scoped(OfDraft):
 
 
 class DraftAdmin(Scoped):
-    """One table of the draft."""
-
     form = DraftForm
     actions = ["delete_selected"]
     list_per_page = 50
@@ -241,7 +235,6 @@ class DraftAdmin(Scoped):
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> Any:
-        """Ask, then remove; say why when that is not possible."""
         try:
             return super().delete_view(request, object_id, extra_context)
         except _REFUSALS as error:
@@ -254,7 +247,6 @@ class DraftAdmin(Scoped):
 
     @admin.action(permissions=["delete"], description=gettext_lazy("Delete selected entries"))
     def delete_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        """Ask, then remove all of them or none."""
         if queryset.count() > _DELETE_LIMIT:
             message = gettext("Delete at most {limit} entries at a time.")
             messages.error(request, message.format(limit=_DELETE_LIMIT))
@@ -283,7 +275,6 @@ class DraftAdmin(Scoped):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show who changed what and when."""
         entry = self.get_object(request, unquote(object_id))
         if entry is None:
             return super().history_view(request, object_id, extra_context)

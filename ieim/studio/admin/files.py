@@ -52,8 +52,6 @@ class Confirm(ConfirmImportForm):
 
 
 class FilesAdmin(ImportExportMixin, DraftAdmin):
-    """One table of the draft, with files in and out."""
-
     import_template_name = "admin/studio/import.html"
     tmp_storage_class = KeptFile
     confirm_form_class = Confirm
@@ -89,7 +87,6 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         return {"by": request.user, "seen": data.get("seen", "")}
 
     def add_data_read_fail_error_to_form(self, form: forms.Form, e: Exception) -> None:
-        """Say where and why no row can be read."""
         if not isinstance(e, Unreadable):
             raise e
         name = form.cleaned_data["import_file"].name
@@ -105,7 +102,6 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         return storage
 
     def import_action(self, request: HttpRequest, **kwargs: Any) -> TemplateResponse:
-        """Ask for a file, or show what it would change."""
         page: TemplateResponse = super().import_action(request, **kwargs)
         context = page.context_data or {}
         if "confirm_form" in context:
@@ -124,7 +120,6 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         return page
 
     def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        """Write what the preview showed."""
         try:
             page: HttpResponse = super().process_import(request, **kwargs)
         except Expired:
@@ -135,7 +130,6 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         return page
 
     def process_result(self, result: Preview, request: HttpRequest) -> HttpResponse:
-        """Go back to the list, or say why nothing was written."""
         if not result.has_errors():
             page: HttpResponse = super().process_result(result, request)
             return page
@@ -149,7 +143,6 @@ class FilesAdmin(ImportExportMixin, DraftAdmin):
         return TemplateResponse(request, [self.import_template_name], context)
 
     def add_success_message(self, result: Preview, request: HttpRequest) -> None:
-        """Say what the import did."""
         new = sum(planned.new for planned in result.planned)
         same = result.total_rows - len(result.planned)
         message = gettext("Imported: {new} new, {changed} changed, {same} as before.")

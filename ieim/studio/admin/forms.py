@@ -64,10 +64,10 @@ class Categories(forms.MultipleChoiceField):
     def __init__(
         self, dictionary: Sequence[tuple[str, str]], chosen: Sequence[str], **kwargs: Any
     ) -> None:
-        known = dict(dictionary)
+        keys = dict(dictionary)
         choices = [(key, f"{value} ({key})" if value else key) for key, value in dictionary]
         # What was chosen and is no more must be seen, to be taken out.
-        gone = [key for key in chosen if key not in known]
+        gone = [key for key in chosen if key not in keys]
         over = gettext("{key} (no longer in the dictionary)")
         choices += [(key, over.format(key=key)) for key in gone]
         self._chosen = list(chosen)
@@ -204,7 +204,6 @@ class DraftForm(Base):
         return values
 
     def seen_version(self) -> int | None:
-        """Return the version that was seen, None for a new entry."""
         if self.instance._state.adding:
             return None
         return self.cleaned_data.get("seen") or 0
@@ -237,7 +236,6 @@ def _key(row: DraftForm) -> tuple[Any, ...]:
 
 
 def sentence(text: str) -> str:
-    """Return what is wrong as a whole sentence."""
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
@@ -272,8 +270,6 @@ class CategoryForm(DraftForm):
 
 
 class ServiceForm(DraftForm):
-    """A service; its categories are ticked in its agency's dictionary."""
-
     requirements = Lines(help_text=gettext_lazy("What the citizen needs, one a line."))
     how_to_apply = Lines(help_text=gettext_lazy("The steps in their order, one a line."))
 

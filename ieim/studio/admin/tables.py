@@ -47,8 +47,6 @@ _INLINE_LIMIT = 100
 
 
 class CategoryInline(Inline):
-    """An agency's dictionary on its page."""
-
     model = Category
     form = CategoryForm
     formset = Rows
@@ -123,7 +121,6 @@ class ServiceAdmin(FilesAdmin):
 
     @admin.display(boolean=True, description=gettext_lazy("overview"))
     def has_overview(self, service: Service) -> bool:
-        """Whether there is an overview to answer with."""
         return bool(service.overview.strip())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -137,8 +134,6 @@ class ServiceAdmin(FilesAdmin):
 
 @admin.register(Label)
 class LabelAdmin(FilesAdmin):
-    """Labels: for people of every agency."""
-
     table = "labels"
     list_display = ["name", "set", "code", "threshold", "effect", "position"]
     list_filter = ["set"]
@@ -166,8 +161,6 @@ class TranslationAdmin(FilesAdmin):
 
 @admin.register(HelpLine)
 class HelpLineAdmin(FilesAdmin):
-    """Help lines in other languages: for people of every agency."""
-
     table = "help_lines"
     list_display = ["flag", "language", "text", "position"]
     list_display_links = ["flag", "language"]
@@ -178,8 +171,6 @@ class HelpLineAdmin(FilesAdmin):
 
 @admin.register(RiskExample)
 class RiskExampleAdmin(FilesAdmin):
-    """Examples of risk flags: for people of every agency."""
-
     table = "risk_examples"
     list_display = ["text", "language", "flag", "kind", "position"]
     list_filter = ["flag", "kind", "language"]
@@ -189,8 +180,6 @@ class RiskExampleAdmin(FilesAdmin):
 
 @admin.register(CaseText)
 class CaseTextAdmin(FilesAdmin):
-    """Texts of the cases that are no inquiry: for people of every agency."""
-
     table = "texts"
     list_display = ["case", "language", "text", "position"]
     list_display_links = ["case", "language"]

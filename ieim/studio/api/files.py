@@ -36,9 +36,8 @@ from ieim.studio.api.serializers import (
 )
 from ieim.studio.api.staff import Changed
 from ieim.studio.drafts.history import readable
-from ieim.studio.exchange.files import TableFormat, Unreadable, formats_of
+from ieim.studio.exchange.files import MAX_BYTES, TableFormat, Unreadable, formats_of
 from ieim.studio.exchange.importing import Preview, resource_of
-from ieim.studio.exchange.files import MAX_BYTES
 from ieim.studio.models import Agency
 from ieim.studio.standards.reading import read_standard
 from ieim.studio.standards.report import Report

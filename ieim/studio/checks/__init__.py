@@ -51,5 +51,4 @@ def by_search(
 
 
 def in_order(remarks: Iterable[Remark]) -> list[Remark]:
-    """Return ``remarks`` with the errors first."""
     return sorted(remarks, key=lambda remark: remark.severity is not Severity.ERROR)

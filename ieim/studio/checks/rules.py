@@ -70,17 +70,14 @@ class Remark:
     sentence: str
 
     def as_dict(self) -> dict[str, str]:
-        """Return the remark as JSON values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Remark:
-        """Return the remark whose :meth:`as_dict` this is."""
         return cls(**{**values, "severity": Severity(values["severity"])})
 
 
 def warning(code: str, table: Table, row: Any, sentence: str) -> Remark:
-    """Return a warning about a row of a bundle."""
     return _remark(code, Severity.WARNING, table, row, sentence)
 
 

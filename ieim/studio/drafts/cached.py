@@ -35,7 +35,6 @@ class Draft:
 
 
 def draft() -> Draft:
-    """Return the draft as it is now."""
     # The event before the rows: so a change in between is seen the next time.
     events = AuditEvent.objects.filter(chain=SYSTEM_CHAIN, kind__in=_CHANGES).order_by("-seq")
     newest = events.values_list("hash", flat=True).first()

@@ -36,7 +36,6 @@ class Problem(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Problem:
-        """Return the problem whose two sentences are the same."""
         return cls(text, text)
 
 
@@ -147,7 +146,6 @@ class Entries:
             progress(len(batch))
 
     def result(self) -> list[DraftEntry]:
-        """Return the entries of ``wanted`` as they now are."""
         return [
             self._put[index] if index in self._put else self.stored[identity]
             for index, identity in enumerate(self.identities)

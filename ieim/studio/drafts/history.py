@@ -67,7 +67,6 @@ def readable(fields: Mapping[str, Sequence[Any]]) -> list[tuple[str, str, str]]:
 
 
 def keep(changes: Iterable[Change]) -> None:
-    """Store ``changes``, in their order."""
     Change.objects.bulk_create(changes, batch_size=_BATCH)
 
 

@@ -44,12 +44,10 @@ class Counts:
 
     @property
     def before(self) -> int:
-        """How many there were."""
         return self.changed + self.removed + self.unchanged
 
     @property
     def removes_much(self) -> bool:
-        """Whether more than a tenth of them goes."""
         return 10 * self.removed > self.before
 
 
@@ -60,7 +58,6 @@ class ImportResult:
     tables: Mapping[Table, Counts]
 
     def as_dict(self) -> dict[str, dict[str, int]]:
-        """Return the counts as JSON values."""
         return {table: asdict(counts) for table, counts in self.tables.items()}
 
 

@@ -17,9 +17,16 @@ import yaml
 from import_export.formats.base_formats import Format
 from tablib import Dataset
 
-from ieim.knowledge.bundles.formats import csv_lines, joined
 from ieim.knowledge.bundles.columns import COLUMNS
-from ieim.knowledge.bundles.formats import Reader, json_decoder, json_row, read_csv, read_yaml
+from ieim.knowledge.bundles.formats import (
+    Reader,
+    csv_lines,
+    joined,
+    json_decoder,
+    json_row,
+    read_csv,
+    read_yaml,
+)
 from ieim.knowledge.bundles.rows import BundleProblem, Table
 from ieim.pipeline.canonical import DecimalEncoder
 from ieim.studio.exchange.workbook import read_workbook, write_workbook
@@ -195,8 +202,6 @@ class Sheet(Dataset):
 
 
 class TableFormat(Format):
-    """One kind of file for one table of the draft."""
-
     kind: ClassVar[str]
     mime: ClassVar[str]
     table: ClassVar[Table]
@@ -240,7 +245,6 @@ _MIMES = {
 
 
 def formats_of(table: Table) -> list[type[TableFormat]]:
-    """Return the formats of ``table``: CSV, XLSX, YAML, JSON."""
     return [
         type(f"{table}_{kind}", (TableFormat,), {"kind": kind, "mime": mime, "table": table})
         for kind, mime in _MIMES.items()

@@ -58,12 +58,10 @@ class Preview(Result):
         self.seen = ""
 
     def has_errors(self) -> bool:
-        """Whether anything at all is wrong: then nothing is imported."""
         return bool(self.problems) or super().has_errors()
 
     @property
     def places(self) -> list[str]:
-        """What is wrong, where, a sentence each."""
         return [str(problem) for problem in self.problems]
 
 
@@ -145,14 +143,14 @@ class DraftResource(ModelResource):
             self._refuse(f"{error} Look at the preview again.")
 
     def _unknown_columns(self, rows: Sequence[Row]) -> None:
-        known = COLUMNS[self.table]
+        columns = COLUMNS[self.table]
         seen: set[str] = set()
         for row in rows:
             for name in row.values:
-                if name not in known and name not in seen:
+                if name not in columns and name not in seen:
                     seen.add(name)
-                    columns = ", ".join(known)
-                    what = f"the column {name[:80]!r} is unknown: {self.table} have {columns}"
+                    names = ", ".join(columns)
+                    what = f"the column {name[:80]!r} is unknown: {self.table} have {names}"
                     self._problems.append(BundleProblem(row.file, row.line_of(name), what))
 
     def _out_of_scope(self, rows: Sequence[Row], stored: Sequence[DraftEntry | None]) -> None:
@@ -172,13 +170,13 @@ class DraftResource(ModelResource):
         links = [(entry_name(self.table, values), values["url"]) for values in touched]
         named = {tuple(identity) for identity in self._entries.identities}
         others = Service.objects.exclude(url="")
-        known = [(entry_name(self.table, values), values["url"]) for values in self._merged]
-        known += [
+        urls = [(entry_name(self.table, values), values["url"]) for values in self._merged]
+        urls += [
             (f"{agency} {key}", url)
             for agency, key, url in others.values_list("agency_id", "key", "url")
             if (agency, key) not in named
         ]
-        return list(link_warnings(links, known))
+        return list(link_warnings(links, urls))
 
     def _refuse(self, message: str) -> None:
         self._problems.append(BundleProblem("", None, message))

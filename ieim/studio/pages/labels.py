@@ -78,18 +78,15 @@ _CHECKS: Mapping[str, str] = {
 
 
 def table(name: Table) -> str:
-    """Return what an entry of a table is called."""
     return gettext(_TABLES[name])
 
 
 def column(name: str) -> str:
-    """Return what a column is called."""
-    known = _COLUMNS.get(name)
-    return gettext(known) if known else name.replace("_", " ").capitalize()
+    label = _COLUMNS.get(name)
+    return gettext(label) if label else name.replace("_", " ").capitalize()
 
 
 def checks() -> Mapping[str, str]:
-    """Return what the checks are called, by their codes."""
     return {code: gettext(text) for code, text in _CHECKS.items()}
 
 

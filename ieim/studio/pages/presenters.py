@@ -34,8 +34,6 @@ MINE = "*mine"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An entry of a select."""
-
     value: str
     words: str
     chosen: bool
@@ -56,21 +54,21 @@ def choices(entries: Iterable[tuple[str, str]], chosen: str) -> list[Choice]:
     return [Choice(value, words, value == chosen) for value, words in entries]
 
 
-def chosen(query: QueryDict, name: str, known: Iterable[str]) -> str:
+def chosen(query: QueryDict, name: str, allowed: Iterable[str]) -> str:
     """Return the value of a filter, "" for none and for one that there is not."""
     value = query.get(name, "")
-    return value if value in set(known) else ""
+    return value if value in set(allowed) else ""
 
 
 def listed(
     items: Sequence[Item] | QuerySet[Any, Item],
     query: QueryDict,
-    kept: Mapping[str, str],
+    active: Mapping[str, str],
     *,
     total: int,
 ) -> Listed[Item]:
-    """Return the page of ``items`` that is asked for; ``kept`` are the filters that are on."""
-    on = {name: value for name, value in kept.items() if value}
+    """Return the page of ``items`` that the address asks for; ``active`` are its filters."""
+    on = {name: value for name, value in active.items() if value}
     pages = Paginator(items, PAGE)
     text = urlencode(on) + "&" if on else ""
     return Listed(pages.get_page(query.get("page")), total, text, bool(on.keys() - {"from", "to"}))
@@ -79,7 +77,7 @@ def listed(
 def agency_choices(
     ids: Iterable[str], names: Mapping[str, str], scope: frozenset[str] | None
 ) -> list[tuple[str, str]]:
-    """Return the entries of a select of agencies: those of ``ids``, by name, one's own first."""
+    """Return the entries of a select of agencies: those of ``ids``, by name."""
     there = sorted(((names.get(id_) or id_, id_) for id_ in set(ids) if id_), key=_by_name)
     mine = [(MINE, gettext("My agencies"))] if scope else []
     return [("", gettext("All agencies")), *mine, *((id_, name) for name, id_ in there)]
@@ -106,7 +104,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class FieldView:
-    """A column before and after, in runs of labels."""
+    """A column before and after, in runs of words."""
 
     name: str
     before: Sequence[Piece]
@@ -152,7 +150,6 @@ class RemarkView:
 
     @property
     def error(self) -> bool:
-        """Whether it keeps the draft from being proposed."""
         return self.remark.severity is Severity.ERROR
 
 
@@ -174,10 +171,12 @@ def difference_list(
     *,
     names: Mapping[str, str],
     scope: frozenset[str] | None,
-    kept: Mapping[str, str],
+    active: Mapping[str, str],
 ) -> DifferencesView:
-    """Return one page of ``found`` as the address filters it. ``kept`` is what else its query has;
-    ``names`` are the agencies' names by id."""
+    """Return one page of ``found`` as the address filters it.
+
+    ``active`` is what else its query has; ``names`` are the agencies' names by id.
+    """
     agencies = agency_choices((each.agency for each in found), names, scope)
     agency = chosen(query, "agency", (value for value, _ in agencies))
     kind = chosen(query, "kind", _KINDS)
@@ -191,7 +190,7 @@ def difference_list(
         and each.kind == (kind or each.kind)
         and each.table == (wanted or each.table)
     ]
-    filters = {**kept, "agency": agency, "kind": kind, "table": wanted}
+    filters = {**active, "agency": agency, "kind": kind, "table": wanted}
     page = listed(shown, query, filters, total=len(found))
     return DifferencesView(
         list=page,
@@ -204,7 +203,6 @@ def difference_list(
 
 
 def counted(found: Iterable[Difference]) -> dict[str, int]:
-    """Return how many entries were added, changed and removed."""
     counts = Counter(each.kind for each in found)
     return {kind.value: counts[kind] for kind in Kind}
 

@@ -26,7 +26,6 @@ class Now:
 
 
 def now() -> Now:
-    """Return where things stand."""
     publications = Publication.objects.select_related("release", "published_by")
     waiting = proposals().filter(state=Proposal.State.OPEN).first()
     newest = publications.defer("release__content").first()

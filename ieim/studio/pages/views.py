@@ -41,7 +41,6 @@ _RECENT = 5
 @never_cache
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """What is current, what the draft changes, and the next step."""
     now = selectors.now()
     changes = compared(now.release, drafts.draft().release)
     scope = agencies_of(request.user)
@@ -77,7 +76,6 @@ def checks(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def check_again(request: HttpRequest) -> HttpResponse:
-    """Start the checks again that have failed."""
     run = checking.checked_draft(drafts.draft()).run
     if run is not None:
         checking.begin_again(run_id=run.pk)
@@ -97,7 +95,6 @@ def checks_summary(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def releases(request: HttpRequest) -> HttpResponse:
-    """Every release, newest first."""
     rows = Release.objects.select_related("created_by").defer("content")
     rows = rows.prefetch_related("publications__published_by")
     page = Paginator(rows, 20).get_page(request.GET.get("page"))
@@ -116,7 +113,7 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
     agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
     text = request.GET.get("q", "")[:200]
     found = selectors.release_services(value, text, agency)
-    kept = {"q": text, "agency": agency}
+    active = {"q": text, "agency": agency}
     publications = Publication.objects.filter(release_id=number).select_related("published_by")
     context = {
         "release": row,
@@ -127,7 +124,7 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
         "agencies": choices(agencies, agency),
         "names": names,
         "text": text,
-        "list": listed(found, request.GET, kept, total=len(value.services)),
+        "list": listed(found, request.GET, active, total=len(value.services)),
     }
     return render(request, "studio/pages/release.html", context)
 
@@ -141,11 +138,11 @@ def services(request: HttpRequest) -> HttpResponse:
     agency = chosen(request.GET, "agency", (id_ for id_, _ in agencies))
     text = request.GET.get("q", "")[:200]
     found = selectors.draft_services(text, agency)
-    kept = {"q": text, "agency": agency}
+    active = {"q": text, "agency": agency}
     context = {
         "agencies": choices(agencies, agency),
         "text": text,
-        "list": listed(found, request.GET, kept, total=Service.objects.count()),
+        "list": listed(found, request.GET, active, total=Service.objects.count()),
     }
     return render(request, "studio/pages/services.html", context)
 
@@ -183,16 +180,16 @@ def differences(request: HttpRequest) -> HttpResponse:
         (DRAFT, gettext("The draft")),
         *((number, of_number.format(number=number)) for number in numbers),
     ]
-    known = [value for value, _ in sides]
-    after = chosen(request.GET, "to", known) or DRAFT
-    before = chosen(request.GET, "from", known) or str(current_number() or DRAFT)
+    values = [value for value, _ in sides]
+    after = chosen(request.GET, "to", values) or DRAFT
+    before = chosen(request.GET, "from", values) or str(current_number() or DRAFT)
     old, new = _release(before), _release(after)
     view = presenters.difference_list(
         compared(old, new),
         request.GET,
         names=presenters.agency_names(old, new),
         scope=agencies_of(request.user),
-        kept={"from": before, "to": after},
+        active={"from": before, "to": after},
     )
     context = {
         "differences": view,
@@ -206,7 +203,6 @@ def differences(request: HttpRequest) -> HttpResponse:
 
 
 def _within(side: str) -> str:
-    """Return what a side is called within a sentence."""
     if side == DRAFT:
         return gettext("the draft")
     return gettext("release {number}").format(number=side)
@@ -300,7 +296,6 @@ def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
 @never_cache
 @require_POST
 def publish(request: HttpRequest, proposal: int) -> HttpResponse:
-    """Make it current."""
 
     def act(text: str) -> str:
         release = proposals.publish_proposal(proposal_id=proposal, by=member(request), reason=text)
@@ -313,7 +308,6 @@ def publish(request: HttpRequest, proposal: int) -> HttpResponse:
 @never_cache
 @require_POST
 def refuse(request: HttpRequest, proposal: int) -> HttpResponse:
-    """Turn it down, with a reason."""
 
     def act(text: str) -> str:
         proposals.refuse(proposal_id=proposal, by=member(request), reason=text)
@@ -326,7 +320,6 @@ def refuse(request: HttpRequest, proposal: int) -> HttpResponse:
 @never_cache
 @require_POST
 def withdraw(request: HttpRequest, proposal: int) -> HttpResponse:
-    """Take one's own back."""
 
     def act(_: str) -> str:
         proposals.withdraw(proposal_id=proposal, by=member(request))
@@ -377,7 +370,7 @@ def _page(
             request.GET,
             names=names,
             scope=agencies_of(request.user),
-            kept={},
+            active={},
         ),
         "clear": reverse("knowledge:proposal", args=[pk]),
         "warnings": len(remarks),

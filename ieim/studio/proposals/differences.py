@@ -35,8 +35,6 @@ _ALIKE = 0.4
 
 
 class Kind(StrEnum):
-    """What happened to an entry."""
-
     ADDED = "added"
     CHANGED = "changed"
     REMOVED = "removed"
@@ -134,8 +132,7 @@ def _difference(table: Table, kind: Kind, before: Row | None, after: Row | None)
     if row is None:
         raise ValueError("a difference has at least one side")
     identity = _identity(table, row)
-    known = set(IDENTITY[table])
-    columns = [each.name for each in fields(row) if each.name not in known]
+    columns = [each.name for each in fields(row) if each.name not in IDENTITY[table]]
     values = [(c, before and getattr(before, c), after and getattr(after, c)) for c in columns]
     name = getattr(row, "value" if table == "dictionary" else "name", "")
     return Difference(

@@ -50,7 +50,6 @@ class Node:
         return self.place + pointer(name.rstrip("/#").replace("#", "/").rpartition("/")[2])
 
     def has(self, *names: str) -> bool:
-        """Whether one of the properties is there."""
         return any(name in self.values for name in names)
 
     def skip(self, *names: str) -> None:

@@ -292,7 +292,6 @@ class _Reading:
         return _with("", " ".join(f"{w} {d}" for w, name in names if (d := self.text(node, name))))
 
     def _fees(self, service: Node) -> str:
-        """Return the costs: the description, then a line for each cost option."""
         lines = [self.text(service, "fees_description", "fees")]
         for option in self.nodes(service, "cost_options"):
             money = f"{self.text(option, 'amount')} {self.text(option, 'currency').upper()}".strip()
@@ -302,7 +301,6 @@ class _Reading:
         return joined(lines)
 
     def _eligibility(self, service: Node) -> str:
-        """Return who the service is for, and where."""
         low, high = self.text(service, "minimum_age"), self.text(service, "maximum_age")
         ages = f"{low} to {high}" if low and high else f"{low} or older" if low else ""
         ages = ages or (f"up to {high}" if high else "")

@@ -205,7 +205,6 @@ class _Nodes(Graph):
         self.nodes: dict[Any, Node] = {}
 
     def add(self, triple: Any) -> _Nodes:
-        """Add a value to a node."""
         subject, predicate, value = triple
         node = self._node(subject)
         if predicate == RDF.type:
@@ -244,7 +243,6 @@ class _Nodes(Graph):
 
 
 def no_language(language: str) -> str:
-    """Return why texts in a language are left out."""
     return f"texts in {language[:20]!r}, which is no code of ISO 639 such as fr"
 
 

@@ -108,7 +108,6 @@ class _Catalogue:
                         self._category(node, node.place, self.agency(agency))
 
     def service(self, node: Node) -> None:
-        """Add a service with its categories."""
         agency = self._authority(node)
         entry = self._entry(node, "service", _SERVICE)
         if entry is None:
@@ -318,7 +317,6 @@ def _contact(node: Node, reader: Reader) -> str:
 
 
 def _ways(node: Node, reader: Reader) -> list[str]:
-    """Return how a service, a channel or a place is reached, a line each."""
     lines = [line for point in reader.nodes(node, *_POINTS) for line in _point(point, reader)]
     for address in reader.nodes(node, *_ADDRESSES):
         parts = (label for name in _ADDRESS for label in reader.labels(address, name))

@@ -65,11 +65,9 @@ class Report:
         self._add("changed", pointer, why)
 
     def problem(self, pointer: str, message: str) -> None:
-        """Note why the file cannot be used."""
         self.problems.append(Problem(pointer, message))
 
     def check(self) -> None:
-        """Raise :class:`StandardError` when there is a problem."""
         if self.problems:
             raise StandardError(self.problems)
 

@@ -78,7 +78,6 @@ class Mapped:
     pointers: dict[tuple[Table, Identity], str] = field(default_factory=dict)
 
     def put(self, table: Table, values: Values, pointer: str) -> bool:
-        """Add a row, unless another one has its id."""
         identity = tuple(values[column] for column in IDENTITY[table])
         rows = self.rows.setdefault(table, {})
         if identity in rows:

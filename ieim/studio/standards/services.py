@@ -46,7 +46,6 @@ class Planned:
 
     @property
     def is_new(self) -> bool:
-        """Whether the draft has no such entry."""
         return self.seen == 0
 
 
@@ -143,7 +142,6 @@ def merge(*, mapped: Mapped, by: User | None, seen: str | None = None) -> Plan:
 
 
 def _without_agency(mapped: Mapped) -> Iterator[Problem]:
-    """Yield a problem for every agency that neither the draft nor the file describes."""
     named = {
         values["agency"]: mapped.pointers[table, identity]
         for table, rows in mapped.rows.items()

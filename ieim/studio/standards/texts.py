@@ -48,7 +48,6 @@ def plain(text: str, pointer: str, report: Report) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` on one line, its parts joined by a space."""
     return " ".join(text.split())
 
 

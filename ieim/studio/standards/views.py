@@ -74,7 +74,6 @@ class UploadForm(forms.Form):
         field.error_messages["required"] = gettext("Choose the agency that the file is for.")
 
     def clean_file(self) -> UploadedFile[bytes]:
-        """Refuse a file that is too large before it is read."""
         file: UploadedFile[bytes] = self.cleaned_data["file"]
         if (file.size or 0) > MAX_FILE_BYTES:
             limit = MAX_FILE_BYTES // 2**20
@@ -85,8 +84,6 @@ class UploadForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What a person has uploaded and not yet confirmed."""
-
     file: str
     mapped: Mapped
     notes: list[Note]
@@ -242,7 +239,6 @@ def _pending(session: SessionBase) -> Pending | None:
 
 
 def _drop(session: SessionBase) -> None:
-    """Forget the person's import."""
     key = session.pop(_SESSION_KEY, None)
     if isinstance(key, str):
         _store(key).delete()
