@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests import live
 from tests.administration.setting import SVG
 from tests.browser.office import checked_at_both_widths, log_in
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +35,7 @@ def save(page: Page, title: str, **typed: str) -> None:
     part.get_by_role("button", name="Save").click()
 
 
-@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("script", sample([True, False]))
 def test_a_fresh_city_has_a_good_page_without_touching_a_file(
     browser: Browser, city: str, tmp_path: Path, script: bool
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_fresh_city_has_a_good_page_without_touching_a_file(
     check(citizen)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_of_it_can_be_read_on_a_dark_screen_too(
     browser: Browser, city: str, scheme: str

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests import live
 from tests.browser.steps import ask, assert_accessible, assert_fits, expect_answer
+from tests.selection import sample
 from tests.visitor import Visitor
 
 # The first test waits for a site that learns, on a machine where others work too.
@@ -60,6 +61,7 @@ def shown(browser: Browser, site: str, *texts: str, width: int, script: bool) ->
     return page
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("width", "script"), [(390, True), (1280, True), (390, False), (1280, False)]
 )
@@ -86,7 +88,7 @@ def test_each_agency_has_a_card_with_its_checklist_and_contact(
     page.context.close()
 
 
-@pytest.mark.parametrize(("width", "script"), [(390, True), (1280, False)])
+@pytest.mark.parametrize(("width", "script"), sample([(390, True), (1280, False)]))
 def test_what_was_asked_leads_and_the_rest_stays_closed(
     browser: Browser, site: str, width: int, script: bool
 ) -> None:
@@ -111,6 +113,7 @@ def test_what_was_asked_leads_and_the_rest_stays_closed(
     page.context.close()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("script", [True, False])
 def test_a_part_that_nothing_covers_is_said_and_asked_by_itself(
     browser: Browser, site: str, script: bool
@@ -128,6 +131,7 @@ def test_a_part_that_nothing_covers_is_said_and_asked_by_itself(
     page.context.close()
 
 
+@pytest.mark.whole
 def test_three_questions_about_one_service_are_no_long_page(browser: Browser, site: str) -> None:
     page = shown(browser, site, VISA, COST, "What do I need to bring?", width=390, script=True)
     # It was 7,378 px when each of the three answers showed the whole card.

@@ -17,13 +17,14 @@ from tests.browser.steps import (
     connected,
     expect_answer,
 )
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
 HELD = "xylophone quark zzz blorp?"
 
 
-@pytest.mark.parametrize("width", [1280, 375, 320])
+@pytest.mark.parametrize("width", sample([1280, 375, 320]))
 def test_it_answers_with_the_source(quiet_page: Page, width: int) -> None:
     page = quiet_page
     page.set_viewport_size({"width": width, "height": 720})
@@ -43,6 +44,7 @@ def test_it_answers_with_the_source(quiet_page: Page, width: int) -> None:
     assert_accessible(page)
 
 
+@pytest.mark.whole
 def test_it_answers_an_example_at_one_click(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
@@ -73,6 +75,7 @@ def test_it_shows_the_steps_while_it_works(
     expect(page.locator("#question")).to_have_value("And how much is it?")
 
 
+@pytest.mark.whole
 def test_it_shows_the_answer_after_a_reload(
     quiet_page: Page, thinking_site: tuple[str, threading.Event]
 ) -> None:
@@ -118,7 +121,7 @@ def test_it_can_be_used_with_the_keyboard_alone(quiet_page: Page) -> None:
     expect(page.locator("#ask-button")).to_be_focused()
 
 
-@pytest.mark.parametrize("text", ["  ", "x" * 2001])
+@pytest.mark.parametrize("text", sample(["  ", "x" * 2001]))
 def test_it_keeps_what_it_cannot_take(quiet_page: Page, text: str) -> None:
     page = quiet_page
     page.goto("/")
@@ -133,6 +136,7 @@ def test_it_keeps_what_it_cannot_take(quiet_page: Page, text: str) -> None:
     expect(page.locator("#question-error")).to_be_empty()
 
 
+@pytest.mark.whole
 def test_it_keeps_a_text_too_long_for_a_frame(page: Page) -> None:
     page.goto("/")
     connected(page)
@@ -142,6 +146,7 @@ def test_it_keeps_a_text_too_long_for_a_frame(page: Page) -> None:
     assert_accessible(page)
 
 
+@pytest.mark.whole
 def test_it_counts_code_points(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
@@ -172,6 +177,7 @@ def test_it_says_what_happens_to_a_question_for_a_person(
     elsewhere.close()
 
 
+@pytest.mark.whole
 def test_it_starts_again(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
@@ -183,6 +189,7 @@ def test_it_starts_again(quiet_page: Page) -> None:
     expect(page.locator(".turn")).to_have_count(0)
 
 
+@pytest.mark.whole
 def test_it_keeps_an_open_explanation_open(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")

@@ -6,13 +6,14 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
 TITLE = "Which of these do you mean?"
 
 
-@pytest.mark.parametrize("width", [1440, 390, 320])
+@pytest.mark.parametrize("width", sample([1440, 390, 320]))
 def test_a_tap_leads_to_the_answer_on_the_same_page(quiet_page: Page, width: int) -> None:
     page = quiet_page
     page.set_viewport_size({"width": width, "height": 844})
@@ -37,6 +38,7 @@ def test_a_tap_leads_to_the_answer_on_the_same_page(quiet_page: Page, width: int
     assert_accessible(page)
 
 
+@pytest.mark.whole
 def test_who_chooses_nothing_of_it_is_led_to_what_happens_now(quiet_page: Page) -> None:
     page = quiet_page
     page.set_viewport_size({"width": 390, "height": 844})
@@ -50,6 +52,7 @@ def test_who_chooses_nothing_of_it_is_led_to_what_happens_now(quiet_page: Page) 
     expect(page.locator("#status")).to_have_text("Question 1: The assistant asks you to choose.")
 
 
+@pytest.mark.whole
 def test_who_goes_on_writing_after_a_choice_is_left_there(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
@@ -73,6 +76,7 @@ def test_none_of_these_works_without_javascript(browser: Browser, live_site: str
     context.close()
 
 
+@pytest.mark.whole
 def test_what_the_socket_brings_first_stays_when_the_form_is_answered(page: Page) -> None:
     held = page.get_by_role("heading", name="A person will answer this question")
 

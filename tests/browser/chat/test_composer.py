@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 SIZES = [(390, 844), (1440, 900)]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_it_is_in_view_from_the_first_moment_and_while_one_reads(
     quiet_page: Page, width: int, height: int
@@ -63,6 +64,7 @@ def test_enter_sends_and_a_switch_turns_it_off(quiet_page: Page) -> None:
     expect(page.get_by_role("checkbox", name="Enter sends")).not_to_be_checked()
 
 
+@pytest.mark.whole
 def test_it_covers_nothing_on_a_low_screen(quiet_page: Page) -> None:
     page = quiet_page
     page.set_viewport_size({"width": 320, "height": 256})
@@ -72,6 +74,7 @@ def test_it_covers_nothing_on_a_low_screen(quiet_page: Page) -> None:
     expect(page.locator("#ask")).to_have_css("position", "relative")
 
 
+@pytest.mark.whole
 def test_what_the_assistant_is_unfolds(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
@@ -82,6 +85,7 @@ def test_what_the_assistant_is_unfolds(quiet_page: Page) -> None:
     expect(cannot).to_be_visible()
 
 
+@pytest.mark.whole
 def test_an_answer_to_a_long_question_shows_its_beginning(quiet_page: Page) -> None:
     page = quiet_page
     page.set_viewport_size({"width": 390, "height": 844})
@@ -95,6 +99,7 @@ def test_an_answer_to_a_long_question_shows_its_beginning(quiet_page: Page) -> N
     expect(box).to_be_focused()
 
 
+@pytest.mark.whole
 def test_a_card_unfolds_with_the_keyboard(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")

@@ -18,6 +18,7 @@ from tests.browser.steps import (
     connected,
     expect_answer,
 )
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -49,6 +50,7 @@ def test_it_works_where_sockets_are_blocked(page: Page) -> None:
     expect_answer(page, 2)
 
 
+@pytest.mark.whole
 def test_it_is_readable_in_the_dark(browser: Browser, live_site: str) -> None:
     context = browser.new_context(base_url=live_site, color_scheme="dark")
     page = context.new_page()
@@ -70,6 +72,7 @@ SIZES = """[...document.querySelectorAll("body *")]
 STEPS = {16, 18, 20, 22, 26, 31, 37}
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("width", [390, 1440])
 def test_it_keeps_to_its_scale_of_type(browser: Browser, live_site: str, width: int) -> None:
     context = browser.new_context(base_url=live_site, viewport={"width": width, "height": 844})
@@ -90,8 +93,8 @@ def test_it_keeps_to_its_scale_of_type(browser: Browser, live_site: str, width: 
 ERRORS = ["400", "403", "403_csrf", "404", "405", "413", "500"]
 
 
-@pytest.mark.parametrize("path", ["/", "/help/", "/accessibility/", "/privacy/", *ERRORS])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", sample(["/", "/help/", "/accessibility/", "/privacy/", *ERRORS]))
+@pytest.mark.parametrize("scheme", sample(["light", "dark"]))
 def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, scheme: str) -> None:
     context = browser.new_context(
         base_url=live_site,
@@ -110,6 +113,7 @@ def test_it_has_accessible_pages(browser: Browser, live_site: str, path: str, sc
     context.close()
 
 
+@pytest.mark.whole
 def test_help_lines_stay_in_view_when_a_person_will_answer(quiet_page: Page) -> None:
     page = quiet_page
     page.set_viewport_size({"width": 360, "height": 640})

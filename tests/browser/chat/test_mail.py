@@ -12,6 +12,7 @@ from tests.browser.office import Office, checked_at_both_widths, opened
 from tests.browser.review.test_talking import answers_plainly, asks_plainly
 from tests.browser.steps import assert_accessible, assert_fits
 from tests.conversations.mail.mailing import ADDRESS, PostOffice, post_office
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +47,7 @@ def link_of(mails: PostOffice, number: int) -> str:
     return found.group()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", sample([True, False]))
 def test_from_the_form_to_the_answer(house: tuple[Office, PostOffice], *, scripts: bool) -> None:
     office, mails = house
     mails.inbox.clear()
@@ -83,6 +84,7 @@ def test_from_the_form_to_the_answer(house: tuple[Office, PostOffice], *, script
     office.leave()
 
 
+@pytest.mark.whole
 def test_it_reads_from_right_to_left_on_a_phone(house: tuple[Office, PostOffice]) -> None:
     office, mails = house
     mails.inbox.clear()

@@ -15,6 +15,7 @@ from tests.browser.steps import (
     connected,
     expect_answer,
 )
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +25,7 @@ SHORTER = f"{VISA}. I paid with card [number removed]"
 TITLE = "Not sent yet: is this number needed?"
 
 
-@pytest.mark.parametrize("width", [1440, 390, 320])
+@pytest.mark.parametrize("width", sample([1440, 390, 320]))
 def test_it_goes_without_the_number(quiet_page: Page, width: int) -> None:
     page = quiet_page
     page.set_viewport_size({"width": width, "height": 844})
@@ -47,6 +48,7 @@ def test_it_goes_without_the_number(quiet_page: Page, width: int) -> None:
     assert page.evaluate("window.sameDocument") is True
 
 
+@pytest.mark.whole
 def test_it_can_be_changed_or_sent_as_it_is(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")
@@ -64,6 +66,7 @@ def test_it_can_be_changed_or_sent_as_it_is(quiet_page: Page) -> None:
     expect(page.get_by_role("textbox")).to_have_value("")
 
 
+@pytest.mark.whole
 def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
     context = browser.new_context(
         base_url=live_site, java_script_enabled=False, viewport={"width": 390, "height": 844}

@@ -8,11 +8,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("width", [1440, 375, 320])
+@pytest.mark.parametrize("width", sample([1440, 375, 320]))
 def test_it_takes_a_verdict_and_says_thank_you(quiet_page: Page, width: int) -> None:
     page = quiet_page
     page.set_viewport_size({"width": width, "height": 812})
@@ -48,6 +49,7 @@ def test_it_takes_a_verdict_and_says_thank_you(quiet_page: Page, width: int) -> 
     expect(page.get_by_role("group", name="Was this useful?")).to_have_count(2)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_takes_a_verdict_without_javascript(
     browser: Browser, live_site: str, scheme: Literal["light", "dark"]
@@ -73,6 +75,7 @@ def test_it_takes_a_verdict_without_javascript(
     expect(plain).to_have_url(f"{live_site}/#{plain.locator('.rating').get_attribute('id')}")
 
 
+@pytest.mark.whole
 def test_it_looks_again_when_the_conversation_is_gone(page: Page) -> None:
     page.goto("/")
     connected(page)
@@ -83,6 +86,7 @@ def test_it_looks_again_when_the_conversation_is_gone(page: Page) -> None:
     expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
 
 
+@pytest.mark.whole
 def test_who_writes_of_danger_is_led_to_the_help(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/")

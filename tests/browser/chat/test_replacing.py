@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.office import Office
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +26,7 @@ def talk(page: Page) -> None:
     expect_answer(page, 2)
 
 
-@pytest.mark.parametrize("width", [1440, 390, 320])
+@pytest.mark.parametrize("width", sample([1440, 390, 320]))
 def test_a_tap_asks_the_same_without_the_talk(quiet_page: Page, width: int) -> None:
     page = quiet_page
     page.set_viewport_size({"width": width, "height": 844})
@@ -69,6 +70,7 @@ def test_a_tap_asks_the_same_without_the_talk(quiet_page: Page, width: int) -> N
     expect(second.locator(".answer")).to_be_visible()
 
 
+@pytest.mark.whole
 def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
     for width in (1440, 390):
         context = browser.new_context(
@@ -92,6 +94,7 @@ def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
         context.close()
 
 
+@pytest.mark.whole
 def test_a_tap_while_another_question_is_worked_on_says_so(office: Office) -> None:
     page = office.citizen(held=False)
     ask(page, PASSPORT)

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.steps import VISA, ask, assert_accessible, assert_fits, connected, expect_answer
+from tests.selection import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(420)]
 
@@ -88,11 +89,11 @@ def deleted(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile("deleted"))
 
 
-STATES = [empty, refused, answered, followed_up, several, asked_back]
-STATES += [held, in_danger, rated, resumed, deleted]
+STATES = [answered, refused, held, empty, followed_up, several, asked_back]
+STATES += [in_danger, rated, resumed, deleted]
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", sample(STATES, keep=3))
 def test_it_is_accessible(page: Page, live_site: str, state: Callable[[Page], None]) -> None:
     page.goto("/")
     connected(page)
@@ -100,6 +101,7 @@ def test_it_is_accessible(page: Page, live_site: str, state: Callable[[Page], No
     seen(page)
 
 
+@pytest.mark.whole
 def test_so_is_a_question_that_is_worked_on(
     browser: Browser, thinking_site: tuple[str, threading.Event]
 ) -> None:
@@ -114,6 +116,7 @@ def test_so_is_a_question_that_is_worked_on(
     context.close()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "path", ["/help/", "/privacy/", "/accessibility/", "/c/no-such-secret/", "/turns/x/"]
 )

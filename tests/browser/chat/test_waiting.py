@@ -20,6 +20,7 @@ from tests.browser.steps import (
     connected,
     expect_answer,
 )
+from tests.selection import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 
@@ -83,6 +84,7 @@ def test_it_tells_what_may_help_and_whom_to_call(office: Office) -> None:
     expect(cards.first).to_be_visible()
 
 
+@pytest.mark.whole
 def test_in_danger_there_are_help_lines_and_nothing_beside_them(office: Office) -> None:
     page = office.citizen(f"{VISA}, if not I will kill myself", service_select_v1=BAD)
     expect(page.locator(".contacts")).to_be_visible()
@@ -113,6 +115,7 @@ def test_an_answer_shows_in_a_tab_that_nobody_looks_at(office: Office, caseworke
     expect(page.get_by_text(NEW)).to_have_count(0)
 
 
+@pytest.mark.whole
 def test_it_shows_until_it_is_in_view(office: Office, caseworker: Page) -> None:
     page = office.citizen(service_select_v1=BAD)
     page.set_viewport_size({"width": 390, "height": 500})
@@ -130,6 +133,7 @@ def test_it_shows_until_it_is_in_view(office: Office, caseworker: Page) -> None:
     expect(page.locator("#to-new")).to_be_hidden()
 
 
+@pytest.mark.whole
 def test_an_answer_that_somebody_watches_come_is_no_news(office: Office) -> None:
     page = office.visitor()
     page.goto("/")
@@ -140,6 +144,7 @@ def test_an_answer_that_somebody_watches_come_is_no_news(office: Office) -> None
     expect(page.locator("#to-new")).to_be_hidden()
 
 
+@pytest.mark.whole
 def test_a_tab_that_was_closed_unseen_leaves_it_new(office: Office, caseworker: Page) -> None:
     page = office.citizen(service_select_v1=BAD)
     hidden(page, state="hidden")
@@ -165,6 +170,7 @@ def test_a_tab_that_was_closed_unseen_leaves_it_new(office: Office, caseworker: 
     expect(page.get_by_text(NEW)).to_have_count(0)
 
 
+@pytest.mark.whole
 def test_it_comes_where_sockets_are_blocked(office: Office, caseworker: Page) -> None:
     page = office.visitor()
     page.route_web_socket("**/ws/chat/**", lambda socket: socket.close(code=1011))
@@ -228,8 +234,8 @@ def test_all_of_it_works_without_scripts_in_arabic(
     expect(page.locator("#new")).to_have_count(0)
 
 
-@pytest.mark.parametrize("locale", ["en", "ar"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("locale", sample(["en", "ar"]))
+@pytest.mark.parametrize("scheme", sample(["light", "dark"]))
 def test_the_link_is_copied_shared_and_drawn(
     office: Office, locale: str, scheme: Literal["dark", "light"]
 ) -> None:
@@ -260,6 +266,7 @@ def test_the_link_is_copied_shared_and_drawn(
     checked_at_both_widths(page)
 
 
+@pytest.mark.whole
 def test_a_link_that_cannot_be_copied_says_what_to_do(office: Office) -> None:
     page = office.citizen(service_select_v1=BAD)
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }")
@@ -269,6 +276,7 @@ def test_a_link_that_cannot_be_copied_says_what_to_do(office: Office) -> None:
     expect(held.locator("[data-share]")).to_be_hidden()
 
 
+@pytest.mark.whole
 def test_what_waits_fits_when_it_is_much_enlarged(office: Office) -> None:
     page = office.citizen(service_select_v1=BAD)
     expect(page.get_by_role("heading", name=HELD)).to_be_visible()

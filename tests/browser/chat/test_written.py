@@ -59,6 +59,7 @@ def test_it_is_there_after_a_reload_until_it_is_sent(quiet_page: Page) -> None:
     expect(page.locator(".turn")).to_have_count(1)
 
 
+@pytest.mark.whole
 def test_another_conversation_does_not_get_it(quiet_page: Page) -> None:
     page = quiet_page
     begin_again(page)
@@ -67,6 +68,7 @@ def test_another_conversation_does_not_get_it(quiet_page: Page) -> None:
     assert page.evaluate(KEPT) == []
 
 
+@pytest.mark.whole
 def test_nothing_is_left_of_a_conversation_that_is_deleted(quiet_page: Page) -> None:
     page = quiet_page
     talk_and_write(page)
@@ -80,6 +82,7 @@ def test_nothing_is_left_of_a_conversation_that_is_deleted(quiet_page: Page) -> 
     assert page.evaluate(KEPT) == []
 
 
+@pytest.mark.whole
 def test_the_page_works_where_storage_is_refused(quiet_page: Page) -> None:
     page = quiet_page
     page.add_init_script(
@@ -94,6 +97,7 @@ def test_the_page_works_where_storage_is_refused(quiet_page: Page) -> None:
     expect(page.locator("#question")).to_have_value("")
 
 
+@pytest.mark.whole
 def test_going_back_does_not_bring_it_back(quiet_page: Page) -> None:
     """The browser fills in forms of pages that one goes back to."""
     page = quiet_page

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Frame, Page, ViewportSi
 from tests.browser.embed.hosting import ASK, Host, answers, ask, hosted, inside, opened, visit
 from tests.browser.office import NARROW, WIDE
 from tests.browser.steps import VISA, assert_accessible, assert_fits
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -34,6 +35,7 @@ def framed(page: Page) -> Frame:
     return frame
 
 
+@pytest.mark.whole
 def test_it_costs_an_agencys_page_one_script(browser: Browser, host: Host) -> None:
     page = browser.new_context().new_page()
     asked: list[str] = []
@@ -45,7 +47,7 @@ def test_it_costs_an_agencys_page_one_script(browser: Browser, host: Host) -> No
     page.context.close()
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW])
+@pytest.mark.parametrize("size", sample([WIDE, NARROW]))
 def test_it_opens_answers_and_closes_by_keyboard(
     browser: Browser, host: Host, size: ViewportSize
 ) -> None:
@@ -82,6 +84,7 @@ def test_it_opens_answers_and_closes_by_keyboard(
     page.context.close()
 
 
+@pytest.mark.whole
 def test_it_goes_on_after_the_page_is_loaded_again(browser: Browser, host: Host) -> None:
     page = visit(browser, host.allowed)
     ask(opened(page), VISA)
@@ -94,6 +97,7 @@ def test_it_goes_on_after_the_page_is_loaded_again(browser: Browser, host: Host)
     page.context.close()
 
 
+@pytest.mark.whole
 def test_it_goes_on_in_a_window_of_its_own(browser: Browser, host: Host) -> None:
     page = visit(browser, host.allowed)
     frame = opened(page)
@@ -111,6 +115,7 @@ def test_it_goes_on_in_a_window_of_its_own(browser: Browser, host: Host) -> None
     page.context.close()
 
 
+@pytest.mark.whole
 def test_everything_in_the_frame_stays_there(browser: Browser, host: Host) -> None:
     page = visit(browser, host.allowed)
     frame = opened(page)
@@ -123,6 +128,7 @@ def test_everything_in_the_frame_stays_there(browser: Browser, host: Host) -> No
     page.context.close()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 def test_it_speaks_the_language_of_the_page(
     browser: Browser, host: Host, size: ViewportSize
@@ -192,6 +198,7 @@ def test_it_works_where_third_party_cookies_are_refused(
         assert framed(page).url.startswith(f"{host.ieim}/embed/?")
 
 
+@pytest.mark.whole
 def test_it_works_where_every_cookie_of_ours_is_refused(
     browser: Browser, host: Host, tmp_path: Path
 ) -> None:
@@ -212,6 +219,7 @@ def test_it_works_where_every_cookie_of_ours_is_refused(
         assert "~" not in (page.locator("iframe").get_attribute("src") or "~")
 
 
+@pytest.mark.whole
 def test_without_cookies_it_goes_on_at_the_next_page_of_the_tab(
     browser: Browser, host: Host, tmp_path: Path
 ) -> None:
@@ -239,6 +247,7 @@ def test_without_cookies_it_goes_on_at_the_next_page_of_the_tab(
         expect(opened(page).get_by_role("heading", name=ASK)).to_be_visible()
 
 
+@pytest.mark.whole
 def test_where_nothing_can_be_carried_it_leads_to_a_window_of_its_own(
     browser: Browser, host: Host
 ) -> None:

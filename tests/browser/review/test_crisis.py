@@ -43,6 +43,7 @@ def test_a_crisis_stands_on_top_and_is_told_of(office: Office) -> None:
     checked_at_both_widths(page)
 
 
+@pytest.mark.whole
 def test_the_reply_is_written_and_a_card_asked_about_once_more(office: Office) -> None:
     citizen = office.citizen(DANGER)
     page = office.caseworker()

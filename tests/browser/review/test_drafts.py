@@ -79,6 +79,7 @@ def test_a_draft_outlives_a_reload_and_a_log_out(office: Office) -> None:
     expect_draft(page)
 
 
+@pytest.mark.whole
 def test_nobody_else_sees_a_draft_in_the_same_browser(office: Office) -> None:
     page = taken_item(office)
     address = page.url
@@ -100,6 +101,7 @@ def test_nobody_else_sees_a_draft_in_the_same_browser(office: Office) -> None:
     checked_at_both_widths(page)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("button", ["Confirm and stay here", "Confirm and open the next item"])
 def test_a_draft_is_gone_once_the_decision_is_taken(office: Office, button: str) -> None:
     page = taken_item(office)
@@ -116,6 +118,7 @@ def test_a_draft_is_gone_once_the_decision_is_taken(office: Office, button: str)
     expect(page.locator(KEPT)).not_to_be_visible()
 
 
+@pytest.mark.whole
 def test_a_draft_stays_where_the_decision_was_not_taken(office: Office) -> None:
     page = taken_item(office)
     address = page.url
@@ -128,6 +131,7 @@ def test_a_draft_stays_where_the_decision_was_not_taken(office: Office) -> None:
     expect(page.locator(KEPT)).to_contain_text(REPLY)
 
 
+@pytest.mark.whole
 def test_a_draft_is_dropped_after_a_day(office: Office) -> None:
     page = taken_item(office)
     begin(page)
@@ -162,6 +166,7 @@ def test_who_loses_a_claim_is_told_within_five_seconds(office: Office) -> None:
     expect_no_draft(page)
 
 
+@pytest.mark.whole
 def test_who_loses_a_claim_to_a_decision_is_told(office: Office) -> None:
     page = taken_item(office, prepare=lambda page: page.clock.install())
     elsewhere = page.context.new_page()
@@ -174,6 +179,7 @@ def test_who_loses_a_claim_to_a_decision_is_told(office: Office) -> None:
     expect(page.locator("#claim")).to_contain_text("This item has been decided already.")
 
 
+@pytest.mark.whole
 def test_a_hidden_page_keeps_the_claim(office: Office) -> None:
     page = taken_item(office, prepare=lambda page: page.clock.install())
     page.evaluate(HIDDEN)
@@ -182,6 +188,7 @@ def test_a_hidden_page_keeps_the_claim(office: Office) -> None:
     assert renewed.value.ok
 
 
+@pytest.mark.whole
 def test_it_says_that_somebody_is_logged_out_and_goes_on_after(office: Office) -> None:
     page = taken_item(office, prepare=lambda page: page.clock.install())
     begin(page)

@@ -14,6 +14,7 @@ from tests.browser.steps import VISA, assert_accessible, expect_answer
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.whole
 def test_it_shows_what_is_wrong_and_where(office: Office) -> None:
     page = office.caseworker()
     office.open(page, office.citizen(category_select_v1=BAD))
@@ -27,6 +28,7 @@ def test_it_shows_what_is_wrong_and_where(office: Office) -> None:
     expect(page.locator("#reason")).to_be_focused()
 
 
+@pytest.mark.whole
 def test_it_shows_the_first_thing_to_press_on_one_screen(office: Office) -> None:
     page = office.caseworker()
     office.open(page, office.citizen(f"{VISA}, if not I will kill myself", service_select_v1=BAD))
@@ -35,6 +37,7 @@ def test_it_shows_the_first_thing_to_press_on_one_screen(office: Office) -> None
     expect(page.get_by_role("button", name="See what happens")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.whole
 def test_it_unfolds_what_is_technical(office: Office) -> None:
     page = office.caseworker()
     office.open(page, office.citizen(category_select_v1=BAD))
@@ -106,6 +109,7 @@ def test_who_is_logged_out_meanwhile_comes_back_to_what_they_wrote(office: Offic
     expect(reply).to_have_value("Please pay the fee by card.")
 
 
+@pytest.mark.whole
 def test_it_takes_selected_words_of_the_message(office: Office) -> None:
     def wrong(quote: str) -> dict[str, Any]:
         snippet = [quote]
@@ -150,6 +154,7 @@ def test_it_takes_selected_words_of_the_message(office: Office) -> None:
     expect(page.get_by_text("3 March").first).to_be_visible()
 
 
+@pytest.mark.whole
 def test_it_keeps_the_item_while_the_page_is_open(office: Office) -> None:
     page = office.caseworker()
     page.clock.install()
@@ -193,6 +198,7 @@ def test_it_works_without_javascript(office: Office) -> None:
     expect_answer(citizen)
 
 
+@pytest.mark.whole
 def test_it_is_readable_in_the_dark(office: Office) -> None:
     page = office.caseworker(color_scheme="dark")
     office.open(page, office.citizen(category_select_v1=BAD))

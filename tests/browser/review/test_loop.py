@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.office import BAD, HELD, Office, checked_at_both_widths, look, reference, take
 from tests.browser.steps import expect_answer
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -152,7 +153,7 @@ FORMS: Mapping[str, Callable[[Page], None]] = {
 TRIAGE = ("classify", "extract", "identity_assist")
 
 
-@pytest.mark.parametrize("contract", FORMS)
+@pytest.mark.parametrize("contract", sample(FORMS))
 def test_each_step_is_corrected_with_its_own_form(office: Office, contract: str) -> None:
     several = contract in ("semantic_analysis_v1", "multi_agency_service_answer_v1")
     text = BABY if several else FACTS
@@ -180,6 +181,7 @@ new MutationObserver((_, observer) => {
 """Remembers the address that a page has when the first of it can be seen."""
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("button", ["Confirm and stay here", "Confirm and open the next item"])
 def test_back_after_a_decision_shows_the_item_and_sends_nothing_again(
     office: Office, button: str

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.steps import ask, assert_accessible, assert_fits, expect_answer
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +25,7 @@ def sign_in(page: Page, name: str = "supervisor") -> None:
     page.wait_for_load_state()  # with its style sheet
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", sample(["light", "dark"]))
 def test_it_shows_figures_that_everybody_can_read(
     browser: Browser, live_site: str, scheme: Literal["light", "dark"]
 ) -> None:
@@ -53,6 +54,7 @@ def test_it_shows_figures_that_everybody_can_read(
     context.close()
 
 
+@pytest.mark.whole
 def test_it_is_used_with_the_keyboard_and_gives_the_file(browser: Browser, live_site: str) -> None:
     context = browser.new_context(base_url=live_site, viewport=DESK, java_script_enabled=False)
     page = context.new_page()
@@ -68,6 +70,7 @@ def test_it_is_used_with_the_keyboard_and_gives_the_file(browser: Browser, live_
     context.close()
 
 
+@pytest.mark.whole
 def test_it_says_what_is_wrong_with_a_date(browser: Browser, live_site: str) -> None:
     context = browser.new_context(base_url=live_site, viewport=PHONE)
     page = context.new_page()

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -83,7 +84,7 @@ def release(page: Page) -> None:
         page.goto("/review/?tab=mine")
 
 
-@pytest.mark.parametrize("width", [1440, 375])
+@pytest.mark.parametrize("width", sample([1440, 375]))
 def test_it_filters_searches_and_keeps_the_view(login: Login, width: int) -> None:
     page = login(width=width)
     expect(row(page)).to_be_visible()
@@ -136,6 +137,7 @@ def test_a_claim_shows_elsewhere_without_moving_anything(login: Login) -> None:
     release(mine)
 
 
+@pytest.mark.whole
 def test_new_items_wait_to_be_shown(login: Login, browser: Browser, waiting_site: str) -> None:
     page = login()
     first = page.locator(".queue-row").first
@@ -152,7 +154,7 @@ def test_new_items_wait_to_be_shown(login: Login, browser: Browser, waiting_site
     expect(page.locator(".queue-row")).to_have_count(rows + 1)
 
 
-@pytest.mark.parametrize("width", [1440, 375])
+@pytest.mark.parametrize("width", sample([1440, 375]))
 def test_it_claims_several_at_once(login: Login, width: int) -> None:
     page = login(width=width)
     expect(page.get_by_role("button", name="Claim chosen")).to_be_hidden()
@@ -170,6 +172,7 @@ def test_it_claims_several_at_once(login: Login, width: int) -> None:
     release(page)
 
 
+@pytest.mark.whole
 def test_it_assigns_to_a_colleague(login: Login) -> None:
     page = login("supervisor")
     row(page).get_by_role("checkbox").check()
@@ -210,6 +213,7 @@ def test_every_step_goes_by_keyboard(login: Login) -> None:
     expect(page).to_have_url(re.compile(r"/review/[0-9a-f-]{36}/$"))
 
 
+@pytest.mark.whole
 def test_shortcuts_can_be_switched_off(login: Login) -> None:
     page = login()
     page.get_by_role("button", name="Keyboard shortcuts").click()
@@ -228,6 +232,7 @@ def test_shortcuts_can_be_switched_off(login: Login) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+@pytest.mark.whole
 def test_it_works_without_javascript(login: Login) -> None:
     page = login(script=False)
     row(page).get_by_role("checkbox").check()
@@ -236,12 +241,14 @@ def test_it_works_without_javascript(login: Login) -> None:
     release(page)
 
 
+@pytest.mark.whole
 def test_a_session_that_ended_leads_to_the_login(login: Login) -> None:
     page = login()
     page.context.clear_cookies()
     expect(page).to_have_url(re.compile("/staff/login/"))
 
 
+@pytest.mark.whole
 def test_it_is_readable_in_the_dark(login: Login) -> None:
     page = login("supervisor")
     page.emulate_media(color_scheme="dark")

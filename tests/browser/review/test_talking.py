@@ -72,6 +72,7 @@ def test_both_write_and_see_it_at_once(office: Office) -> None:
     expect(citizen.get_by_label("Ask another question")).to_be_visible()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_long_talk_opens_at_its_newest_message_with_the_box_in_view(
@@ -117,6 +118,7 @@ def talks(office: Office, *, beforehand: str = "") -> Page:
     return page
 
 
+@pytest.mark.whole
 def test_who_loses_the_item_cannot_write_on_and_keeps_what_they_typed(office: Office) -> None:
     page = talks(office)
     is_taken_over(office, page)
@@ -130,6 +132,7 @@ def test_who_loses_the_item_cannot_write_on_and_keeps_what_they_typed(office: Of
     expect(page.locator("#kept")).to_contain_text(HALF)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("storage", ["", REFUSED])
 def test_what_is_typed_stays_in_view_where_the_browser_has_nothing_stored(
     office: Office, storage: str
@@ -150,6 +153,7 @@ def is_taken_over(office: Office, page: Page) -> None:
     boss.get_by_role("button", name=re.compile("Take over from")).click()
 
 
+@pytest.mark.whole
 def test_what_is_typed_outlives_a_reload_until_it_is_sent(office: Office) -> None:
     page = talks(office)
     page.reload()
@@ -161,6 +165,7 @@ def test_what_is_typed_outlives_a_reload_until_it_is_sent(office: Office) -> Non
     expect(page.locator("#kept")).not_to_be_visible()
 
 
+@pytest.mark.whole
 def test_an_answer_reads_as_on_the_citizens_page_and_stays_unfolded(office: Office) -> None:
     citizen = office.citizen(held=False)
     asks_plainly(citizen)
@@ -192,6 +197,7 @@ def answers_plainly(office: Office, citizen: Page) -> Page:
     return page
 
 
+@pytest.mark.whole
 def test_it_works_without_javascript(office: Office) -> None:
     citizen = office.visitor(java_script_enabled=False)
     asks_plainly(citizen)

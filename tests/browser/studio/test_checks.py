@@ -73,6 +73,7 @@ def test_an_editor_watches_the_checks_and_writes_the_note_meanwhile(
     page.get_by_role("button", name="Withdraw").click()
 
 
+@pytest.mark.whole
 def test_the_page_of_the_checks_shows_the_rest_by_itself(browser: Browser, site: live.Site) -> None:
     page = editor(browser, site)
     change(page, "MRK 98.00")
@@ -85,6 +86,7 @@ def test_the_page_of_the_checks_shows_the_rest_by_itself(browser: Browser, site:
     expect(page.get_by_text("has the same name as").first).to_be_visible()
 
 
+@pytest.mark.whole
 def test_it_works_without_scripts(browser: Browser, site: live.Site) -> None:
     page = editor(browser, site, script=False)
     change(page, "MRK 99.00")

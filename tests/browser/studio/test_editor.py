@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests import live
 from tests.browser.steps import assert_accessible, assert_fits
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -88,7 +89,7 @@ def publish(page: Page, address: str) -> None:
     expect(page.get_by_role("alert")).to_contain_text("is current")
 
 
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("width", sample([WIDE, NARROW]))
 def test_an_editor_changes_a_fee_and_a_second_person_publishes_it(login: Login, width: int) -> None:
     page, second = login("editor", width=width), login("publisher", width=width)
     fee = f"MRK {width}.00 for each person."
@@ -123,6 +124,7 @@ def test_an_editor_changes_a_fee_and_a_second_person_publishes_it(login: Login, 
     good(second)
 
 
+@pytest.mark.whole
 def test_going_back_publishes_an_old_release_again(login: Login) -> None:
     page, second = login("editor"), login("publisher")
     edit_fee(page, "Nothing.")
@@ -145,6 +147,7 @@ def test_going_back_publishes_an_old_release_again(login: Login) -> None:
     expect(page.get_by_role("link", name="Propose these changes")).to_be_visible()
 
 
+@pytest.mark.whole
 def test_a_proposal_is_turned_down_and_withdrawn_without_javascript(login: Login) -> None:
     page, second = login("editor", script=False), login("publisher", script=False)
     edit_fee(page, "MRK 1.00")
@@ -162,6 +165,7 @@ def test_a_proposal_is_turned_down_and_withdrawn_without_javascript(login: Login
     expect(page.get_by_role("heading", level=1)).to_contain_text("withdrawn")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_the_checks_lead_to_what_to_put_right(login: Login, width: int) -> None:
     page = login("editor", width=width)

@@ -112,6 +112,7 @@ def test_a_correction_reaches_the_open_page_and_the_one_who_returns(people: Open
     assert answer["y"] + answer["height"] <= beneath["y"]
 
 
+@pytest.mark.whole
 def test_a_notice_stands_above_the_answer_until_it_is_ended(people: Open) -> None:
     editor, citizen = people(script=False), people()
     sign_in(editor, "/knowledge/notices/")
@@ -145,6 +146,7 @@ def test_a_notice_stands_above_the_answer_until_it_is_ended(people: Open) -> Non
     expect(shown).to_have_count(1)
 
 
+@pytest.mark.whole
 def test_the_pages_of_notices_can_be_used_by_everybody(people: Open) -> None:
     page = people()
     sign_in(page, "/knowledge/notices/")

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests import live
 from tests.browser.office import checked_at_both_widths
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -44,7 +45,7 @@ def choose(page: Page, file: Path, agency: str = "Passport and Identity Office")
     page.get_by_role("button", name="Show what would change").click()
 
 
-@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("script", sample([True, False]))
 def test_an_editor_imports_a_standard(
     browser: Browser, importing_site: str, tmp_path: Path, script: bool
 ) -> None:

@@ -103,6 +103,7 @@ def test_an_editor_sees_what_a_change_would_do(browser: Browser, site: str) -> N
     page.context.close()
 
 
+@pytest.mark.whole
 def test_it_works_without_javascript(browser: Browser, site: str) -> None:
     page = editor(browser, site, java_script_enabled=False)
     page.set_viewport_size(NARROW)
@@ -122,6 +123,7 @@ def test_it_works_without_javascript(browser: Browser, site: str) -> None:
     page.context.close()
 
 
+@pytest.mark.whole
 def test_it_sends_a_question_once(browser: Browser, site: str) -> None:
     page = editor(browser, site)
     page.evaluate(  # the answer is long in coming

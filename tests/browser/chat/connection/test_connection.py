@@ -75,6 +75,7 @@ def sent_once(page: Page, text: str = VISA, number: int = 1) -> None:
     expect(page.locator(".message__text", has_text=text)).to_have_count(1)
 
 
+@pytest.mark.whole
 def test_it_says_so_and_comes_back(page: Page, line: Line) -> None:
     page.locator("#question").fill("a draft")
     line.cut()
@@ -111,6 +112,7 @@ def test_a_question_whose_echo_is_lost_is_not_asked_twice(page: Page, line: Line
     sent_once(page)
 
 
+@pytest.mark.whole
 def test_nor_is_one_that_was_posted(page: Page, line: Line) -> None:
     line.cut()
     expect(page.locator("#connection")).to_contain_text("Connection lost")
@@ -122,6 +124,7 @@ def test_nor_is_one_that_was_posted(page: Page, line: Line) -> None:
     sent_once(page)
 
 
+@pytest.mark.whole
 def test_it_is_sent_after_a_reload_too(page: Page, line: Line) -> None:
     line.cut()
     expect(page.locator("#connection")).to_contain_text("Connection lost")
@@ -134,6 +137,7 @@ def test_it_is_sent_after_a_reload_too(page: Page, line: Line) -> None:
     sent_once(page, PASSPORT, 2)
 
 
+@pytest.mark.whole
 def test_a_button_of_an_answer_can_be_pressed_again(page: Page, line: Line) -> None:
     ask(page)
     expect_answer(page)

@@ -8,11 +8,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.steps import VISA, assert_accessible, assert_fits, connected
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(params=["en-GB", "ar"])
+@pytest.fixture(params=sample(["en-GB", "ar"]))
 def visitor(browser: Browser, live_site: str, request: pytest.FixtureRequest) -> Iterator[Page]:
     """Somebody who has been on the page, so that their browser has the worker."""
     phone = {"width": 390, "height": 844}
@@ -49,6 +50,7 @@ def test_who_loads_the_page_again_offline_is_told_and_led_back(visitor: Page) ->
     expect_the_answer(visitor)
 
 
+@pytest.mark.whole
 def test_a_question_that_was_on_its_way_is_sent_once(visitor: Page) -> None:
     visitor.context.set_offline(True)
     visitor.locator("#question").fill(VISA)
@@ -63,6 +65,7 @@ def test_a_question_that_was_on_its_way_is_sent_once(visitor: Page) -> None:
     expect(visitor.locator(".turn")).to_have_count(1)
 
 
+@pytest.mark.whole
 def test_a_form_stays_with_what_was_written_and_is_sent_once(visitor: Page) -> None:
     visitor.goto("/person/")
     visitor.locator("#text").fill(VISA)

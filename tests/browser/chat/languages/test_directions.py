@@ -22,6 +22,7 @@ def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield office
 
 
+@pytest.mark.whole
 def test_it_shows_an_override_as_a_sign_and_turns_nothing(office: Office) -> None:
     citizen = office.citizen(TEXT, category_select_v1=BAD)
     message = citizen.locator(".message__text")

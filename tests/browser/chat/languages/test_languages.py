@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -14,7 +15,7 @@ FINE = "Comment contester une amende ?"
 """Of its service there is only the English."""
 
 
-@pytest.mark.parametrize("width", [375, 320])
+@pytest.mark.parametrize("width", sample([375, 320]))
 def test_it_answers_in_french(quiet_page: Page, width: int) -> None:
     page = quiet_page
     page.set_viewport_size({"width": width, "height": 812})
@@ -37,6 +38,7 @@ def test_it_answers_in_french(quiet_page: Page, width: int) -> None:
     assert_accessible(page)
 
 
+@pytest.mark.whole
 def test_it_says_in_french_that_an_answer_is_in_english(quiet_page: Page) -> None:
     page = quiet_page
     page.set_viewport_size({"width": 375, "height": 812})
@@ -54,6 +56,7 @@ def test_it_says_in_french_that_an_answer_is_in_english(quiet_page: Page) -> Non
     assert_accessible(page)
 
 
+@pytest.mark.whole
 def test_what_is_written_survives_a_change_of_the_language(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")

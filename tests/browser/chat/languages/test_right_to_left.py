@@ -8,13 +8,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.steps import VISA, assert_accessible, assert_fits, connected
+from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
-SIZES = [(390, 844), (1440, 900), (320, 256)]
+SIZES = [[390, 844], [1440, 900], [320, 256]]
 
 
-@pytest.fixture(params=SIZES, ids=str)
+@pytest.fixture(params=sample(SIZES), ids=str)
 def arabic(browser: Browser, live_site: str, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page of a visitor whose browser is in Arabic."""
     width, height = request.param
@@ -48,6 +49,7 @@ def test_it_begins_on_the_right(arabic: Page) -> None:
     assert_accessible(page)
 
 
+@pytest.mark.whole
 def test_an_english_answer_is_read_from_left_to_right_in_it(arabic: Page) -> None:
     page = arabic
     page.goto("/")
@@ -78,6 +80,7 @@ def test_an_english_answer_is_read_from_left_to_right_in_it(arabic: Page) -> Non
     expect(page.locator(".language-offer")).to_have_count(0)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("scripts", [True, False])
 def test_the_switch_works_with_the_keyboard(
     browser: Browser, live_site: str, scripts: bool
