@@ -11,7 +11,6 @@ import pytest
 
 from ieim.llm.engine.selection import select_service
 from ieim.pipeline.personal.redaction import prepare
-from ieim.pipeline.ports import Part, Shortlist
 from ieim.pipeline.reply.reply import mark_uncovered
 from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.work import Answered
@@ -115,8 +114,3 @@ def test_the_runner_says_it() -> None:
     assert [THIRD[start:end] for start, end in spans] == ["When must I file my tax return"]
     assert json.loads(json.dumps(outcome.reply.as_dict()))["uncovered"] == [list(*spans)]
     assert RETURN.key not in {source.service_key for source in outcome.reply.sources}
-
-
-def test_the_port_has_parts() -> None:
-    shortlist: Shortlist = index_for(RELEASE)
-    assert shortlist.parts("How do I replace a lost passport?") == [Part(0, 32)]

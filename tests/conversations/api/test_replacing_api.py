@@ -10,7 +10,7 @@ from conversations.models import Turn
 from conversations.turns import running
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import Integrator, set_rates
-from tests.conversations.test_replacing import NAME, PASSPORT
+from tests.conversations.turns.test_replacing import NAME, PASSPORT
 from tests.fixtures import VISA
 
 pytestmark = pytest.mark.usefixtures("published", "no_rates")

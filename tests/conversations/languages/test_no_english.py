@@ -26,8 +26,8 @@ from ieim.people.access import ACCESS, EVERYBODY
 from ieim.people.roles import Role
 from tests.catalogues import catalogue, gathered
 from tests.conversations.languages.reading import texts
-from tests.conversations.test_choosing import WIDE
 from tests.conversations.test_rating import browser_with
+from tests.conversations.turns.test_choosing import WIDE
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 from tests.review.people import person

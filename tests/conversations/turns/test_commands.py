@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from conversations.models import Turn
-from tests.fixtures import DEMO, VISA
+from tests.fixtures import VISA
 from tests.pipeline.build import TEXT, state, valid
 
 
@@ -212,9 +212,3 @@ def test_it_gives_one_line_a_case_whatever_stands_in_it(bundle: Path) -> None:
 def test_it_says_when_the_cases_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("gate", str(tmp_path / "none.jsonl"))
-
-
-def test_it_takes_the_demo_bundle(tmp_path: Path) -> None:
-    answer = valid("judgement_v1")
-    line = case("judgement_v1", raw=json.dumps(answer), bundle=str(DEMO))
-    assert gate(tmp_path, line)[0]["verdict"] == "pass"

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from conversations import selectors
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn
 from conversations.turns import moves, running
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.personal.keys import compile_patterns
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from review.models import ReviewItem
-from tests.fixtures import VISA, Ask
+from tests.fixtures import Ask
 
 MAIL = "jane.doe@example.org"
 IBAN = "DE89 3704 0044 0532 0130 00"
@@ -143,30 +142,3 @@ def test_it_asks_no_model_when_redaction_fails(ask: Ask, monkeypatch: pytest.Mon
     assert model.sent == []
     assert turn.state == "needs_review"
     assert ReviewItem.objects.get().reasons == ["pipeline.error"]
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("Vorrei prolungare il mio visto turistico, che cosa devo fare?", "it"),
-        ("Хочу продлить туристическую визу, что для этого нужно сделать?", "ru"),
-    ],
-)
-def test_it_holds_a_reply_to_a_language_that_is_not_supported(
-    ask: Ask, settings: Settings, text: str, language: str
-) -> None:
-    model = Listening()
-    model.said["judgement_v1"] = OfflineModel().complete(_judgement(ask), deadline=1).raw
-    turn = ask(text, model=model)
-    assert turn.language == language
-    assert turn.state == "needs_review"
-    assert ReviewItem.objects.get(turn=turn, stage="reply").reasons == ["policy.language"]
-    settings.IEIM_MODEL = {**settings.IEIM_MODEL, "LANGUAGES": ["en", language]}
-    assert ask(text, model=model).state == "answered"
-
-
-def test_it_knows_the_language_of_an_ordinary_question(ask: Ask) -> None:
-    turn = ask(VISA)
-    assert turn.language == "en"
-    assert turn.state == "answered"
-    assert selectors.turn_view(turn.pk).reply is not None

@@ -45,7 +45,9 @@ def test_it_leaves_a_resumed_turn_to_any_worker(
     turn = Turn.objects.get(pk=stopped.pk)
     assert (turn.state, turn.lease, turn.resumed) == ("running", None, True)
     running.run_turn(turn_id=turn.pk)
-    assert Turn.objects.get(pk=turn.pk).state == "answered"
+    turn = Turn.objects.get(pk=turn.pk)
+    assert turn.state == "answered"
+    assert replay(turn).same
 
 
 def test_it_is_found_by_the_sweeper_where_the_broker_forgot(stopped: Turn) -> None:
@@ -93,13 +95,6 @@ def test_it_marks_the_words_that_led_to_a_staff_answer(stopped: Turn) -> None:
     stored = resuming.answer(turn=stopped, said=said, by=BY)
     assert "visa" in {VISA[start:end] for start, end in stored.marked}
     assert stored.origin == "staff"
-
-
-def test_it_can_still_be_replayed(stopped: Turn) -> None:
-    resuming.ask_again(stage=stopped.stages.get(contract="category_select_v1"))
-    resuming.resume(turn=stopped)
-    running.run_turn(turn_id=stopped.pk)
-    assert replay(Turn.objects.get(pk=stopped.pk)).same
 
 
 def test_it_can_be_replayed_when_staff_answered(stopped: Turn) -> None:

@@ -1,4 +1,4 @@
-"""What was asked ahead and in vain is stored, audited and counted."""
+"""Speculative calls that are discarded are stored, audited and counted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from django.conf import settings
 
 from conversations.models import Unused
 from conversations.record.replay import replay
-from conversations.turns import erasing
 from conversations.turns.store import TurnStore
 from ieim.audit.models import AuditEvent
 from tests.fixtures import VISA, Ask
@@ -55,11 +54,3 @@ def test_what_was_in_vain_is_audited_and_counts_against_the_budgets(ask: Ask) ->
         contract: each.tokens for contract, each in unused.items()
     }
     assert not turn.stages.exclude(contract="judgement_v1").exists()
-
-
-def test_it_goes_when_the_conversation_is_erased(ask: Ask) -> None:
-    with scripted_model({"judgement_v1": [NOT_AN_INQUIRY]}) as (model, _):
-        turn = ask(VISA, model=model)
-    assert Unused.objects.exists()
-    erasing.erase_session(session_id=turn.session_id)
-    assert not Unused.objects.exists()

@@ -13,8 +13,8 @@ from conversations import selectors
 from conversations.models import Turn
 from conversations.turns import running
 from review.models import ReviewItem
-from tests.conversations.test_choosing import SECRET, WIDE, again, asking, pick
 from tests.conversations.test_rating import HTMX, browser_with
+from tests.conversations.turns.test_choosing import SECRET, WIDE, again, asking, pick
 from tests.fixtures import Ask
 
 __all__ = ["asking"]  # a fixture

@@ -29,12 +29,6 @@ def test_it_shows_help_at_once_for_an_indirect_message(feelings: Feelings) -> No
     assert html.index("Please get help now") < html.index("Reading your question")
 
 
-def test_it_shows_none_for_an_ordinary_question(feelings: Feelings) -> None:
-    client = visitor()
-    send(client, "my baby's birth has to be registered")
-    assert "Please get help now" not in page(client.get("/"))
-
-
 def test_it_holds_the_reply_for_a_person_and_marks_the_sentence(
     feelings: Feelings, ask: Ask
 ) -> None:
@@ -48,14 +42,6 @@ def test_it_holds_the_reply_for_a_person_and_marks_the_sentence(
         ["policy.risk"],
         1,
     )
-
-
-def test_staff_see_what_found_it(feelings: Feelings, ask: Ask, admin_client: object) -> None:
-    ask(INDIRECT)
-    item = ReviewItem.objects.get()
-    html = page(admin_client.get(f"/review/{item.pk}/"))  # type: ignore[attr-defined]
-    assert "Self-harm or suicide" in html
-    assert "found by its meaning" in html
 
 
 def test_help_lines_stay_while_a_person_is_awaited(feelings: Feelings, ask: Ask) -> None:
@@ -124,12 +110,3 @@ def test_what_a_model_flags_later_shows_its_help_at_that_moment() -> None:
     flags.add(turn=turn, classified={"risk_flags": [flag], "disagreements": []})
     assert Turn.objects.get().state == "queued"  # nothing else has happened
     assert "112" in client.get(f"/api/v1/turns/{turn.pk}/").json()["contacts"][0]
-
-
-def test_it_shows_on_the_page_what_a_model_flagged(published: None) -> None:
-    client = visitor()
-    turn = send(client)
-    assert "Please get help now" not in page(client.get("/"))
-    flag = {"label": "violence", "spans": [{"start": 0, "end": 6}]}
-    flags.add(turn=turn, classified={"risk_flags": [flag], "disagreements": []})
-    assert "Please get help now" in page(client.get("/"))

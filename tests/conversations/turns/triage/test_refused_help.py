@@ -48,11 +48,6 @@ def test_no_help_stands_beside_other_refusals(published: None) -> None:
     assert lines("And the fee?") == ""
 
 
-def test_help_stands_beside_still_working(published: None) -> None:
-    services.receive(session="a", text=VISA, enqueue=False)
-    assert LINE in lines(DANGER)
-
-
 def test_meaning_is_looked_at_as_well(feelings: Feelings) -> None:
     services.receive(session="a", text=VISA, enqueue=False)
     assert LINE in lines(INDIRECT)
@@ -103,16 +98,6 @@ def test_the_form_page_shows_it_before_the_reason(published: None) -> None:
     assert "Please get help now" not in page(client.post("/ask/", {"text": "And the fee?"}))
 
 
-def test_the_form_page_shows_it_to_who_sends_too_much(
-    published: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_rates(monkeypatch, address="1/hour")
-    client = visitor()
-    send(client)
-    response = client.post("/ask/", {"text": DANGER})
-    assert (response.status_code, LINE in page(response)) == (429, True)
-
-
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 async def test_the_pages_socket_shows_it_and_takes_it_away(
@@ -140,17 +125,6 @@ def test_a_program_is_told_it(published: None, text: str, status: int) -> None:
     assert response.status_code == status
     assert LINE in response.json()["contacts"][0]
     assert "contacts" not in program.ask("x" * 2001).json()
-
-
-def test_a_program_is_told_it_over_the_limit(
-    published: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = Integrator()
-    set_rates(monkeypatch, turns="1/hour")
-    program.ask(VISA)
-    response = program.ask(DANGER)
-    assert response.status_code == 429
-    assert LINE in response.json()["contacts"][0]
 
 
 def test_a_program_is_told_it_although_it_uses_a_name_twice(published: None) -> None:

@@ -21,13 +21,6 @@ from tests.model_server import scripted_model
 CRISIS = f"{VISA}, if not I will kill myself"
 
 
-def test_it_shows_emergency_contacts_before_anything_has_run(published: None) -> None:
-    turn = services.receive(session="a", text=CRISIS, enqueue=False)[0]
-    view = selectors.turn_view(turn.pk)
-    assert view.pending
-    assert "112" in view.contacts[0].text
-
-
 def test_it_shows_them_on_the_page_without_javascript(published: None) -> None:
     client = visitor()
     send(client, CRISIS)
@@ -92,8 +85,3 @@ def test_it_audits_the_flag_and_not_the_words(published: None) -> None:
     event = AuditEvent.objects.get(chain=turn.session_id)
     assert json.loads(event.payload)["risk_flags"] == ["self_harm"]
     assert "kill" not in event.payload
-
-
-def test_it_leaves_plain_questions_alone(ask: Ask) -> None:
-    turn = ask(VISA)
-    assert (turn.state, turn.risks) == ("answered", [])

@@ -19,7 +19,6 @@ from ieim.audit.verify import verify
 from ieim.people.roles import Role
 from review.deciding import locking
 from review.models import CRISIS, SIGN, Action, ReviewItem
-from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import browser_with, page, send, visitor
 from tests.conversations.chat.tabs import run_newest, tab
 from tests.embedders import Feelings
@@ -81,13 +80,6 @@ async def test_an_open_page_shows_the_answer_beneath_help(
         assert HELP in shown.parts.get(f"turn-{turn.pk}-help", shown.parts["live"])
 
 
-def test_a_message_that_is_refused_has_its_help_lines(unsure: Feelings) -> None:
-    services.receive(session="s", text=VISA, enqueue=False)
-    with pytest.raises(refusing.Refused) as refused:
-        services.receive(session="s", text=WEAK, enqueue=False)
-    assert refused.value.contacts
-
-
 def test_a_person_sees_it_in_one_item_for_which_nothing_waits(unsure: Feelings, ask: Ask) -> None:
     turn = ask(WEAK)
     assert (turn.state, turn.risks[0]["source"]) == ("answered", "hint")
@@ -118,17 +110,6 @@ def test_a_person_sees_it_in_one_item_for_which_nothing_waits(unsure: Feelings, 
     turn.refresh_from_db()
     assert turn.state == "answered"
     assert turn.review_items.count() == 1
-
-
-def test_rest_tells_help_and_answer(unsure: Feelings) -> None:
-    client = Integrator()
-    told = client.ask(WEAK).json()
-    assert told["contacts"]
-    turn = Turn.objects.get()
-    running.run_turn(turn_id=turn.pk)
-    now = client.get(f"/api/v1/turns/{turn.pk}/").json()
-    assert (now["state"], now["contacts"]) == ("answered", told["contacts"])
-    assert now["reply"]["sources"]
 
 
 def test_the_record_keeps_how_sure_it_was_and_replay_asks_nobody(

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from celery import current_app
 from django.db import IntegrityError, transaction
 
 from conversations import selectors
@@ -16,7 +15,7 @@ from conversations.models import Replacement, Session, Turn
 from conversations.record.replay import replay
 from conversations.turns import erasing, running, services
 from conversations.turns.choosing import choose
-from conversations.turns.refusing import STILL_WORKING, Refused, TooMany
+from conversations.turns.refusing import TooMany
 from conversations.turns.services import NotAnswered, NothingToReplace, ask_again
 from ieim.audit.comparing import second_look
 from ieim.audit.models import AuditEvent
@@ -77,13 +76,6 @@ def test_a_message_that_names_its_service_goes_on_with_nothing(ask: Ask) -> None
     turn = ask("And what does it cost for a resident parking permit?", secret=SECRET)
     assert turn.reply.body["title"] == "Get a resident parking permit"
     assert "still_about" not in turn.reply.body
-
-
-def test_it_is_said_in_the_citizens_language(ask: Ask) -> None:
-    ask("Bonjour, je veux prolonger mon visa de touriste, s’il vous plaît", secret=SECRET)
-    turn = ask("Et combien est-ce que cela coûte, s’il vous plaît ?", secret=SECRET)
-    assert turn.language == "fr"
-    assert turn.reply.body["still_about"] == turn.reply.body["title"] != NAME
 
 
 def test_what_the_citizen_has_just_chosen_is_not_still_about(ask: Ask) -> None:
@@ -173,24 +165,6 @@ def test_taps_at_once_are_one(
     assert sorted(is_new for _, is_new in told) == [False, False, True]
     assert len({pk for pk, _ in told}) == 1
     assert holds(turn)
-
-
-def test_it_is_queued_as_any_message(
-    talk: Turn, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent: list[str] = []
-    monkeypatch.setattr(current_app, "send_task", lambda name, args, **_: sent.append(args[0]))
-    with django_capture_on_commit_callbacks(execute=True):
-        new, _ = ask_again(session_id=talk.session_id, turn_id=talk.pk)
-    assert sent == [str(new.pk)]
-
-
-def test_it_waits_for_the_question_that_is_being_worked_on(talk: Turn) -> None:
-    services.receive(session=SECRET, text=VISA, enqueue=False)
-    with pytest.raises(Refused) as refused:
-        again(talk)
-    assert refused.value.message == STILL_WORKING
-    assert not Replacement.objects.exists()
 
 
 def test_it_counts_as_a_message(talk: Turn, monkeypatch: pytest.MonkeyPatch) -> None:

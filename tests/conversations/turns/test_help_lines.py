@@ -7,9 +7,7 @@ from django.utils import translation
 
 from conversations import selectors
 from conversations.models import Turn
-from conversations.turns import services
 from conversations.turns.help_lines import contacts
-from conversations.turns.refusing import Refused
 from ieim.knowledge import selectors as knowledge
 from ieim.people.roles import Role
 from ieim.pipeline.message import language
@@ -46,21 +44,6 @@ def test_the_page_has_them_in_their_language(text: str) -> None:
     assert 'lang="tr" dir="auto">Yalnız değilsiniz.' in html
     assert html.count(HELP) == 1
     assert selectors.turn_view(turn.pk).contact_texts == [TURKISH]
-
-
-@pytest.mark.usefixtures("turkish")
-def test_they_stay_while_a_person_is_awaited(ask: Ask) -> None:
-    ask(DANGER, secret="s")
-    later = ask("Hello?", secret="s")
-    assert (later.state, selectors.turn_view(later.pk).contact_texts) == ("needs_review", [TURKISH])
-
-
-@pytest.mark.usefixtures("turkish")
-def test_a_message_that_is_refused_has_them_too() -> None:
-    services.receive(session="s", text="Pasaport", enqueue=False)
-    with pytest.raises(Refused) as refused:
-        services.receive(session="s", text=DANGER, enqueue=False)
-    assert TURKISH in [each.text for each in refused.value.contacts]
 
 
 def test_without_them_those_of_the_knowledge_show(ask: Ask) -> None:

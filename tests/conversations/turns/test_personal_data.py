@@ -22,7 +22,7 @@ from ieim.pipeline.message.screen import MAX_CHARS
 from tests.audit.owner import triggers_lifted
 from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import browser_with, page
-from tests.conversations.personal.ways import SECRET, WAYS, Way
+from tests.conversations.turns.ways import SECRET, WAYS, Way
 from tests.fixtures import VISA, Ask
 
 CARD = "4111 1111 1111 1111"
@@ -160,16 +160,6 @@ def test_a_program_is_told_where_they_stand(published: None) -> None:
     ]
     assert problem["mark"] == "[number removed]"
     assert CARD not in response.content.decode()
-
-
-def test_it_says_where_they_stand_and_not_what_they_are(published: None) -> None:
-    with pytest.raises(refusing.NotChosen) as error:
-        services.receive(session=SECRET, text=TEXT, enqueue=False)
-    assert error.value.details() == {
-        "found": [{"kind": "card", "start": TEXT.index(CARD), "end": TEXT.index(" today")}],
-        "mark": "[number removed]",
-    }
-    assert CARD not in str(error.value)
 
 
 @pytest.mark.parametrize("choice", ["send", "remove"])

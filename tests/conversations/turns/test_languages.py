@@ -79,11 +79,6 @@ def test_it_answers_an_english_question_as_ever(ask: Ask) -> None:
     assert "language" not in turn.reply.body
 
 
-def test_it_holds_a_language_that_nothing_is_in(ask: Ask) -> None:
-    turn = ask(bilingual.PLOT_IN_POLISH)
-    assert (turn.language, turn.state) == ("pl", "needs_review")
-
-
 def test_it_holds_the_reply_to_a_language_that_nothing_is_in(ask: Ask) -> None:
     text = f"{bilingual.PLOT_IN_POLISH} Dziękuję bardzo! Rent an allotment: garden plot allotment."
     turn = ask(text)
@@ -96,22 +91,12 @@ def test_it_holds_the_reply_to_a_language_that_nothing_is_in(ask: Ask) -> None:
     assert "title" in waiting.original
 
 
-def test_it_holds_no_language_of_the_release(ask: Ask) -> None:
-    assert answers.policy_findings(ask(bilingual.PLOT)) == []
-
-
 def test_it_goes_on_in_the_language_of_the_talk(ask: Ask) -> None:
     ask(bilingual.PLOT, secret="a")
     for text in ("prix ?", "ok"):
         assert ask(text, secret="a").language == "fr"
     assert ask("prix ?", secret="b").language == ""
     assert ask("ok", secret="c").language == "en"
-
-
-def test_it_changes_the_language_with_the_citizen(ask: Ask) -> None:
-    ask(bilingual.PLOT, secret="a")
-    turn = ask(bilingual.PLOT_IN_ENGLISH, secret="a")
-    assert reply_of(turn).title == "Rent an allotment"
 
 
 @pytest.mark.parametrize("text", [bilingual.PLOT, bilingual.KAYAK, bilingual.PLOT_IN_ENGLISH])

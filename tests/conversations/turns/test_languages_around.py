@@ -104,8 +104,3 @@ def test_a_waiting_question_is_explained_in_french(ask: Ask, secret: str) -> Non
     before = selectors.turn_view(turn.pk)
     said = announcement((), (before,))
     assert said == f"Question 1 : {words('fr').announced['awaiting_model']}"
-
-
-def test_an_english_question_is_explained_in_english(ask: Ask, secret: str) -> None:
-    turn = ask(bilingual.PLOT_IN_ENGLISH, secret=secret)
-    assert selectors.turn_view(turn.pk).words is words("en")
