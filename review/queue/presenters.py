@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -59,36 +60,24 @@ LISTED: Mapping[str, str] = {
 """The list that an item of a state is in, whoever has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """One list; ``count`` and ``crisis`` are empty where there is nothing to count."""
-
-    words: str
-    count: str
-    number: int
-    crisis: str
-    query: str
-    current: bool
-
-
 def tabs(
     filters: Filters, counts: Mapping[str, Count], *, by_reference: bool = False
-) -> tuple[Tab, ...]:
-    """Return the lists with their numbers, the filters kept.
+) -> list[dict[str, Any]]:
+    """Return the lists with their numbers (empty for nothing to count), the filters kept.
 
     A conversation that was found ``by_reference`` is in none of them.
     """
-    return tuple(
-        Tab(
-            words=gettext(name),
-            count=_capped(counts[tab].items) if tab in counts else "",
-            number=counts[tab].items if tab in counts else 0,
-            crisis=in_crisis(len(counts[tab].crises)) if tab in counts else "",
-            query=filters.but(tab=tab, q="") if by_reference else filters.but(tab=tab),
-            current=tab == filters.tab and not by_reference,
-        )
+    return [
+        {
+            "words": gettext(name),
+            "count": _capped(counts[tab].items) if tab in counts else "",
+            "number": counts[tab].items if tab in counts else 0,
+            "crisis": in_crisis(len(counts[tab].crises)) if tab in counts else "",
+            "query": filters.but(tab=tab, q="") if by_reference else filters.but(tab=tab),
+            "current": tab == filters.tab and not by_reference,
+        }
         for tab, name in TABS.items()
-    )
+    ]
 
 
 def in_crisis(number: int) -> str:
@@ -181,31 +170,6 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueRow:
-    """One item of a list; ``agencies`` is empty until they are known.
-
-    In a ``crisis`` the ``reason`` names the danger, and ``flags`` the others; with ``sign`` it is
-    only a sign of one, for which nothing waits. ``listed`` is the
-    name of the item's list where rows of several stand together.
-    """
-
-    id: UUID
-    reason: str
-    stage: str
-    excerpt: str
-    agencies: str
-    urgency: str
-    flags: tuple[str, ...]
-    language: str
-    reference: str
-    crisis: bool
-    sign: bool
-    state: str
-    live: Live
-    listed: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Choice:
     """One option of a filter."""
 
@@ -214,34 +178,33 @@ class Choice:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
-    """One filter with its options."""
+def queue_row(
+    item: ReviewItem, user: User, release: Release | None, now: datetime
+) -> dict[str, Any]:
+    """Return an item of :func:`review.queue.selectors.page` as a row for ``user``.
 
-    name: str
-    label: str
-    choices: tuple[Choice, ...]
-
-
-def queue_row(item: ReviewItem, user: User, release: Release | None, now: datetime) -> QueueRow:
-    """Return an item of :func:`review.queue.selectors.page` as a row for ``user``."""
+    In a ``crisis`` the ``reason`` names the danger, and ``flags`` the others; with ``sign`` it is
+    only a sign of one, for which nothing waits.
+    """
     flags = [flag.code for flag in item.flags.all()]
     dangers = [code for code in flags if is_crisis(item) and _escalates(release, code)]
-    return QueueRow(
-        id=item.pk,
-        reason=_flags(release, dangers) or finding_texts.first_sentence(item.reasons),
-        stage=stage_label(item.stage),
-        excerpt=Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
-        agencies=finding_texts.agency_names(item, release),
-        urgency=_label(release, "urgencies", item.urgency),
-        flags=tuple(_label(release, "risk_flags", c) for c in flags if c not in dangers),
-        language=language_name(item.language),
-        reference=item.turn.session.reference,
-        crisis=is_crisis(item),
-        sign=of_sign(item),
-        state=item.state,
-        live=live(item, item.pk, user, now),
-    )
+    names = {code: _label(release, "risk_flags", code) for code in flags}
+    danger = ", ".join(names[code] for code in dangers)
+    return {
+        "id": item.pk,
+        "reason": danger or finding_texts.first_sentence(item.reasons),
+        "stage": stage_label(item.stage),
+        "excerpt": Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
+        "agencies": finding_texts.agency_names(item, release),
+        "urgency": _label(release, "urgencies", item.urgency),
+        "flags": [name for code, name in names.items() if code not in dangers],
+        "language": language_name(item.language),
+        "reference": item.turn.session.reference,
+        "crisis": is_crisis(item),
+        "sign": of_sign(item),
+        "state": item.state,
+        "live": live(item, item.pk, user, now),
+    }
 
 
 def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
@@ -249,23 +212,19 @@ def live(item: ReviewItem | None, pk: UUID, user: User, now: datetime) -> Live:
     if item is None:
         return Live(pk, gettext("Not here any more"), False, None, "", False)
     if item.decided_at is not None:
-        return Live(
-            pk, gettext("Decided"), False, item.decided_at, _ago(item.decided_at, now), False
-        )
-    overdue = item.due_at < now
+        decided = item.decided_at
+        return Live(pk, gettext("Decided"), False, decided, _ago(decided, now), False)
     free = not selectors.is_held(item, now)
     mine = not free and item.claimed_by_id == user.pk
-    holder = _holder(item, mine=mine, free=free)
-    return Live(pk, holder, free, item.due_at, _due(item.due_at, now), overdue, mine)
-
-
-def _holder(item: ReviewItem, *, mine: bool, free: bool) -> str:
     if free:
         waits = item.state == ReviewState.SECOND_OPINION.value
-        return gettext("Waits for a second person") if waits else gettext("Free")
-    if mine:
-        return gettext("Yours")
-    return gettext("Claimed by {name}").format(name=selectors.name_of(item.claimed_by))
+        holder = gettext("Waits for a second person") if waits else gettext("Free")
+    elif mine:
+        holder = gettext("Yours")
+    else:
+        holder = gettext("Claimed by {name}").format(name=selectors.name_of(item.claimed_by))
+    due = item.due_at
+    return Live(pk, holder, free, due, _due(due, now), due < now, mine)
 
 
 def problem(error: Exception) -> str:
@@ -286,7 +245,7 @@ def language_name(code: str) -> str:
 
 def selects(
     filters: Filters, release: Release | None, scope: frozenset[str] | None
-) -> tuple[Select, ...]:
+) -> list[dict[str, Any]]:
     """Return the filters with what can be chosen; a value that is set can always be chosen."""
     agencies = release.agencies.values() if release else ()
     labels = release.labels if release else {}
@@ -304,15 +263,10 @@ def selects(
         "language": (gettext("Language"), {c: language_name(c) for c in [*supported, *others]}),
         "age": (gettext("Waiting for"), {age: gettext(said) for age, said in AGES.items()}),
     }
-    return tuple(
-        Select(name, label, tuple(_choices(getattr(filters, name), known)))
+    return [
+        {"name": name, "label": label, "choices": list(_choices(getattr(filters, name), known))}
         for name, (label, known) in options.items()
-    )
-
-
-def views(saved: Iterable[SavedView], filters: Filters) -> tuple[Choice, ...]:
-    """Return a user's saved views; the one that the address shows is chosen."""
-    return tuple(Choice(v.query, v.name, v.query == filters.query) for v in saved)
+    ]
 
 
 def _choices(chosen: str, known: Mapping[str, str]) -> Iterator[Choice]:
@@ -370,69 +324,16 @@ def _escalates(release: Release | None, code: str) -> bool:
     return label is not None and label.escalates
 
 
-def _flags(release: Release | None, codes: Iterable[str]) -> str:
-    return ", ".join(_label(release, "risk_flags", code) for code in codes)
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """What is new on an open page: ``count`` items that it does not show, and its rows as they are.
-
-    ``crises`` is how many open items in crisis it does not show, whatever its list and filters,
-    ``missing`` the query string of the page that begins with the first of them, and ``title`` the
-    page's title. ``address`` asks for the next news, ``reload`` shows the new items.
-    ``digest`` is of all that can change.
-    """
-
-    count: int
-    crises: int
-    missing: str
-    title: str
-    rows: tuple[Live, ...]
-    digest: str
-    address: str
-    reload: str
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Rows under a heading of their own."""
-
-    crisis: bool
-    rows: tuple[QueueRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueuePage:
-    """All that the page shows; ``colleagues`` is empty for whom may not assign.
-
-    ``groups`` are the rows, those in crisis apart and first. ``found`` says where the conversation
-    stands whose reference was searched for, empty where none was; ``recorded`` is where an
-    auditor reads what was recorded of it. ``item_query`` is what an item's address says of the
-    list that led to it. ``no_agency`` says that no agency is set for whoever reads this.
-    """
-
-    filters: Filters
-    no_agency: bool
-    groups: tuple[Group, ...]
-    found: str
-    recorded: str
-    item_query: str
-    previous: str
-    next: str
-    tabs: tuple[Tab, ...]
-    selects: tuple[Select, ...]
-    views: tuple[Choice, ...]
-    colleagues: tuple[Choice, ...]
-    may_decide: bool
-    nothing: str
-    news: News
-
-
-def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: datetime) -> QueuePage:
+def queue_page(
+    user: User, filters: Filters, params: Mapping[str, str], now: datetime
+) -> dict[str, Any]:
     """Return a page of a list; ``params`` may say ``after`` or ``before`` which place.
 
-    A constant number of queries. Raises :class:`review.queue.selectors.UnknownPage`.
+    ``groups`` are the rows, those in crisis apart and first. ``found`` says where the conversation
+    stands whose reference was searched for, ``recorded`` where an auditor reads what was recorded
+    of it. ``item_query`` is what an item's address says of the list that led to it;
+    ``colleagues`` is empty for whom may not assign. A constant number of queries. Raises
+    :class:`review.queue.selectors.UnknownPage`.
     """
     listed = selectors.listing(user, filters, now)
     after, before = params.get("after", ""), params.get("before", "")
@@ -440,35 +341,37 @@ def queue_page(user: User, filters: Filters, params: Mapping[str, str], now: dat
     release = knowledge.current_release()
     counts = selectors.counts(user, now)
     found = selectors.conversation(user, listed.session) if listed.session else None
-    rows = tuple(queue_row(item, user, release, now) for item in page.items)
+    rows = [queue_row(item, user, release, now) for item in page.items]
     if found:
-        rows = tuple(replace(row, listed=gettext(TABS[LISTED[row.state]])) for row in rows)
+        rows = [{**row, "listed": gettext(TABS[LISTED[row["state"]]])} for row in rows]
     scope = agencies_of(user)
-    return QueuePage(
-        filters=filters,
-        no_agency=scope is not None and not scope,
-        groups=_groups(rows, apart=not listed.done and found is None),
-        found=conversation_sentence(found) if found else "",
-        recorded=recorded(user, found) if found else "",
-        item_query=f"?{query}" if (query := lists.carrying(filters)) else "",
-        previous=_address(filters, before=page.previous),
-        next=_address(filters, after=page.next),
-        tabs=tabs(filters, counts, by_reference=found is not None),
-        selects=selects(filters, release, scope),
-        views=views(SavedView.objects.filter(owner_id=user.pk), filters),
-        colleagues=_colleagues(user) if user.has_perm(locking.SUPERVISE) else (),
-        may_decide=user.has_perm(locking.DECIDE),
-        nothing=nothing(filters, found),
+    carried = lists.carrying(filters)
+    saved = SavedView.objects.filter(owner_id=user.pk)
+    return {
+        "filters": filters,
+        "no_agency": scope is not None and not scope,
+        "groups": _groups(rows, apart=not listed.done and found is None),
+        "found": conversation_sentence(found) if found else "",
+        "recorded": recorded(user, found) if found else "",
+        "item_query": f"?{carried}" if carried else "",
+        "previous": _address(filters, before=page.previous),
+        "next": _address(filters, after=page.next),
+        "tabs": tabs(filters, counts, by_reference=found is not None),
+        "selects": selects(filters, release, scope),
+        "views": [Choice(view.query, view.name, view.query == filters.query) for view in saved],
+        "colleagues": _colleagues(user) if user.has_perm(locking.SUPERVISE) else (),
+        "may_decide": user.has_perm(locking.DECIDE),
+        "nothing": nothing(filters, found),
         # New items before the first one show on an earlier page, where there is one.
-        news=_news(
+        "news": _news(
             filters,
             0,
-            [row.live for row in rows],
-            _crises(counts, filters, listed, [row.id for row in rows]),
+            [row["live"] for row in rows],
+            _crises(counts, filters, listed, [row["id"] for row in rows]),
             start=page.previous,
             until=page.next,
         ),
-    )
+    }
 
 
 def news(
@@ -477,7 +380,7 @@ def news(
     params: Mapping[str, str],
     shown: Sequence[UUID],
     now: datetime,
-) -> News:
+) -> dict[str, Any]:
     """Return what has changed on a page that shows ``shown`` between ``start`` and ``until``."""
     listed = selectors.listing(user, filters, now)
     start, until = params.get("start", ""), params.get("until", "")
@@ -490,10 +393,10 @@ def news(
     return _news(filters, count, rows, crises, start=start, until=until)
 
 
-def _groups(rows: tuple[QueueRow, ...], *, apart: bool) -> tuple[Group, ...]:
-    crises = tuple(row for row in rows if apart and row.crisis)
-    groups = (Group(True, crises), Group(False, rows[len(crises) :]))
-    return tuple(group for group in groups if group.rows)
+def _groups(rows: list[dict[str, Any]], *, apart: bool) -> list[dict[str, Any]]:
+    crises = [row for row in rows if apart and row["crisis"]]
+    groups = ({"crisis": True, "rows": crises}, {"crisis": False, "rows": rows[len(crises) :]})
+    return [group for group in groups if group["rows"]]
 
 
 def _crises(
@@ -513,22 +416,33 @@ def _crises(
 def _news(
     filters: Filters,
     count: int,
-    rows: Iterable[Live],
+    rows: Sequence[Live],
     crises: tuple[int, str, str],
     *,
     start: str,
     until: str,
-) -> News:
-    live = tuple(rows)
-    digest = hashlib.sha256(repr((count, *crises, live)).encode()).hexdigest()[:16]
-    values = {
-        "start": start,
-        "until": until,
-        "shown": ",".join(row.id.hex for row in live),
-        "known": digest,
-    }
+) -> dict[str, Any]:
+    """Return what is new on an open page: ``count`` items that it does not show, and its rows.
+
+    ``crises`` is how many open items in crisis it does not show, whatever its list and filters,
+    ``missing`` the query string of the page that begins with the first of them. ``address`` asks
+    for the next news, ``reload`` shows the new items. ``digest`` is of all that can change.
+    """
+    digest = hashlib.sha256(repr((count, *crises, tuple(rows))).encode()).hexdigest()[:16]
+    shown = ",".join(row.id.hex for row in rows)
+    values = {"start": start, "until": until, "shown": shown, "known": digest}
     address = "&".join(part for part in (filters.query, urlencode(values, safe=",")) if part)
-    return News(count, *crises, live, digest, address, filters.query)
+    hidden, missing, page_title = crises
+    return {
+        "count": count,
+        "crises": hidden,
+        "missing": missing,
+        "title": page_title,
+        "rows": rows,
+        "digest": digest,
+        "address": address,
+        "reload": filters.query,
+    }
 
 
 def _address(filters: Filters, **place: str) -> str:

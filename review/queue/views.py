@@ -64,7 +64,7 @@ def changes(request: HttpRequest) -> HttpResponse:
         return HttpResponse(
             gettext("This is no page of the queue."), status=400, content_type="text/plain"
         )
-    if found.digest == params.get("known"):
+    if found["digest"] == params.get("known"):
         return HttpResponse(status=204)
     return render(request, "review/queue/changes.html", {"news": found})
 
