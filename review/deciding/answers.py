@@ -19,10 +19,9 @@ from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import policy, results
 from ieim.pipeline.canonical import dumps
-from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate import gate, strict_json
-from ieim.pipeline.gate.gate import Evidence, EvidenceDict, Judgement
+from ieim.pipeline.gate.gate import EvidenceDict, Judgement
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.results import Result
@@ -215,20 +214,18 @@ def approving(stage: Stage) -> Answer:
         raise Refused(gettext("The model’s answer cannot be read. Correct it, or ask again."))
     contract = contracts.load(stage.contract)
     context = context_for(stage.turn, stage.contract, attempt=attempt, as_seen=True)
-    located: list[Evidence] = []
-    found = _not_waivable(contract, output, context, located)
+    checked = gate.Checked(contract, output, context, [])
+    found = _not_waivable(checked)
     if found:
         raise Refused(gettext("The answer has other faults behind what you may approve."), found)
     output = gate.with_two_decimals(output)
-    judgement = Judgement((), tuple(located), output, contract.stage.state_slice(output))
+    judgement = Judgement((), tuple(checked.located), output, contract.stage.state_slice(output))
     return _answer(stage.contract, judgement, context, stage.turn)
 
 
-def _not_waivable(
-    contract: Contract, output: Output, context: Context, located: list[Evidence]
-) -> list[Finding]:
+def _not_waivable(checked: gate.Checked) -> list[Finding]:
     for step in gate.STEPS:
-        found = [f for f in step(contract, output, context, located) if not f.waivable]
+        found = [f for f in step(checked) if not f.waivable]
         if found:
             return found
     return []

@@ -8,10 +8,10 @@ can say, knows no model and keeps no state.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from itertools import islice
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict, cast
 
 from jsonschema import Draft202012Validator, ValidationError
 
@@ -22,7 +22,7 @@ from ieim.pipeline.evidence import Span, Taken
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.ports import ModelAnswer
-from ieim.pipeline.stages.base import Claim, Context, Output, Score
+from ieim.pipeline.stages.base import Claim, Context, Output
 
 MAX_BYTES = 256 * 1024
 MAX_FINDINGS = 100
@@ -30,8 +30,6 @@ MAX_FINDINGS = 100
 
 MINIMUM_SCORE = Decimal("0.50")
 SCORE_FIELDS = frozenset({"score", "confidence"})
-
-
 SOURCE = "user_prompt"
 
 
@@ -60,15 +58,7 @@ class Evidence:
 
     def as_dict(self) -> EvidenceDict:
         """Return the span in its published JSON form."""
-        return {
-            "path": self.path,
-            "source": SOURCE,
-            "start": self.start,
-            "end": self.end,
-            "quote": self.quote,
-            "snippet_sha256": self.snippet_sha256,
-            "occurrences": self.occurrences,
-        }
+        return cast(EvidenceDict, {"source": SOURCE, **asdict(self)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +84,15 @@ class Judgement:
         return not self.findings
 
 
+class Checked(NamedTuple):
+    """An answer that a step checks. The evidence step adds to ``located`` the quotes that stand."""
+
+    contract: Contract
+    output: Output
+    context: Context
+    located: list[Evidence]
+
+
 def judge(contract: Contract, answer: ModelAnswer, context: Context) -> Judgement:
     """Judge one answer of a model against its contract."""
     findings = _model(answer)
@@ -102,13 +101,13 @@ def judge(contract: Contract, answer: ModelAnswer, context: Context) -> Judgemen
     output, findings = strict_json.parse(answer.raw)
     if output is None:
         return Judgement(_capped(findings), (), None, None)
-    located: list[Evidence] = []
+    checked = Checked(contract, output, context, [])
     for step in STEPS:
-        found = _capped(step(contract, output, context, located))
+        found = _capped(step(checked))
         if found:
-            return Judgement(found, tuple(located), output, None)
+            return Judgement(found, tuple(checked.located), output, None)
     output = with_two_decimals(output)
-    return Judgement((), tuple(located), output, contract.stage.state_slice(output))
+    return Judgement((), tuple(checked.located), output, contract.stage.state_slice(output))
 
 
 def with_two_decimals(value: Any) -> Any:
@@ -130,27 +129,21 @@ def _capped(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _model(answer: ModelAnswer) -> list[Finding]:
-    found = []
-    if answer.refusal or answer.finish_reason == "content_filter":
-        found.append(
-            Finding(Code.MODEL_REFUSAL, "", "The model refused, or its content filter stopped it.")
-        )
-    if answer.finish_reason == "length":
-        found.append(
-            Finding(Code.MODEL_TRUNCATED, "", "The answer was cut off at the length limit.")
-        )
+    raw = answer.raw
     # Characters first: a bound on the bytes without encoding 10 MB.
-    if len(answer.raw) > MAX_BYTES or len(answer.raw.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        found.append(
-            Finding(Code.MODEL_TOO_LARGE, "", f"The answer is larger than {MAX_BYTES} bytes.")
-        )
-    return found
+    large = len(raw) > MAX_BYTES or len(raw.encode("utf-8", "surrogatepass")) > MAX_BYTES
+    refused = bool(answer.refusal) or answer.finish_reason == "content_filter"
+    cut = answer.finish_reason == "length"
+    faults = (
+        (refused, Code.MODEL_REFUSAL, "The model refused, or its content filter stopped it."),
+        (cut, Code.MODEL_TRUNCATED, "The answer was cut off at the length limit."),
+        (large, Code.MODEL_TOO_LARGE, f"The answer is larger than {MAX_BYTES} bytes."),
+    )
+    return [Finding(code, "", message) for fails, code, message in faults if fails]
 
 
-def _schema(
-    contract: Contract, output: Output, _context: Context, _located: list[Evidence]
-) -> Iterable[Finding]:
-    return schema_findings(contract.validator, output, limit=MAX_FINDINGS)
+def _schema(checked: Checked) -> Iterable[Finding]:
+    return schema_findings(checked.contract.validator, checked.output, limit=MAX_FINDINGS)
 
 
 def schema_findings(
@@ -195,55 +188,41 @@ def _of_error(error: ValidationError) -> Iterable[Finding]:
     yield Finding(Code.SCHEMA, pointer(*path), f"The value {phrase}.")
 
 
-def _session(
-    contract: Contract, output: Output, context: Context, _located: list[Evidence]
-) -> Iterable[Finding]:
-    if not contract.stage.has_session:
+def _session(checked: Checked) -> Iterable[Finding]:
+    output, context = checked.output, checked.context
+    if not checked.contract.stage.has_session:
         for name in ("session_id", "response_id"):
             if name in output:
                 yield Finding(Code.SESSION_MISMATCH, f"/{name}", f"This contract has no {name}.")
         return
     if output["session_id"] != context.cached("session_id"):
-        yield Finding(
-            Code.SESSION_MISMATCH, "/session_id", "The session_id is not that of this session."
-        )
+        message = "The session_id is not that of this session."
+        yield Finding(Code.SESSION_MISMATCH, "/session_id", message)
     if output["response_id"] in context.used_response_ids:
-        yield Finding(
-            Code.RESPONSE_REUSED,
-            "/response_id",
-            "This response_id was used before in the session.",
-        )
+        message = "This response_id was used before in the session."
+        yield Finding(Code.RESPONSE_REUSED, "/response_id", message)
 
 
-def _labels(
-    contract: Contract, output: Output, context: Context, _located: list[Evidence]
-) -> Iterable[Finding]:
-    return contract.stage.labels(output, context)
+def _labels(checked: Checked) -> Iterable[Finding]:
+    return checked.contract.stage.labels(checked.output, checked.context)
 
 
-def _knowledge(
-    contract: Contract, output: Output, context: Context, _located: list[Evidence]
-) -> Iterable[Finding]:
+def _knowledge(checked: Checked) -> Iterable[Finding]:
     # Judged first and alone: on the wrong branch there is nothing to compare with.
-    if not contract.stage.branch(context):
-        yield Finding(Code.ROUTE_BRANCH, "", "The session's state does not lead to this stage.")
-        return
-    yield from contract.stage.knowledge(output, context)
+    if not checked.contract.stage.branch(checked.context):
+        message = "The session's state does not lead to this stage."
+        return [Finding(Code.ROUTE_BRANCH, "", message)]
+    return checked.contract.stage.knowledge(checked.output, checked.context)
 
 
-def _scores(
-    contract: Contract, output: Output, _context: Context, _located: list[Evidence]
-) -> Iterable[Finding]:
-    for score in contract.stage.scores(output):
-        yield from _check_score(score)
-
-
-def _check_score(score: Score) -> Iterable[Finding]:
-    value = Decimal(score.value)
-    if not has_two_decimals(value):
-        yield Finding(Code.SCORE_PRECISION, score.path, "A score has at most two decimal places.")
-    if score.minimum and value < MINIMUM_SCORE:
-        yield Finding(Code.SCORE_MINIMUM, score.path, f"The score is below {MINIMUM_SCORE}.")
+def _scores(checked: Checked) -> Iterable[Finding]:
+    for score in checked.contract.stage.scores(checked.output):
+        value = Decimal(score.value)
+        if not has_two_decimals(value):
+            message = "A score has at most two decimal places."
+            yield Finding(Code.SCORE_PRECISION, score.path, message)
+        if score.minimum and value < MINIMUM_SCORE:
+            yield Finding(Code.SCORE_MINIMUM, score.path, f"The score is below {MINIMUM_SCORE}.")
 
 
 def has_two_decimals(value: Decimal) -> bool:
@@ -255,33 +234,10 @@ def has_two_decimals(value: Decimal) -> bool:
     return not digits.strip("0") or int(parts.exponent) + zeros >= -2
 
 
-def _semantics(
-    contract: Contract, output: Output, context: Context, _located: list[Evidence]
-) -> Iterable[Finding]:
-    yield from contract.stage.semantics(output, context)
-    legal = contract.stage.legal_next(output, context)
-    if legal is not None and output["nextStep"] != legal:
-        yield Finding(Code.ROUTE_NEXT_STEP, "/nextStep", f"The next step can only be {legal}.")
-
-
-def _telemetry(
-    contract: Contract, output: Output, context: Context, _located: list[Evidence]
-) -> Iterable[Finding]:
-    if context.attempt > 1 and "telemetry" in contract.schema["properties"]:
-        notes = output["telemetry"]["notes"]
-        if not notes or not notes.strip():
-            yield Finding(
-                Code.TELEMETRY_MISSING,
-                "/telemetry/notes",
-                "A second attempt has to say what it fixed.",
-            )
-
-
-def _evidence(
-    contract: Contract, output: Output, context: Context, located: list[Evidence]
-) -> Iterable[Finding]:
-    for claim, spans in placed(contract.stage.claims(output), context.seen):
-        yield from _check_claim(claim, spans, context, located)
+def _evidence(checked: Checked) -> Iterable[Finding]:
+    claims = checked.contract.stage.claims(checked.output)
+    for claim, spans in placed(claims, checked.context.seen):
+        yield from _check_claim(claim, spans, checked.context, checked.located)
 
 
 def placed(claims: Iterable[Claim], text: str) -> Iterator[tuple[Claim, list[Span | None]]]:
@@ -294,10 +250,8 @@ def placed(claims: Iterable[Claim], text: str) -> Iterator[tuple[Claim, list[Spa
     """
     facts: Taken = {}
     for claim in claims:
-        yield (
-            claim,
-            evidence.locate_each(text, claim.snippets, None if claim.value is None else facts),
-        )
+        taken = None if claim.value is None else facts
+        yield claim, evidence.locate_each(text, claim.snippets, taken)
 
 
 def _check_claim(
@@ -309,30 +263,22 @@ def _check_claim(
         yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
     standing = []
     for i, span in enumerate(spans):
-        quote = claim.snippets[i]
+        quote, path = claim.snippets[i], f"{base}/{i}"
         if evidence.is_trivial(quote):
-            yield Finding(
-                Code.EVIDENCE_TRIVIAL, f"{base}/{i}", "The quote is only filler words or marks."
-            )
+            message = "The quote is only filler words or marks."
+            yield Finding(Code.EVIDENCE_TRIVIAL, path, message)
         elif span is None:
-            yield Finding(
-                Code.EVIDENCE_NOT_FOUND,
-                f"{base}/{i}",
-                "The quote does not stand in the citizen's text.",
-            )
+            message = "The quote does not stand in the citizen's text."
+            yield Finding(Code.EVIDENCE_NOT_FOUND, path, message)
         else:
             standing.append(text[span.start : span.end])
             start, end = context.original(span.start, span.end)
-            digest = evidence.snippet_sha256(
-                context.user_prompt, Span(start, end, span.occurrences)
-            )
-            located.append(Evidence(f"{base}/{i}", start, end, quote, digest, span.occurrences))
+            sent = Span(start, end, span.occurrences)
+            digest = evidence.snippet_sha256(context.user_prompt, sent)
+            located.append(Evidence(path, start, end, quote, digest, span.occurrences))
     if claim.value is not None and not _value_stands(claim, claim.value, text, standing):
-        yield Finding(
-            Code.EVIDENCE_NOT_FOUND,
-            claim.value_path,
-            "The value does not stand in the quotes from the citizen's text.",
-        )
+        message = "The value does not stand in the quotes from the citizen's text."
+        yield Finding(Code.EVIDENCE_NOT_FOUND, claim.value_path, message)
 
 
 def _value_stands(claim: Claim, value: str, text: str, standing: Iterable[str]) -> bool:
@@ -346,7 +292,23 @@ def _value_stands(claim: Claim, value: str, text: str, standing: Iterable[str]) 
     return stands_in(text) and (not claim.snippets or any(map(stands_in, claim.snippets)))
 
 
-Step = Callable[[Contract, Output, Context, list[Evidence]], Iterable[Finding]]
+def _semantics(checked: Checked) -> Iterable[Finding]:
+    stage, output, context = checked.contract.stage, checked.output, checked.context
+    yield from stage.semantics(output, context)
+    legal = stage.legal_next(output, context)
+    if legal is not None and output["nextStep"] != legal:
+        yield Finding(Code.ROUTE_NEXT_STEP, "/nextStep", f"The next step can only be {legal}.")
+
+
+def _telemetry(checked: Checked) -> Iterable[Finding]:
+    if checked.context.attempt > 1 and "telemetry" in checked.contract.schema["properties"]:
+        notes = checked.output["telemetry"]["notes"]
+        if not notes or not notes.strip():
+            message = "A second attempt has to say what it fixed."
+            yield Finding(Code.TELEMETRY_MISSING, "/telemetry/notes", message)
+
+
+Step = Callable[[Checked], Iterable[Finding]]
 
 STEPS: tuple[Step, ...] = (
     _schema,
