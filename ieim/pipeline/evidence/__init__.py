@@ -1,4 +1,4 @@
-"""Evidence: where a quote stands in the citizen's own text, or that it does not (DESIGN §5).
+"""Evidence: where a quote stands in the citizen's own text, or that it does not.
 
 Offsets are Unicode code points, half-open, into the text as it was sent. An exact slice is taken
 first, then one that is equal after folding; both must begin and end at whole words and numbers.
@@ -12,6 +12,9 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
 
 from ieim.pipeline.evidence.edges import may_begin, may_end, whole
 from ieim.pipeline.evidence.folding import Folded, fold, fold_cached, fold_quote
@@ -43,35 +46,13 @@ _MASK = re.compile(
     rf"|\[(?:{_PLACEHOLDER})\]|<(?:{_PLACEHOLDER})>|\{{(?:{_PLACEHOLDER})\}}"
 )
 
-# Filler, one list a language: a quote is filler when one language makes all of it so. Left out are
-# negations (they are content) and words that mean something in another of these languages: son,
-# car, war, man, hat, due, us, no.
 _STOP_WORDS = tuple(
     frozenset(words.split())
-    for words in (
-        """a about after again all also am an and any are as at be because been before being between
-        both but by can could d did do does during each few for from further had has have he her
-        here him his how i if in into is it its just ll m me more most my of on only or other our
-        out over own re s same she should so some such than that the their them then there these
-        they this those through to too under until up ve very was we were what when where which
-        while who whom whose why will with would you your""",
-        """aber als am an auch auf aus bei bin bist das dass dem den der des die du ein eine einem
-        einen einer eines er es für habe haben ich ihr ihre im in ist kann mein meine meinen meiner
-        mich mir mit nach oder sich sie sind so um und unser uns vom von was wenn wie wir zu zum
-        zur""",
-        """a ai as au aux avec avez c ce ces cette d dans de des du elle elles en est et il ils j je
-        l la le les leur m ma me mes mon notre nous on ou par pour qu que qui s sa se ses sont suis
-        sur t ta te tes ton tu un une vos votre vous y à""",
-        """a al como con cómo de del e el ella ellos en es esa esta este esto está estoy ha he la
-        las le les lo los me mi mis nosotros o para por que qué se su sus soy te tu tus tú un una
-        unas unos y yo él""",
-        """a ai al alla alle che ci come con d da dal dalla dell della delle del dei di e gli ha ho
-        i il in io l la le lei lo loro lui ma mi mia mio nel nell nella noi o per questa questo si
-        sono su sul tu ti un una uno voi è""",
-        """a ao aos as com como da das de do dos e ela ele em esta este eu isto me meu minha na nas
-        nos nós o os ou para pela pelo por que se seu sou sua são te tem tenho tu um uma à às é""",
-    )
+    for words in yaml.safe_load(
+        Path(__file__).with_name("stop_words.yaml").read_text(encoding="utf-8")
+    ).values()
 )
+"""Filler words, one set a language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +101,7 @@ def locate_each(
 
 
 def is_trivial(snippet: str) -> bool:
-    """Whether ``snippet`` says too little to be evidence (DESIGN decision 15): fewer than two
+    """Whether ``snippet`` says too little to be evidence: fewer than two
     letters or digits, or nothing but stop words of one language."""
     folded = fold_quote(snippet)
     if sum(character.isalnum() for character in folded) < 2:
@@ -136,7 +117,7 @@ def snippet_sha256(text: str, span: Span) -> str:
 
 
 def contains_value(quote: str, value: str, *, masks: bool = True) -> bool:
-    """Whether ``value`` stands in ``quote``, spaces and hyphens aside (DESIGN decision 16).
+    """Whether ``value`` stands in ``quote``, spaces and hyphens aside.
 
     It may not be cut out of a longer number or word. Of a masked value (``****1234``, ``[EMAIL]``)
     only the unmasked parts must stand there, in order, and may be cut where the mask adjoins; a

@@ -1,4 +1,4 @@
-"""Edges: where a quote may begin and end without changing what was said (DESIGN §5).
+"""Edges: where a quote may begin and end without changing what was said.
 
 A place in the text is judged by the characters on both sides of it, as people see them: folded,
 and past the characters that fold to nothing. What is cut is refused; nothing is repaired.

@@ -1,4 +1,4 @@
-"""Folding: what counts as the same text when a quote is looked up (DESIGN §5).
+"""Folding: what counts as the same text when a quote is looked up.
 
 Text is folded to **units**. A unit is a base character with its combining marks, or a run of
 white space; it is composed (NFC), lower case, and written with plain quotes, dashes, widths and

@@ -1,1 +1,1 @@
-"""The gate: the checks that every answer of a model must pass (DESIGN §4)."""
+"""The gate: the checks that every answer of a model must pass."""

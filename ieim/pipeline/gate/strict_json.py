@@ -1,4 +1,4 @@
-"""Strict JSON: what a model said, read as one JSON object or not at all (DESIGN decision 4).
+"""Strict JSON: what a model said, read as one JSON object or not at all.
 
 Python's own reader takes NaN, lets the last duplicate key win, reads ``1e999`` as infinity and
 raises on deep or long input. Here each of these is a finding. Findings never quote the answer:

@@ -1,4 +1,4 @@
-"""Whether a chosen service is about this message (DESIGN decision 24).
+"""Whether a chosen service is about this message.
 
 It shares evidence with the message, or the message goes on with what the talk was about. Both are
 numbers of the search, and stand in the request that the model was sent: so what is judged again

@@ -14,7 +14,8 @@ from types import MappingProxyType
 import phonenumbers
 
 from ieim.pipeline.facts.reading import read
-from ieim.pipeline.personal import patterns, vocabulary
+from ieim.pipeline.personal import patterns as recognisers
+from ieim.pipeline.personal import vocabulary
 from ieim.pipeline.personal.national import Outcome, check
 from ieim.pipeline.personal.redaction import DEFAULT_REGIONS
 
@@ -32,7 +33,7 @@ CHECKS: Mapping[str, tuple[str, ...]] = {
 """Checks of python-stdnum by key type; an IBAN, a telephone number and an e-mail have their own."""
 
 _IBAN_FORM = re.compile(r"[A-Za-z]{2}[0-9]{2}.*", re.DOTALL)
-_NAMED = 3
+_MOST_NAMED = 3
 """How many failed checks are named."""
 
 
@@ -57,16 +58,22 @@ def validate(
     """
     number = read(value).text.strip()
     if own := patterns.get(key_type):
-        return _by_patterns(key_type, number, own)
+        short = len(number) <= MOST_CHARS
+        for place, pattern in enumerate(own if short else (), 1):
+            if re.fullmatch(pattern, number):
+                return KeyStatus.VALID, f"pattern {place} of {key_type}"
+        return KeyStatus.INVALID, f"patterns of {key_type}"
     if len(number) > MOST_CHARS:
         return KeyStatus.INVALID, "length"
     if key_type == "email":
-        return _is(_is_email(number)), "e-mail form"
-    if key_type == "phone":
-        return _is(_is_phone(number)), "phone (E.164 numbering plan)"
-    if key_type == "iban" and _IBAN_FORM.fullmatch(number):
-        return _is(check("iban", number) is Outcome.PASSED), "iban (ISO 13616)"
-    return _by_checks(CHECKS.get(key_type, ()), number)
+        valid, by = _is_email(number), "e-mail form"
+    elif key_type == "phone":
+        valid, by = _is_phone(number), "phone (E.164 numbering plan)"
+    elif key_type == "iban" and _IBAN_FORM.fullmatch(number):
+        valid, by = check("iban", number) is Outcome.PASSED, "iban (ISO 13616)"
+    else:
+        return _by_checks(CHECKS.get(key_type, ()), number)
+    return KeyStatus.VALID if valid else KeyStatus.INVALID, by
 
 
 def compile_patterns(raw: Mapping[str, Iterable[str]]) -> dict[str, tuple[re.Pattern[str], ...]]:
@@ -129,16 +136,6 @@ def _repeats_a_repeat(pattern: str) -> bool:
     return False
 
 
-def _by_patterns(
-    key_type: str, number: str, patterns: Sequence[str | re.Pattern[str]]
-) -> tuple[KeyStatus, str]:
-    if len(number) <= MOST_CHARS:
-        for place, pattern in enumerate(patterns, 1):
-            if re.fullmatch(pattern, number):
-                return KeyStatus.VALID, f"pattern {place} of {key_type}"
-    return KeyStatus.INVALID, f"patterns of {key_type}"
-
-
 def _by_checks(checks: Sequence[str], number: str) -> tuple[KeyStatus, str]:
     failed = []
     for name in checks:
@@ -149,21 +146,16 @@ def _by_checks(checks: Sequence[str], number: str) -> tuple[KeyStatus, str]:
             failed.append(name)
     if not failed:
         return KeyStatus.UNVERIFIED, ""
-    more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
-    return KeyStatus.INVALID, ", ".join(failed[:_NAMED]) + more
-
-
-def _is(valid: bool) -> KeyStatus:
-    return KeyStatus.VALID if valid else KeyStatus.INVALID
+    more = f" and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
+    return KeyStatus.INVALID, ", ".join(failed[:_MOST_NAMED]) + more
 
 
 def _is_email(address: str) -> bool:
-    found = list(patterns.emails(address))
-    if len(found) != 1 or (found[0].start, found[0].end) != (0, len(address)):
-        return False
+    found = [(each.start, each.end) for each in recognisers.emails(address)]
     local, _, host = address.rpartition("@")
     return (
-        len(local) <= 64
+        found == [(0, len(address))]
+        and len(local) <= 64
         and not local.endswith(".")
         and ".." not in local
         and all(0 < len(label) <= 63 and label.strip("-") == label for label in host.split("."))

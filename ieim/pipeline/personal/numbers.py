@@ -54,24 +54,25 @@ Group = tuple[int, int]
 
 @dataclass(frozen=True)
 class Message:
-    """A reading, and what its digits are searched with."""
+    """A reading, and what its digits are searched with.
+
+    ``called`` are the places where digits begin that the nearest word before says to be a telephone
+    number, ``referred`` those of a reference.
+    """
 
     text: str
+    groups: Sequence[Group]
     regions: Sequence[str]
     budget: Budget
     called: frozenset[int]
-    """Where digits begin that the nearest word before says to be a telephone number."""
     referred: frozenset[int]
-    """Likewise: a reference."""
-    starts: Sequence[int]
-    """Where digits begin."""
 
     @cached_property
     def other(self) -> bytes:
         """1 for each character that belongs to an amount of money or a date."""
         taken = bytearray(len(self.text) + 1)
-        found = (*money.hits(self.text, self.starts, ()), *dates.hits(self.text, self.starts))
-        for hit in found:
+        starts = [start for start, _ in self.groups]
+        for hit in (*money.hits(self.text, starts, ()), *dates.hits(self.text, starts)):
             taken[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
         return bytes(taken)
 
@@ -84,12 +85,14 @@ def hits(text: str, regions: Sequence[str], budget: Budget) -> Iterator[Found]:
     groups = [match.span() for match in _DIGITS.finditer(text)]
     if not groups:
         return
-    called = {match.end(): match.start() for match in _PHONE_LEAD.finditer(text)}
-    referred = {match.end(): match.start() for match in _REFERENCE_LEAD.finditer(text)}
     # "In my case, SSN …": the nearest word tells.
-    national = {match.end(): match.start() for match in _NATIONAL_LEAD.finditer(text)}
+    called, referred, national = (
+        {match.end(): match.start() for match in pattern.finditer(text)}
+        for pattern in (_PHONE_LEAD, _REFERENCE_LEAD, _NATIONAL_LEAD)
+    )
     message = Message(
         text,
+        groups,
         regions,
         budget,
         frozenset(at for at, word in called.items() if word >= referred.get(at, -1)),
@@ -98,7 +101,6 @@ def hits(text: str, regions: Sequence[str], budget: Budget) -> Iterator[Found]:
             for at, word in referred.items()
             if word > called.get(at, -1) and word >= national.get(at, -1)
         ),
-        [start for start, _ in groups],
     )
     for run in _runs(text, groups):
         yield from _in_run(message, run)

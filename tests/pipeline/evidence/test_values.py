@@ -1,4 +1,4 @@
-"""Values in quotes (DESIGN decision 16). The tables are (quote, value)."""
+"""Values in quotes. The tables are (quote, value)."""
 
 from __future__ import annotations
 

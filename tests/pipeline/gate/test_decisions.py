@@ -1,4 +1,4 @@
-"""DESIGN's decisions 4 to 12: how answers are judged, one test or more for each number."""
+"""The rules of the gate: how answers are judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reply says and names only what its cited sources cover (DESIGN decision 12)."""
+"""A reply says and names only what its cited sources cover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strict JSON (DESIGN decision 4): one object, or findings; never an exception."""
+"""Strict JSON: one object, or findings; never an exception."""
 
 from __future__ import annotations
 

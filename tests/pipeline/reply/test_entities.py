@@ -1,4 +1,4 @@
-"""What triage found in a message, in a reply that repeats it (DESIGN §4, placeholders)."""
+"""What triage found in a message, in a reply that repeats it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every placeholder of a template has something behind it (DESIGN decision 11)."""
+"""Every placeholder of a template has something behind it."""
 
 from __future__ import annotations
 
