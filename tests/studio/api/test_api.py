@@ -176,11 +176,6 @@ def test_a_rollback_proposes_an_earlier_release(ed: Editor, pia: Editor) -> None
     assert ed.send("POST", "proposals/", {"note": "x", "again": 99}).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["services/", "releases/", "proposals/"])
-def test_it_is_for_editors(path: str, published: None) -> None:
-    assert Editor(person("carl", Role.CASEWORKER)).get(path).status_code == 403
-
-
 def test_it_tries_a_question_on_both_and_stores_nothing(ed: Editor) -> None:
     change(ed, "77 euros")
     said = ed.send("POST", "try/", {"text": VISA})

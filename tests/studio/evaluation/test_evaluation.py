@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from tests.studio.evaluation.evaluating import (
     write,
 )
 
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 FEW = [line(), line(id="s", **SMALL_TALK), line(id="n", **NOTHING_ANSWERS)]
 
 
@@ -163,24 +161,6 @@ def test_it_says_what_changed(few: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert "What changed" in report.read_text(encoding="utf-8")
 
 
-class Page(HTMLParser):
-    """Collects the tags of a page, and the ids that it has and refers to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.links: list[str] = []
-        self.ids: list[str] = []
-        self.named: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        for name, value in attrs:
-            self.links += [value or ""] if name in ("src", "href", "xlink:href", "srcset") else []
-            self.ids += [value or ""] if name == "id" else []
-            self.named += (value or "").split() if name == "aria-labelledby" else []
-
-
 def test_its_report_stands_alone(tmp_path: Path) -> None:
     hostile = line(
         id="<script>alert(1)</script>",
@@ -191,15 +171,11 @@ def test_its_report_stands_alone(tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     evaluate(cases, "--bundle", DEMO, "--html", report)
     text = report.read_text(encoding="utf-8")
-    page = Page()
-    page.feed(text)
-    assert not {"script", "link", "img", "iframe", "b", "i"} & set(page.tags)
-    assert page.links == []
+    assert not re.search(r"<(script|link|img|iframe|b|i)\b|\b(src|href|srcset)=", text)
     assert not re.search(r"url\(|@import|https?://", text)
-    assert page.tags.count("svg") == 1
-    assert page.tags.count("table") == page.tags.count("caption") == 5
-    assert len(page.named) == 2
-    assert set(page.named) <= set(page.ids)
+    assert text.count("<table") == text.count("<caption") == 5
+    named = re.findall(r'aria-labelledby="([^"]*)"', text)
+    assert all(f'id="{name}"' in text for each in named for name in each.split())
     assert "prefers-color-scheme: dark" in text
     assert str(tmp_path) not in text
     assert "{{" not in text
@@ -213,14 +189,3 @@ def test_it_measures_the_demo_questions() -> None:
     assert measures["review_right"]["share"] == 1
     assert measures["injected_moved"] == {"count": 0, "of": 2, "share": 0.0}
     assert {"first-turn", "vague", "multi-agency", "small-talk"} <= set(value["by_tag"])
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared evaluation data is not here")
-@pytest.mark.parametrize("name", ["inquiries", "not_inquiries", "multi_agency", "injected"])
-def test_it_takes_the_shared_cases(name: str) -> None:
-    value = measured(
-        SHARED / "cases" / f"{name}.jsonl",
-        *("--bundle", SHARED / "catalogues" / "us", "--limit", "20"),
-    )
-    assert value["cases_run"] == 20
-    assert value["not_in_release"] == []

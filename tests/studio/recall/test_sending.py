@@ -17,13 +17,11 @@ from conversations.models import Citation, Correction, CorrectionNotice, Turn
 from conversations.turns import erasing, moves, services
 from ieim.audit.models import AppendOnlyError, AuditEvent
 from ieim.people.models import User
-from ieim.people.roles import Role
 from ieim.studio import tasks
 from ieim.studio.recall import services as sending
 from ieim.studio.recall.services import Refused, confirm, deliver
 from tests.audit.owner import check_all
 from tests.fixtures import Ask
-from tests.review.people import person
 from tests.studio.recall import recalling
 from tests.studio.recall.recalling import IMMIGRATION, WRONG, correct, key_of, publish_fee, texts_of
 
@@ -143,13 +141,6 @@ def test_nothing_is_sent_to_nobody_or_without_words(ask: Ask, editor: User) -> N
         assert problem in refused.value.message
     assert not CorrectionNotice.objects.exists()
     assert not AuditEvent.objects.filter(kind="correction.confirmed").exists()
-
-
-def test_nobody_corrects_the_answers_of_another_agency(ask: Ask) -> None:
-    key = key_of(ask())
-    vic = person("vic", Role.EDITOR, "vehicles")
-    with pytest.raises(Citation.DoesNotExist):
-        confirm(agency=IMMIGRATION, service=key, text=WRONG, by=vic)
 
 
 def test_a_worker_sends_it_once_it_is_committed(

@@ -183,8 +183,3 @@ def test_it_shows_no_words_of_another_agencys_question(edith: User, three: list[
     assert VISA not in page
     assert "A question of another agency" in page
     assert "hello there" in page
-
-
-def test_it_says_so_where_there_is_no_such_proposal(editor: Client) -> None:
-    assert editor.get("/knowledge/try/golden/77/").status_code == 404
-    assert editor.post("/knowledge/try/golden/77/start/").status_code == 404

@@ -136,9 +136,3 @@ def test_it_takes_back_every_choice_that_it_offers() -> None:
         offered = selectors.choices(release, VISA, scope)
         assert len({choice.value for choice in offered}) == len(offered) > 3
         assert all(selectors.expected(release, choice.value, scope) for choice in offered)
-
-
-def test_it_is_for_editors() -> None:
-    caseworker = browser(person("carl", Role.CASEWORKER))
-    assert caseworker.get(LIST).status_code == 403
-    assert caseworker.post(ADD, {"text": VISA}).status_code == 403

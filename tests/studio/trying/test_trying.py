@@ -20,7 +20,6 @@ from ieim.studio.trying.comparing import difference
 from ieim.studio.trying.presenters import side_view
 from tests.fixtures import VISA
 from tests.model_server import scripted_model
-from tests.review.addresses import KNOWS
 from tests.review.people import browser, person
 from tests.studio.evaluation.evaluating import Silent
 from tests.studio.trying.trying import visa
@@ -180,18 +179,20 @@ def test_it_names_the_entries_of_a_draft_that_cannot_be_built(editor: Client) ->
     assert VISA in page
 
 
-def test_it_says_when_the_model_is_away(editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "configured_model", lambda: Silent(VISA))
-    page = ask(editor, status=503)
-    assert "The model cannot be reached: no server there" in page
-    assert VISA in page
-
-
-def test_it_says_when_something_of_ours_fails(
-    editor: Client, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [
+        (None, "The model cannot be reached: no server there"),
+        (KeyError("x"), "an error of ours is in the log"),
+    ],
+)
+def test_it_says_why_nothing_was_answered(
+    editor: Client, monkeypatch: pytest.MonkeyPatch, error: Exception | None, problem: str
 ) -> None:
-    monkeypatch.setattr(running, "configured_model", lambda: Silent(VISA, error=KeyError("x")))
-    assert "an error of ours is in the log" in ask(editor, status=503)
+    monkeypatch.setattr(running, "configured_model", lambda: Silent(VISA, error=error))
+    page = ask(editor, status=503)
+    assert problem in page
+    assert VISA in page
 
 
 @pytest.mark.parametrize("text", ["", "  ", "x" * 2001, "a\0b"])
@@ -228,8 +229,3 @@ def test_it_is_the_configured_model_that_answers(
 def test_it_asks_nothing_on_a_look(editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "configured_model", None)
     assert editor.get(PAGE, {"text": VISA}).status_code == 200
-
-
-@pytest.mark.parametrize("role", [role for role in Role if role not in KNOWS])
-def test_it_is_for_editors_and_publishers(role: Role) -> None:
-    assert browser(person("other", role)).post(PAGE, {"text": VISA}).status_code == 403
