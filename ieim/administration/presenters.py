@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext
 
@@ -13,59 +12,7 @@ from ieim.administration.models import Section
 from ieim.administration.organisation import Administration
 from ieim.administration.sections import LEGAL, NAMES, Field, SectionOf, section
 
-
-@dataclass(frozen=True, slots=True)
-class FieldView:
-    """A field and its value.
-
-    ``stored`` is what the database holds where that differs from what was typed, else None.
-    """
-
-    field: Field
-    id: str
-    value: str
-    error: str = ""
-    stored: str | None = None
-
-    @property
-    def described(self) -> str:
-        """The ids for ``aria-describedby``."""
-        parts = {
-            "hint": bool(self.field.hint),
-            "error": bool(self.error),
-            "stored": self.stored is not None,
-        }
-        return " ".join(f"{self.id}-{name}" for name, present in parts.items() if present)
-
-    @property
-    def direction(self) -> str:
-        return languages.direction(self.field.language) if self.field.language else "auto"
-
-    @property
-    def rows(self) -> int:
-        """The height of the text box in lines."""
-        return min(max(len(self.value.splitlines()) + 1, 3), 12)
-
-    @property
-    def choices(self) -> list[tuple[str, str, bool]]:
-        """The languages to choose from: code, name, whether it is chosen."""
-        chosen = self.value.split() or list(languages.NAMES)
-        return [(code, name, code in chosen) for code, name in languages.NAMES.items()]
-
-
-@dataclass(frozen=True, slots=True)
-class SectionView:
-    """A section of the page; ``changed`` is the stored row, None before the first save."""
-
-    of: SectionOf
-    version: int
-    fields: Sequence[FieldView]
-    changed: Section | None
-    conflict: bool = False
-
-    @property
-    def errors(self) -> list[FieldView]:
-        return [each for each in self.fields if each.error]
+SectionView = Mapping[str, Any]
 
 
 def page(stored: Mapping[str, Section], language: str) -> list[SectionView]:
@@ -83,7 +30,10 @@ def shown(
     version: int | None = None,
     conflict: bool = False,
 ) -> SectionView:
-    """Return a section as it is stored, or with what was ``typed`` and its ``problems``."""
+    """Return a section as it is stored, or with what was ``typed`` and its ``problems``.
+
+    ``changed`` is the stored row, None before the first save; ``errors`` are the fields with one.
+    """
     content: Mapping[str, str] = stored.content if stored else {}
     now = stored.version if stored else 0
     fields = []
@@ -92,9 +42,37 @@ def shown(
         value = kept if typed is None else typed.get(field.name, "")
         other = kept if conflict and value.strip() != kept else None
         problem = (problems or {}).get(field.name, "")
-        fields.append(FieldView(field, f"{of.name}-{field.name}", value, problem, other))
-    version = now if version is None else version
-    return SectionView(of, version, fields, stored if now else None, conflict)
+        fields.append(_field(field, f"{of.name}-{field.name}", value, problem, other))
+    return {
+        "of": of,
+        "version": now if version is None else version,
+        "fields": fields,
+        "errors": [field for field in fields if field["error"]],
+        "changed": stored if now else None,
+        "conflict": conflict,
+    }
+
+
+def _field(field: Field, id_: str, value: str, error: str, stored: str | None) -> dict[str, Any]:
+    """Return a field for the template.
+
+    ``stored`` is what the database holds where that differs from what was typed, else None;
+    ``described`` are the ids for ``aria-describedby``, ``rows`` the height of the text box in
+    lines, ``choices`` the languages to choose from: code, name, whether it is chosen.
+    """
+    notes = {"hint": bool(field.hint), "error": bool(error), "stored": stored is not None}
+    chosen = value.split() or list(languages.NAMES)
+    return {
+        "field": field,
+        "id": id_,
+        "value": value,
+        "error": error,
+        "stored": stored,
+        "described": " ".join(f"{id_}-{name}" for name, present in notes.items() if present),
+        "direction": languages.direction(field.language) if field.language else "auto",
+        "rows": min(max(len(value.splitlines()) + 1, 3), 12),
+        "choices": [(code, name, code in chosen) for code, name in languages.NAMES.items()],
+    }
 
 
 class Missing(NamedTuple):

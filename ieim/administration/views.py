@@ -124,7 +124,7 @@ def _page(
 ) -> HttpResponse:
     sections = presenters.page(selectors.sections(), language)
     if again is not None:
-        sections = [again if each.of.name == again.of.name else each for each in sections]
+        sections = [again if each["of"] is again["of"] else each for each in sections]
     organisation = selectors.current()
     context = {
         "sections": sections,
@@ -137,7 +137,7 @@ def _page(
             for code in dict.fromkeys([*organisation.languages, language])
         ],
     }
-    status = 200 if again is None else 409 if again.conflict else 422
+    status = 200 if again is None else 409 if again["conflict"] else 422
     return render(request, "administration/settings.html", context, status=status)
 
 
