@@ -21,7 +21,7 @@ from conversations.sweeper import sweep as sweep_turns
 from ieim.config import process
 from ieim.config.celery import app
 from ieim.knowledge.following import follower
-from ieim.studio.sweeper import sweep as sweep_runs
+from ieim.studio.runs import sweep as sweep_runs
 
 SWEEP_EVERY = 1.0
 """Seconds between two sweeps."""

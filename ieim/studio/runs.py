@@ -1,14 +1,15 @@
 """Long work in a worker: one has it at a time, and a killed one is noticed.
 
-The database is the truth, the broker only a hint: who works on a run writes to it again and again,
-and one that nobody has written to for a while is queued anew.
+The database is the truth, the broker only a hint: the worker of a run writes to it again and again,
+and a run that nobody has written to for a while is queued anew.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,91 +20,122 @@ from django.db.models import Q
 from django.utils import timezone
 
 from ieim.knowledge.heartbeat import process_heartbeat
-from ieim.studio.models import Run
+from ieim.studio.models import CheckRun, GoldenRun, Run
 
+logger = logging.getLogger(__name__)
+
+TASKS: Mapping[type[Run], str] = {
+    GoldenRun: "ieim.studio.tasks.run_golden",
+    CheckRun: "ieim.studio.tasks.run_checks",
+}
 LEASE = timedelta(seconds=15)
 """How long a worker may be silent before its run counts as abandoned."""
 SAVE_EVERY = 1.0
 """Seconds between two savings of what is done."""
 GOING_ON = (Run.State.QUEUED, Run.State.RUNNING)
+OURS = "Our own software failed; the log says how."
 
 
 class Lost(Exception):
     """Another worker has the run, or nobody wants it any more."""
 
 
+class Failed(Exception):
+    """The run cannot go on; the message is a sentence for staff."""
+
+
 @dataclass
 class Claim:
-    """A worker's hold on a run: the moment of its last write is what nobody else can know."""
+    """A worker's lease of a run: the moment of its last write is what nobody else can know."""
 
     model: type[Run]
     run_id: int
-    at: datetime
+    written_at: datetime
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def write(self, **values: Any) -> None:
-        """Write to the run, and renew the hold. Raises :class:`Lost` where it is gone."""
+        """Write to the run, and renew the lease. Raises :class:`Lost` where it is gone."""
         with self._lock:
             now = timezone.now()
-            held = self.model._default_manager.filter(
-                pk=self.run_id, state=Run.State.RUNNING, updated_at=self.at
+            leased = self.model._default_manager.filter(
+                pk=self.run_id, state=Run.State.RUNNING, updated_at=self.written_at
             )
-            if not held.update(updated_at=now, **values):
+            if not leased.update(updated_at=now, **values):
                 raise Lost
-            self.at = now
+            self.written_at = now
+
+    def renew(self) -> None:
+        # The run notices at its next write that it is lost.
+        with suppress(Lost):
+            self.write()
+
+    def fail(self, sentence: str) -> None:
+        self.write(state=Run.State.FAILED, error=sentence)
 
 
-def take(model: type[Run], run_id: int) -> Claim | None:
-    """Claim a run that is queued or abandoned: one compare-and-set, of two workers one wins."""
+def work(
+    model: type[Run],
+    run_id: int,
+    do: Callable[[Claim], None],
+    fail: Callable[[Claim, str], None] = Claim.fail,
+    *,
+    error: str = OURS,
+) -> None:
+    """Claim a run that is queued or abandoned and ``do`` its work, with a heartbeat meanwhile.
+
+    Returns at once when another worker has it or it is over. Never raises: ``fail`` gets the
+    sentence of :class:`Failed`, or ``error`` for anything else.
+    """
     now = timezone.now()
     free = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, updated_at__lt=now - LEASE)
-    taken = model._default_manager.filter(free, pk=run_id).update(
-        state=Run.State.RUNNING, updated_at=now
-    )
-    return Claim(model, run_id, now) if taken else None
+    # One compare-and-set: of two workers one wins.
+    taken = model._default_manager.filter(free, pk=run_id)
+    if not taken.update(state=Run.State.RUNNING, updated_at=now):
+        return
+    claim = Claim(model, run_id, now)
+    try:
+        try:
+            with process_heartbeat.beating(claim.renew):
+                do(claim)
+        except Failed as failed:
+            fail(claim, str(failed))
+        except Lost:
+            raise
+        except Exception:  # Whatever it is: the run must not stand still for ever.
+            logger.exception("%s %s failed", model.__name__, run_id)
+            fail(claim, error)
+    except Lost:
+        logger.warning("%s %s is lost: this worker stops", model.__name__, run_id)
 
 
-@contextmanager
-def heartbeat(claim: Claim) -> Iterator[None]:
-    """Renew the hold while a part of the work takes its time."""
-
-    def beat() -> None:
-        # The run notices at its next write.
-        with suppress(Lost):
-            claim.write()
-
-    with process_heartbeat.beating(beat):
-        yield
-
-
-def queue(task: str, run_id: int) -> None:
+def queue(run: Run) -> None:
     """Queue a run's task after the commit; a broker that fails leaves it to the sweeper."""
+    _queue(type(run), run.pk)
 
+
+def _queue(model: type[Run], run_id: int) -> None:
     def send() -> None:
         # By name: the tasks import what queues them.
-        current_app.send_task(task, (run_id,), retry=False)
+        current_app.send_task(TASKS[model], (run_id,), retry=False)
 
     transaction.on_commit(send, robust=True)
 
 
-def requeue(
-    model: type[Run], task: str, *, now: datetime | None = None, at_start: bool = False
-) -> int:
-    """Queue again every run of ``model`` that stands still; returns how many.
+def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
+    """Queue every abandoned run again; returns how many.
 
-    ``at_start`` is for a process that is the only worker: every run then stands still. Each is
+    ``at_start`` is for a process that is the only worker: every run is then abandoned. Each is
     moved by compare-and-set, so two sweepers at once do no harm.
     """
     now = now or timezone.now()
-    waiting = model._default_manager.filter(state__in=GOING_ON)
-    if not at_start:
-        waiting = waiting.filter(updated_at__lt=now - LEASE)
     count = 0
-    for run_id, seen in list(waiting.values_list("pk", "updated_at")):
-        moved = waiting.filter(pk=run_id, updated_at=seen).update(
-            state=Run.State.QUEUED, updated_at=now
-        )
-        if moved:
-            queue(task, run_id)
-            count += 1
+    for model in TASKS:
+        waiting = model._default_manager.filter(state__in=GOING_ON)
+        if not at_start:
+            waiting = waiting.filter(updated_at__lt=now - LEASE)
+        for run_id, seen in list(waiting.values_list("pk", "updated_at")):
+            moved = waiting.filter(pk=run_id, updated_at=seen)
+            if moved.update(state=Run.State.QUEUED, updated_at=now):
+                _queue(model, run_id)
+                count += 1
     return count

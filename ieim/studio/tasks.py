@@ -6,18 +6,19 @@ from uuid import UUID
 
 from celery import shared_task
 
-from ieim.studio import sweeper
+from ieim.studio import runs
 from ieim.studio.checks import services as checks
+from ieim.studio.models import CheckRun, GoldenRun
 from ieim.studio.recall import services as recall
 from ieim.studio.trying import services as trying
 
 
-@shared_task(name=checks.RUN_CHECKS, ignore_result=True)
+@shared_task(name=runs.TASKS[CheckRun], ignore_result=True)
 def run_checks(run_id: int) -> None:
     checks.run_checks(run_id=run_id)
 
 
-@shared_task(name=trying.RUN_GOLDEN, ignore_result=True)
+@shared_task(name=runs.TASKS[GoldenRun], ignore_result=True)
 def run_golden(run_id: int) -> None:
     trying.run_golden(run_id=run_id)
 
@@ -29,4 +30,4 @@ def send_corrections(notice_id: str) -> None:
 
 @shared_task(name="ieim.studio.tasks.sweep", ignore_result=True)
 def sweep() -> None:
-    sweeper.sweep()
+    runs.sweep()

@@ -6,11 +6,9 @@ search, which take seconds; the others, among them all that can stop a proposal,
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
@@ -25,12 +23,8 @@ from ieim.studio.drafts import cached as drafts
 from ieim.studio.drafts.cached import Draft
 from ieim.studio.models import CheckRun
 
-logger = logging.getLogger(__name__)
-
-RUN_CHECKS = "ieim.studio.tasks.run_checks"
 SMALL = 1_000
 """Services up to which everything is checked in less than a second."""
-OURS = "Our own software failed; the log says how."
 
 _RUNS_KEPT = 5
 _CACHED = 4
@@ -111,7 +105,7 @@ def _begin(sha256: str) -> CheckRun:
         others.filter(state__in=runs.GOING_ON).delete()
         newest = others.values_list("pk", flat=True)[: _RUNS_KEPT - 1]
         others.exclude(pk__in=list(newest)).delete()
-        runs.queue(RUN_CHECKS, run.pk)
+        runs.queue(run)
     return run
 
 
@@ -120,33 +114,12 @@ def begin_again(*, run_id: int) -> None:
     """Queue a run that has FAILED; any other is left alone."""
     failed = CheckRun.objects.filter(pk=run_id, state=CheckRun.State.FAILED)
     if failed.update(state=CheckRun.State.QUEUED, done=0, total=0, error=""):
-        runs.queue(RUN_CHECKS, run_id)
-
-
-def requeue(*, now: datetime | None = None, at_start: bool = False) -> int:
-    """Queue again every run that stands still; see :func:`ieim.studio.runs.requeue`."""
-    return runs.requeue(CheckRun, RUN_CHECKS, now=now, at_start=at_start)
+        runs.queue(CheckRun(pk=run_id))
 
 
 def run_checks(*, run_id: int) -> None:
-    """Make the searches of a run; returns at once when another worker has it or it is over.
-
-    Never raises for what goes wrong: the run has then FAILED, with a sentence.
-    """
-    claim = runs.take(CheckRun, run_id)
-    if claim is None:
-        return
-    try:
-        try:
-            with runs.heartbeat(claim):
-                _run(claim)
-        except runs.Lost:
-            raise
-        except Exception:  # Whatever it is: the run must not stand still for ever.
-            logger.exception("checks %s failed", run_id)
-            claim.write(state=CheckRun.State.FAILED, error=OURS)
-    except runs.Lost:
-        logger.warning("checks %s: nobody waits for them here; this worker stops", run_id)
+    """Make the searches of a run; see :func:`ieim.studio.runs.work`."""
+    runs.work(CheckRun, run_id, _run)
 
 
 def _run(claim: runs.Claim) -> None:

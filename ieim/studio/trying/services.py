@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import time
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -30,21 +28,14 @@ from ieim.studio.evaluation.running import PATIENCE, Asker
 from ieim.studio.models import GoldenQuestion, GoldenRun, Proposal
 from ieim.studio.trying.comparing import differs, is_loss, kind_of, outcome_of
 
-logger = logging.getLogger(__name__)
-
-RUN_GOLDEN = "ieim.studio.tasks.run_golden"
 OUTAGE = "The model could not be reached: {}. Start the run again when it can."
-OURS = "Our own software failed; the log says how. Start the run again."
+OURS = f"{runs.OURS} Start the run again."
 
 Rows = dict[str, dict[str, Any]]
 
 
 class GoldenError(Exception):
     """It cannot be done; the message is a sentence that says why and what to do."""
-
-
-class _Failed(Exception):
-    """The run cannot go on; the message is a sentence for staff."""
 
 
 @transaction.atomic
@@ -132,36 +123,17 @@ def start(*, proposal: Proposal, by: User) -> GoldenRun:
         actor=by.actor,
         payload={"run": run.pk, "proposal": locked.pk, "questions": questions},
     )
-    runs.queue(RUN_GOLDEN, run.pk)
+    runs.queue(run)
     return run
 
 
-def requeue(*, now: datetime | None = None, at_start: bool = False) -> int:
-    """Queue abandoned runs again; see :func:`ieim.studio.runs.requeue`."""
-    return runs.requeue(GoldenRun, RUN_GOLDEN, now=now, at_start=at_start)
-
-
 def run_golden(*, run_id: int, model: Model | None = None) -> None:
-    """Run or resume a run; returns at once when another worker has it or it is over.
+    """Run or resume a run; a run that cannot go on has FAILED, with a sentence."""
 
-    Never raises for what a model can do: a run that cannot go on has FAILED, with a sentence.
-    """
-    claim = runs.take(GoldenRun, run_id)
-    if claim is None:
-        return
-    try:
-        try:
-            with runs.heartbeat(claim):
-                _run(claim, model or running.configured_model())
-        except _Failed as error:
-            _fail(claim, str(error))
-        except runs.Lost:
-            raise
-        except Exception:  # Whatever it is: the run must not stand still for ever.
-            logger.exception("golden run %s failed", run_id)
-            _fail(claim, OURS)
-    except runs.Lost:
-        logger.warning("golden run %s: another worker has it; this one stops", run_id)
+    def ask_all(claim: runs.Claim) -> None:
+        _run(claim, model or running.configured_model())
+
+    runs.work(GoldenRun, run_id, ask_all, _fail, error=OURS)
 
 
 def _run(claim: runs.Claim, model: Model) -> None:
@@ -192,7 +164,7 @@ def _cases() -> Iterator[Case]:
         try:
             yield read_case(json.dumps(question.case).encode())
         except MalformedCase as error:
-            raise _Failed(
+            raise runs.Failed(
                 f"The golden question {question.name} cannot be asked ({error}): remove it, then "
                 "start the run again."
             ) from error
@@ -205,8 +177,8 @@ def _ask(asker: Asker, case: Case) -> dict[str, Any]:
         if turn.outcome != "not_run":
             return outcome_of(CaseResult(case, turn), asker.release)
         if not turn.unavailable:
-            raise _Failed(OURS)
-    raise _Failed(OUTAGE.format(turn.reason.rstrip(".")))
+            raise runs.Failed(OURS)
+    raise runs.Failed(OUTAGE.format(turn.reason.rstrip(".")))
 
 
 @transaction.atomic
@@ -241,5 +213,5 @@ def _finish(claim: runs.Claim, run: GoldenRun, total: int, rows: Rows, model: st
 
 @transaction.atomic
 def _fail(claim: runs.Claim, sentence: str) -> None:
-    claim.write(state=GoldenRun.State.FAILED, error=sentence)
+    claim.fail(sentence)
     record_system(kind="golden.failed", actor="system", payload={"run": claim.run_id})

@@ -13,7 +13,7 @@ from django.utils import timezone
 from ieim.knowledge.bundles.bundle import Bundle
 from ieim.people.models import User
 from ieim.people.roles import Role
-from ieim.studio import runs, sweeper
+from ieim.studio import runs
 from ieim.studio.checks import examine
 from ieim.studio.checks import services as checks
 from ieim.studio.checks.services import Checked
@@ -95,9 +95,9 @@ def test_it_is_worked_out_once_whoever_asks(
         checked()
         assert sent == []
         checked()
-    assert sent == [(checks.RUN_CHECKS, (run().pk,))]
+    assert sent == [(runs.TASKS[CheckRun], (run().pk,))]
     current_app.loader.import_default_modules()
-    current_app.tasks[checks.RUN_CHECKS](run().pk)
+    current_app.tasks[runs.TASKS[CheckRun]](run().pk)
     assert run().state == "done"
     checks._cache.clear()  # another process
     monkeypatch.setattr(checks, "by_search", None)
@@ -170,9 +170,9 @@ def test_a_killed_worker_is_noticed_and_another_begins(
             work()
     assert run().state == "running"
     work()  # the broker brings it again too early
-    sweeper.sweep()
+    runs.sweep()
     assert run().state == "running"
-    sweeper.sweep(now=timezone.now() + runs.LEASE + timedelta(seconds=1))
+    runs.sweep(now=timezone.now() + runs.LEASE + timedelta(seconds=1))
     assert run().state == "queued"
     work()
     assert run().state == "done"
@@ -181,7 +181,7 @@ def test_a_killed_worker_is_noticed_and_another_begins(
 def test_the_only_worker_takes_every_run_for_dead_when_it_starts(edith: User) -> None:
     checked()
     CheckRun.objects.update(state="running")
-    sweeper.sweep(at_start=True)
+    runs.sweep(at_start=True)
     assert run().state == "queued"
 
 
@@ -195,7 +195,7 @@ def test_it_says_when_it_failed_and_can_be_started_again(
         work()
     assert run().state == "failed"
     shown = page.get("/knowledge/checks/").content.decode()
-    assert checks.OURS in shown
+    assert runs.OURS in shown
     assert "every 2s" not in shown
     assert "have failed" in reasons(proposals.propose, note="A note", by=edith)[0]
     assert page.post("/knowledge/checks/again/")["Location"] == "/knowledge/checks/"

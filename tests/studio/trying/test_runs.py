@@ -14,7 +14,7 @@ from ieim.llm.offline import OfflineModel
 from ieim.people.models import User
 from ieim.people.roles import Role
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
-from ieim.studio import runs, sweeper
+from ieim.studio import runs
 from ieim.studio.models import GoldenQuestion, GoldenRun
 from ieim.studio.runs import LEASE
 from ieim.studio.trying import services
@@ -68,9 +68,9 @@ def test_it_queues_the_task_once_all_is_committed(
     with django_capture_on_commit_callbacks(execute=True):
         started = services.start(proposal=proposed(edith), by=edith)
         assert sent == []
-    assert sent == [(services.RUN_GOLDEN, (started.pk,))]
+    assert sent == [(runs.TASKS[GoldenRun], (started.pk,))]
     current_app.loader.import_default_modules()
-    current_app.tasks[services.RUN_GOLDEN](started.pk)
+    current_app.tasks[runs.TASKS[GoldenRun]](started.pk)
     assert GoldenRun.objects.get().state == "done"
 
 
@@ -121,7 +121,7 @@ def test_it_goes_on_where_a_killed_worker_stopped(
     services.run_golden(run_id=started.pk)  # the broker brings it again too early
     assert GoldenRun.objects.get().state == "running"
     later = timezone.now() + LEASE + timedelta(seconds=1)
-    sweeper.sweep(now=later)
+    runs.sweep(now=later)
     assert GoldenRun.objects.get().state == "queued"
     counting = Stops(10_000, Killed())
     services.run_golden(run_id=started.pk, model=counting)
@@ -152,7 +152,7 @@ def test_it_does_nothing_twice(edith: User, three: list[str]) -> None:
     found = run(proposed(edith), edith)
     events = AuditEvent.objects.count()
     services.run_golden(run_id=found.pk, model=Stops(0, Killed()))
-    assert services.requeue(now=timezone.now() + timedelta(days=1), at_start=True) == 0
+    assert runs.sweep(now=timezone.now() + timedelta(days=1), at_start=True) == 0
     assert GoldenRun.objects.get().updated_at == found.updated_at
     assert AuditEvent.objects.count() == events
 
@@ -162,6 +162,6 @@ def test_it_takes_every_run_for_dead_when_the_only_worker_starts(
 ) -> None:
     started = services.start(proposal=proposed(edith), by=edith)
     GoldenRun.objects.filter(pk=started.pk).update(state="running")
-    assert services.requeue() == 0
-    assert services.requeue(at_start=True) == 1
+    assert runs.sweep() == 0
+    assert runs.sweep(at_start=True) == 1
     assert GoldenRun.objects.get().state == "queued"
