@@ -76,7 +76,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None, database=None)
+@settings(deadline=None, database=None)
 @given(JSON_VALUES)
 def test_it_round_trips_every_string_and_number(value: Any) -> None:
     written = json.dumps(value, cls=DecimalEncoder)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.knowledge.bundles import formats
@@ -182,7 +182,6 @@ def test_it_refuses_a_file_that_is_too_large(
     assert one_error(write(tmp_path, content)).startswith("services.jsonl: is larger than")
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     ending=st.sampled_from([".jsonl", ".yaml", ".csv"]),
     data=st.one_of(

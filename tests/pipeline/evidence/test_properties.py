@@ -101,7 +101,7 @@ def check_span(text: str, quote: str, span: Span) -> None:
     assert any(oracle(piece, c) == oracle(q, c) for c in ("", controls) for q in (quote, unquoted))
 
 
-@settings(cases, max_examples=3000)
+@settings(cases)
 @given(
     st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(SPACES)), min_size=1, max_size=10),
     st.integers(0, 9),
@@ -121,7 +121,7 @@ def test_it_finds_every_slice_of_whole_words(
     check_span(text, quote, span)
 
 
-@settings(cases, max_examples=2000)
+@settings(cases)
 @given(
     st.lists(
         st.tuples(
@@ -150,7 +150,7 @@ def test_it_finds_a_quote_in_other_dots_and_primes_and_between_quotation_marks(
         assert locate(text, marks[0] + quote + marks[1]) == Span(at, len(text), 1)
 
 
-@settings(cases, max_examples=3000)
+@settings(cases)
 @given(wild, wild, st.integers(0, 24), st.integers(0, 24))
 @example("a\x0bb", "a b", 0, 0)
 def test_it_accepts_nothing_that_reads_differently(
@@ -175,7 +175,7 @@ def test_it_accepts_nothing_that_reads_differently(
             assert not (after and unicodedata.combining(after) and not inside[1].isspace())
 
 
-@settings(cases, max_examples=2500)
+@settings(cases)
 @given(
     texts,
     st.integers(0, 200),
@@ -198,7 +198,7 @@ def test_it_never_accepts_a_changed_letter_digit_sign_or_currency(
             assert locate(text, f"{marks[0]}{quote}{marks[1]}") is None
 
 
-@settings(cases, max_examples=1500)
+@settings(cases)
 @given(
     st.lists(st.text("abcdefgxyz09", min_size=2, max_size=7), min_size=1, max_size=8, unique=True),
     st.integers(0, 7),
@@ -214,7 +214,7 @@ def test_it_never_cuts_inside_a_word(words: list[str], which: int, at: int, tail
     assert locate(text, piece) is None
 
 
-@settings(cases, max_examples=1000)
+@settings(cases)
 @given(
     texts,
     texts,
@@ -245,7 +245,7 @@ def test_it_never_flips_a_negation(
     assert locate(text.replace(negative, positive), negative) is None
 
 
-@settings(cases, max_examples=500)
+@settings(cases)
 @given(texts, st.integers(0, 11), st.integers(1, 5))
 def test_it_spreads_repeated_quotes_over_their_occurrences(
     words: list[str], which: int, repeats: int
@@ -260,7 +260,7 @@ def test_it_spreads_repeated_quotes_over_their_occurrences(
     assert all(before[1] <= after[0] for before, after in pairwise(places) if before != after)
 
 
-@settings(cases, max_examples=1000)
+@settings(cases)
 @given(wild, wild)
 def test_it_never_raises(text: str, other: str) -> None:
     locate_each(text, [other, other, text])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ieim.pipeline.facts import Fact, facts, matches
@@ -262,7 +262,6 @@ _PIECES = [
 ]
 
 
-@settings(max_examples=400, deadline=None)
 @given(
     st.lists(
         st.one_of(
