@@ -1,1 +1,1 @@
-"""What a turn reads: published releases, their search, and the notices beside them."""
+"""What a turn reads: published releases, their search, and notices."""

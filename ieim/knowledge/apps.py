@@ -1,4 +1,4 @@
-"""The knowledge app: what a turn reads of releases, and the notices beside them."""
+"""The knowledge app: what a turn reads of releases, and notices."""
 
 from __future__ import annotations
 

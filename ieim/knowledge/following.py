@@ -1,4 +1,4 @@
-"""The newest published release, made ready beside the turns, so that none of them waits for it."""
+"""The newest published release, made ready outside the turns, so that none of them waits for it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def prepare(*, make: bool = True) -> Published | None:
 
 
 class Follower:
-    """Keeps the newest published release ready in this process, in a thread of its own.
+    """Keeps the newest published release ready in this process, in its thread.
 
     The database stays the truth: the follower only holds a new release back while it is made ready,
     and only for :data:`PATIENCE`. One that is not started, or that has failed, holds nothing back.
@@ -76,14 +76,15 @@ class Follower:
         That is the newest published release, or the one before it while the newest is made ready.
         It never goes back to an earlier publication than it has once returned.
         """
-        known = selectors.published_since(self._ready)
-        if not known:
+        publications = selectors.published_since(self._ready)
+        if not publications:
             return None
-        newest = known[-1]
+        newest = publications[-1]
         # What matters is when the first that is not ready came: later ones do not prolong it.
-        held = len(known) > 1 and timezone.now() - known[1].at <= PATIENCE
+        waits = len(publications) > 1 and timezone.now() - publications[1].at <= PATIENCE
         with self._lock:
-            chosen = known[0] if held and known[0].id >= self._pinned else newest
+            earlier = waits and publications[0].id >= self._pinned
+            chosen = publications[0] if earlier else newest
             self._pinned = max(self._pinned, chosen.id)
         return chosen.number
 
@@ -150,4 +151,4 @@ class Follower:
 
 
 follower: Final = Follower()
-"""This process's own."""
+"""The follower of this process."""

@@ -55,15 +55,15 @@ def newest() -> Published | None:
     return None if found is None else Published(*found)
 
 
-def published_since(known: Published | None) -> list[Published]:
-    """Return ``known`` and every later publication, the newest last.
+def published_since(first: Published | None) -> list[Published]:
+    """Return ``first`` and every later publication, the newest last.
 
-    Only the newest where ``known`` is None or not there (the database was replaced).
+    Only the newest where ``first`` is None or not there (the database was replaced).
     """
-    if known is not None:
-        rows = Publication.objects.filter(pk__gte=known.id).order_by("id").values_list(*_PUBLISHED)
+    if first is not None:
+        rows = Publication.objects.filter(pk__gte=first.id).order_by("id").values_list(*_PUBLISHED)
         found = [Published(*row) for row in rows]
-        if found and found[0] == known:
+        if found and found[0] == first:
             return found
     publication = newest()
     return [] if publication is None else [publication]

@@ -74,7 +74,7 @@ class Field(Generic[Item]):
 
 
 class Index(Generic[Item]):
-    """A searchable sequence of ``items``, which are known by their position in it.
+    """A searchable sequence of ``items``, which are referred to by their position in it.
 
     ``owner`` gives the id of an item's agency, None for agencies themselves; ``scorer`` orders
     anew what the library found best.
@@ -176,69 +176,69 @@ class Index(Generic[Item]):
         return {n: (float(scores[i]), MEANING * float(near[i])) for n, i in best.items()}
 
     def _shares(
-        self, query: str, limit: int, owners: Collection[str] | None
+        self, text: str, limit: int, owners: Collection[str] | None
     ) -> list[tuple[int, float]]:
         """Return the best matches, scored by the share of the question that is in them."""
-        asked = self._narrowed(read_query(query))
-        hits = self.search(asked, limit, owners)
+        query = self._narrowed(read_query(text))
+        hits = self.search(query, limit, owners)
         if self._scorer is None or not hits:
             return hits
         # Where no word of the text weighs, matches are by words that are only alike: no share.
-        mass = self._scorer.mass(asked) or math.inf
+        mass = self._scorer.mass(query) or math.inf
         return [(position, score / mass) for position, score in hits]
 
     def shares(self, message: str, talk: str) -> tuple[float, float]:
         """Return the share of ``message`` that its best item has, and the best of those few that
         come first for ``talk``; 0.0 without a scorer or any word."""
-        asked = self._narrowed(read_query(message))
-        mass = self._scorer.mass(asked) if self._scorer is not None else 0.0
+        query = self._narrowed(read_query(message))
+        mass = self._scorer.mass(query) if self._scorer is not None else 0.0
         if self._scorer is None or not mass:
             return 0.0, 0.0
-        best = max((score for _, score in self.search(asked, 1)), default=0.0)
+        best = max((score for _, score in self.search(query, 1)), default=0.0)
         about = self.search(read_query(talk), _ABOUT)
-        scores = (self._scorer.score(place, asked) for place, _ in about)
+        scores = (self._scorer.score(place, query) for place, _ in about)
         return best / mass, max(scores, default=0.0) / mass
 
     def search(
         self,
-        asked: Query,
+        query: Query,
         limit: int,
         owners: Collection[str] | None = None,
     ) -> list[tuple[int, float]]:
         """Return at most ``limit`` matches as ``(position, score)``, best first."""
-        asked = self._narrowed(asked)
-        if not asked.words or limit < 1:
+        query = self._narrowed(query)
+        if not query.words or limit < 1:
             return []
         pool = limit if self._scorer is None else max(limit, _POOL)
-        found = self._found(asked.words, pool, owners)
+        found = self._matches(query.words, pool, owners)
         if self._scorer is not None:
             score = self._scorer.score
-            found = [(place, score(place, asked)) for place, _ in found]
+            found = [(place, score(place, query)) for place, _ in found]
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:limit]
 
-    def _found(
+    def _matches(
         self, words: Sequence[tuple[str, str]], limit: int, owners: Collection[str] | None
     ) -> list[tuple[int, float]]:
         should, must = tantivy.Occur.Should, tantivy.Occur.Must
-        query = tantivy.Query.boolean_query([(should, self._word(*word)) for word in words])
+        terms = tantivy.Query.boolean_query([(should, self._word(*word)) for word in words])
         if owners is not None:
             numbers = [self._owner_numbers[name] for name in owners if name in self._positions]
             among = tantivy.Query.term_set_query(self._schema, "owner", numbers)
             # The filter chooses, it must not score.
             unscored = tantivy.Query.boost_query(among, 0.0)
-            query = tantivy.Query.boolean_query([(must, query), (must, unscored)])
-        search = _executor(os.getpid()).submit(self._searcher.search, query, limit, count=False)
+            terms = tantivy.Query.boolean_query([(must, terms), (must, unscored)])
+        search = _executor(os.getpid()).submit(self._searcher.search, terms, limit, count=False)
         hits = search.result().hits
         positions = self._searcher.fast_field_values("position", [place for _, place in hits])
         found = zip(positions, (score for score, _ in hits), strict=True)
         return [(int(position or 0), score) for position, score in found]
 
-    def _narrowed(self, asked: Query) -> Query:
-        if len(asked.words) <= _MOST_WORDS:
-            return asked
-        words = sorted(asked.words, key=self._frequency)[:_MOST_WORDS]
-        weights = {stem: asked.weights[stem] for stem, _ in words}
-        return replace(asked, words=words, weights=weights, naming=asked.naming & weights.keys())
+    def _narrowed(self, query: Query) -> Query:
+        if len(query.words) <= _MOST_WORDS:
+            return query
+        words = sorted(query.words, key=self._frequency)[:_MOST_WORDS]
+        weights = {stem: query.weights[stem] for stem, _ in words}
+        return replace(query, words=words, weights=weights, naming=query.naming & weights.keys())
 
     def _frequency(self, word: tuple[str, str]) -> tuple[bool, int]:
         """Return what orders words: the rarest first, those that no item has last."""
@@ -261,10 +261,10 @@ class Index(Generic[Item]):
         ]
         return tantivy.Query.disjunction_max_query(terms, _TIE_BREAKER)
 
-    def best_of_owners(self, asked: Query) -> dict[str, float]:
+    def best_of_owners(self, query: Query) -> dict[str, float]:
         """Return every owner's best score: many middling items are no reason to ask an agency."""
         best: dict[str, float] = {}
-        for position, score in self.search(asked, _POOL):
+        for position, score in self.search(query, _POOL):
             best.setdefault(self._owners[position], score)
         return best
 

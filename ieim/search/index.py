@@ -111,12 +111,12 @@ class ReleaseIndex:
 
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their own text, their best service and their best category."""
-        asked = read_query(query)
+        words = read_query(query)
         scores: dict[int, float] = defaultdict(float)
-        for position, score in self.agency_index.search(asked, len(self.agency_places)):
+        for position, score in self.agency_index.search(words, len(self.agency_places)):
             scores[position] += score
         for entries in (self.service_index, self.category_index):
-            for owner, score in entries.best_of_owners(asked).items():
+            for owner, score in entries.best_of_owners(words).items():
                 if owner in self.agency_places:
                     scores[self.agency_places[owner]] += score
         hits = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))

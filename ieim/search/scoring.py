@@ -53,7 +53,7 @@ class Query:
 
 
 def read_query(text: str) -> Query:
-    """Return what is asked in ``text``; words to a machine and placeholders are no part of it.
+    """Return the query of ``text``; words to a machine and placeholders are no part of it.
 
     ``text`` is a message and, each after ``APART``, what was asked before it and what was answered.
     Only the message's words stand for those that are alike, and only they can mean a name.
@@ -78,7 +78,7 @@ def read_query(text: str) -> Query:
 
 
 class Scorer:
-    """Scores the items of one index, known by their position.
+    """Scores the items of one index, by their position.
 
     ``texts`` has each item's fields in the order of ``boosts``; the first field is its name.
     """

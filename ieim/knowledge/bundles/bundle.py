@@ -110,7 +110,7 @@ class Bundle:
     def release(self, number: int = 0) -> Release:
         """Return the bundle as a release; its ``sha256`` is over the canonical :attr:`content`.
 
-        Languages have the codes that messages are told by there: ``tl`` for ``fil``.
+        Languages have the codes of the language detector: ``tl`` for ``fil``.
         """
         labels: dict[str, dict[str, Label]] = {}
         for label in self.labels:

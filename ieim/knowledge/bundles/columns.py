@@ -349,8 +349,8 @@ def _bad_translation(row: Row, values: Values) -> Iterator[BundleProblem]:
     what = "category" if values["category"] else "service" if values["service"] else "agency"
     for column in dict.fromkeys(name for names in TRANSLATED.values() for name in names):
         if values[column] and column not in TRANSLATED[what]:
-            told = ", ".join(TRANSLATED[what])
-            complaint = f"does not belong here: a translated {what} has {told}"
+            texts = ", ".join(TRANSLATED[what])
+            complaint = f"does not belong here: a translated {what} has {texts}"
             yield BundleProblem(row.file, row.line_of(column), complaint, column)
 
 
@@ -414,10 +414,10 @@ def flagless(
     labels: Iterable[Values],
 ) -> Iterator[BundleProblem]:
     """Yield risk flags that none of ``labels`` is."""
-    known = {(values["set"], values["code"]) for values in labels}
+    codes = {(values["set"], values["code"]) for values in labels}
     for table in ("help_lines", "risk_examples"):
         for row, values in zip(tables.get(table, ()), good[table], strict=True):
             flag = values["flag"]
-            if flag and ("risk_flags", flag) not in known:
+            if flag and ("risk_flags", flag) not in codes:
                 message = f"flag {flag[:200]!r} is not among the labels of risk_flags"
                 yield BundleProblem(row.file, row.line_of("flag"), message)

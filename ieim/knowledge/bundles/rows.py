@@ -31,7 +31,7 @@ IDENTITY: Mapping[Table, tuple[str, ...]] = {
     "risk_examples": ("language", "text"),
     "texts": ("case", "language"),
 }
-"""The columns by which a row is told from the others."""
+"""The columns that identify a row."""
 
 OF_NO_AGENCY: frozenset[Table] = frozenset({"labels", "help_lines", "risk_examples", "texts"})
 """Tables whose entries belong to every agency."""
@@ -80,12 +80,12 @@ class BundleProblem:
 
     @property
     def message(self) -> str:
-        """What is wrong, in one sentence: who reads it has to be told the column."""
+        """What is wrong, in one sentence: it names the column."""
         return " ".join(filter(None, (self.column, self.part, self.complaint)))
 
     @property
-    def beside(self) -> str:
-        """What is wrong, in one sentence that stands beside the value."""
+    def short_message(self) -> str:
+        """What is wrong, in one sentence that is shown with the value."""
         return f"{self.part or 'this'} {self.complaint}"
 
     def __str__(self) -> str:

@@ -49,8 +49,8 @@ def add(
     except BadText as bad:
         problems["text"] = bad.args[0]
     release = knowledge.current_release()
-    known = agency == "" or (release is not None and agency in release.agencies)
-    if not known or not may_change(by, agency):
+    exists = agency == "" or (release is not None and agency in release.agencies)
+    if not exists or not may_change(by, agency):
         problems["agency"] = gettext(NO_AGENCY)
     if ends_at <= starts_at:
         problems["ends_at"] = gettext(END_BEFORE_START)
@@ -118,6 +118,6 @@ def plain_text(typed: str, *, limit: int, lines: bool = False, wordless: str = "
     if not any(character.isalnum() for character in text):
         raise BadText(wordless or gettext("Write what citizens should know."))
     if len(text) > limit:
-        told = gettext("The text is {length} characters long; it may have {limit}.")
-        raise BadText(told.format(length=f"{len(text):,}", limit=f"{limit:,}"))
+        message = gettext("The text is {length} characters long; it may have {limit}.")
+        raise BadText(message.format(length=f"{len(text):,}", limit=f"{limit:,}"))
     return text

@@ -84,8 +84,8 @@ def end(request: HttpRequest, notice: int) -> HttpResponse:
     except services.Refused as refused:
         messages.error(request, str(refused))
     else:
-        told = gettext("The notice has ended. New answers do not show it any more.")
-        messages.success(request, told)
+        message = gettext("The notice has ended. New answers do not show it any more.")
+        messages.success(request, message)
     return _see_list()
 
 
@@ -160,6 +160,6 @@ def choices(user: User) -> list[tuple[str, str]]:
     scope = agencies_of(user)
     release = knowledge.current_release()
     agencies = release.agencies.values() if release else ()
-    own = [(each.id, each.name) for each in agencies if scope is None or each.id in scope]
-    found = [(EVERY, gettext("Every agency")), *own] if scope is None else own
+    offered = [(each.id, each.name) for each in agencies if scope is None or each.id in scope]
+    found = [(EVERY, gettext("Every agency")), *offered] if scope is None else offered
     return found if len(found) == 1 else [("", gettext("Choose an agency")), *found]

@@ -96,10 +96,10 @@ def _elsewhere(
 
     The search counts the talk's words too, so that ``best`` may owe everything to them.
     """
-    if not best.words.isdisjoint(question.own):
+    if not best.words.isdisjoint(question.message):
         return None
-    owner = _owner(question.own, _TURN, candidates)
-    support = _support(dict.fromkeys(question.own, 1.0), candidates)
+    owner = _owner(question.message, _TURN, candidates)
+    support = _support(dict.fromkeys(question.message, 1.0), candidates)
     rivals = [support[c.id] for c in candidates if owner is not None and c.id != owner.id]
     return owner if owner and support[owner.id] >= _APART * max(rivals, default=0.0) else None
 

@@ -1,4 +1,4 @@
-"""What every answer of the engine carries beside its findings."""
+"""What every answer of the engine carries besides its content."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def telemetry(payload: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the telemetry block: a second attempt says what it was told to mend."""
+    """Return the telemetry block: a second attempt names the findings of the first."""
     if payload["attempt"] == 1:
         return {"notes": None}
     codes = sorted({finding["code"] for finding in payload.get("previous_findings", ())})
@@ -15,7 +15,7 @@ def telemetry(payload: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def envelope(payload: Mapping[str, Any], next_step: str, **fields: Any) -> dict[str, Any]:
-    """Return a stage's answer around its own ``fields``."""
+    """Return a stage's answer with its ``fields``."""
     return {
         "session_id": payload["cached_state"]["session_id"],
         "response_id": payload["request_id"],

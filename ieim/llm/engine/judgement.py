@@ -36,7 +36,7 @@ def judge(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer judgement_v1.
 
     Each sentence is weighed by itself, and one that asks something makes the message an inquiry:
-    greetings around it, other topics or instructions beside it change nothing.
+    greetings around it, other topics or instructions change nothing.
     """
     history = payload["chat_context_summary"]
     parts = clauses(payload["user_prompt"])
@@ -68,14 +68,14 @@ def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: b
         return False
     # In a talk nothing but thanks and the like is none: not a question, nor an answer.
     answers = lexicon().answers
-    told = any(
+    answered = any(
         _QUESTION.search(part) or answers.match(_MARKS.sub("", fold(part))) for part in parts
     )
-    return by_words and (told or likeness["like"] >= likeness["least"])
+    return by_words and (answered or likeness["like"] >= likeness["least"])
 
 
-def _guidance(told: Mapping[str, Any]) -> str:
-    text: str = told["texts"][told["case"]]
+def _guidance(guidance: Mapping[str, Any]) -> str:
+    text: str = guidance["texts"][guidance["case"]]
     return text
 
 
@@ -120,8 +120,8 @@ def _tells_a_story(parts: Sequence[str]) -> bool:
     Who writes so much wants something. Where that is a mistake a person sees it; nobody would see
     who was only told to ask about public services.
     """
-    said = sum(len(_WORD.findall(part)) for part in parts)
-    return said >= _STORY and not any(_elsewhere(fold(part), set(stems(part))) for part in parts)
+    words = sum(len(_WORD.findall(part)) for part in parts)
+    return words >= _STORY and not any(_elsewhere(fold(part), set(stems(part))) for part in parts)
 
 
 def _is_foreign(text: str) -> bool:

@@ -14,7 +14,7 @@ from ieim.search.clauses import ENOUGH_TOPIC, clauses, refers_back, subject, top
 _EARLIER_QUESTION = 0.5
 _EARLIER_ANSWER = 0.6
 _FADING = 0.85
-"""What an earlier message weighs beside the present one, and how that fades from item to item."""
+"""What an earlier message weighs (the present one: 1), and how that fades from item to item."""
 
 _TELLS_MUCH = 3
 """With this many words of topic a statement may be a request: "my licence is about to expire"."""
@@ -22,13 +22,13 @@ _TELLS_MUCH = 3
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``own``: the distinct stems of the message that carry a topic, in order. ``weights``: those
-    and the history's, each with its weight (own ones 1.0). ``talk`` says that there is a history,
-    ``leans`` that the message has little topic of its own beside it. ``agency`` and ``service`` are
+    """``message``: the distinct stems of the message that carry a topic, in order. ``weights``:
+    those (1.0 each) and the history's. ``talk`` says that there is a history, ``leans`` that the
+    message has little topic without it. ``agency`` and ``service`` are
     the ids that the last answer was about.
     """
 
-    own: tuple[str, ...]
+    message: tuple[str, ...]
     weights: Mapping[str, float]
     talk: bool
     leans: bool
@@ -40,10 +40,10 @@ def read_question(payload: Mapping[str, Any]) -> Question:
     """Return the question of a per-call input."""
     text: str = payload["user_prompt"]
     history: Sequence[Mapping[str, Any]] = payload["chat_context_summary"]
-    own = topic("\n".join(clauses(text)))
-    weights = dict.fromkeys(own, 1.0)
+    words = topic("\n".join(clauses(text)))
+    weights = dict.fromkeys(words, 1.0)
     if payload.get("new_subject"):
-        return alone(own)
+        return alone(words)
     fade = 1.0
     for item in reversed(history):
         is_question = item["role"] == "user"
@@ -53,10 +53,10 @@ def read_question(payload: Mapping[str, Any]) -> Question:
         fade *= _FADING
     about = [item for item in history if item["role"] != "user" and item.get("service")]
     return Question(
-        own=own,
+        message=words,
         weights=weights,
         talk=bool(history),
-        leans=bool(history) and (len(subject(own)) < ENOUGH_TOPIC or refers_back(text)),
+        leans=bool(history) and (len(subject(words)) < ENOUGH_TOPIC or refers_back(text)),
         agency=about[-1].get("agency") if about else None,
         service=about[-1]["service"] if about else None,
     )
@@ -71,7 +71,7 @@ def alone(words: Sequence[str]) -> Question:
 def requests(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Yield the topic of each request in ``text``, and whether it is only a piece of a clause.
 
-    A single clause is a request whatever its form; beside others, a clause that only tells how
+    A single clause is a request whatever its form; among others, a clause that only tells how
     things are is one when it says much.
     """
     lists = lexicon().soft_breaks
@@ -87,7 +87,7 @@ def requests(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
 
 
 def only_complains(text: str) -> bool:
-    """Whether ``text`` says that an answer is wrong or no help, and names no matter of its own.
+    """Whether ``text`` says that an answer is wrong or no help, and names no matter.
 
     A price or a date that is said to be right is none: "you are wrong, it costs 60".
     """
@@ -111,6 +111,6 @@ def _without_facts(clause: str) -> str:
 def _is_request(clause: str) -> bool:
     """Whether a clause asks for something, or tells so much that it may."""
     words = lexicon()
-    said = fold(clause)
-    asks = any(form.search(said) for form in (words.need, words.wish, words.information))
+    text = fold(clause)
+    asks = any(form.search(text) for form in (words.need, words.wish, words.information))
     return asks or clause.endswith("?") or len(topic(clause)) >= _TELLS_MUCH

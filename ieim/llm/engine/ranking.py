@@ -15,8 +15,8 @@ Slot = Mapping[str, Any]
 Fields = Callable[[Slot], Mapping[str, str]]
 
 _WORDS, _NAME = 2.0, 0.3
-"""What covered and named words weigh in a talk beside the share of the best retrieval score: the
-search knows only a part of the talk. A first question it has read as well as the engine can."""
+"""What covered and named words weigh in a talk (the share of the best retrieval score: 1), since
+the search knows only a part of it. A first question it has read as well as the engine can."""
 
 _OWN = 1.0
 """And what the message's own words weigh there once more."""
@@ -81,12 +81,12 @@ def match(
 
     ``weights`` (0 to 1, by field) say what a word is worth there.
     """
-    asked = question.weights
-    total = sum(asked.values())
+    weighed = question.weights
+    total = sum(weighed.values())
     words = {field: frozenset(topic(text)) for field, text in fields.items()}
-    others = {word: [other for other, _ in synonyms(word)] for word in asked}
+    others = {word: [other for other, _ in synonyms(word)] for word in weighed}
     shares = {
-        field: weights[field] * sum(w for word, w in asked.items() if word in words[field])
+        field: weights[field] * sum(w for word, w in weighed.items() if word in words[field])
         for field in fields
     }
 
@@ -94,18 +94,23 @@ def match(
         return max((weights[field] for field in fields if word in words[field]), default=0.0)
 
     worths = {
-        word: worth(word) or _SYNONYM * max(map(worth, others[word]), default=0.0) for word in asked
+        word: worth(word) or _SYNONYM * max(map(worth, others[word]), default=0.0)
+        for word in weighed
     }
-    own = words[name]
-    meant = dict(asked)
-    for word, w in asked.items():
+    name_words = words[name]
+    meant = dict(weighed)
+    for word, w in weighed.items():
         for other in others[word]:
             meant[other] = max(w, meant.get(other, 0.0))
     return Match(
-        covered=sum(w * worths[word] for word, w in asked.items()) / total if total else 0.0,
-        named=sum(meant.get(word, 0.0) for word in own) / len(own) if own else 0.0,
-        by_message=sum(map(worth, question.own)) / len(question.own) if question.own else 0.0,
-        strange=sum(not worths[word] for word in subject(question.own)),
+        covered=sum(w * worths[word] for word, w in weighed.items()) / total if total else 0.0,
+        named=sum(meant.get(word, 0.0) for word in name_words) / len(name_words)
+        if name_words
+        else 0.0,
+        by_message=sum(map(worth, question.message)) / len(question.message)
+        if question.message
+        else 0.0,
+        strange=sum(not worths[word] for word in subject(question.message)),
         field=max(shares, key=lambda field: shares[field]),
     )
 

@@ -62,12 +62,12 @@ def select_category(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def analyse(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer semantic_analysis_v1: the categories of each agency by the part that is its own."""
-    asked = questions(payload)
+    found = questions(payload)
     agencies = []
     totals: dict[str, float] = {}
     for agency in payload["agencies"]:
-        own = _of(agency["agencyId"], payload["KnowledgeBase_Dictionary"])
-        candidates = _categories(own, asked)
+        entries = _of(agency["agencyId"], payload["KnowledgeBase_Dictionary"])
+        candidates = _categories(entries, found)
         totals[agency["agencyId"]] = sum(c["score"] for c in candidates.values())
         agencies.append(
             {
@@ -98,8 +98,8 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
     service = choice.slot
     complains = payload["chat_context_summary"] and only_complains(payload["user_prompt"])
     placeholders = [_FIELDS[field] for field in _FIELDS if field in service["fields"]]
-    asked = [_FIELDS[field] for field in payload.get("asked_about", ()) if field in _FIELDS]
-    opens = [name for name in asked if name in placeholders] or placeholders or ["service_name"]
+    fields = [_FIELDS[field] for field in payload.get("asked_about", ()) if field in _FIELDS]
+    opens = [name for name in fields if name in placeholders] or placeholders or ["service_name"]
     placeholders = placeholders or opens
     return envelope(
         payload,
@@ -127,7 +127,7 @@ def questions(payload: Mapping[str, Any]) -> list[Question]:
 
 
 def best_service(
-    payload: Mapping[str, Any], services: Sequence[Slot], asked: Iterable[Question]
+    payload: Mapping[str, Any], services: Sequence[Slot], found: Iterable[Question]
 ) -> Choice:
     """Return the best of one or more ``services``, for that question which suits it best."""
     dictionary = {
@@ -156,17 +156,17 @@ def best_service(
             key="serviceKey",
             parts=parts,
         )
-        for question in asked
+        for question in found
     ]
     return max(chosen, key=lambda choice: choice.score)
 
 
-def _categories(slots: Sequence[Slot], asked: Iterable[Question]) -> dict[str, Any]:
+def _categories(slots: Sequence[Slot], found: Iterable[Question]) -> dict[str, Any]:
     """Return ``{key: {value, score}}``: the best that fit, or the one that comes closest."""
     scores: dict[str, float] = {}
-    for question in asked:
-        for entry, found in order(question, slots, _category_fields, _CATEGORY_WEIGHTS, "value"):
-            score = relevance(found, entry["rank"])
+    for question in found:
+        for entry, matched in order(question, slots, _category_fields, _CATEGORY_WEIGHTS, "value"):
+            score = relevance(matched, entry["rank"])
             scores[entry["key"]] = max(score, scores.get(entry["key"], 0.0))
     values = {entry["key"]: entry["value"] for entry in slots}
     best = sorted(scores, key=lambda key: -scores[key])[:MOST_CATEGORIES]

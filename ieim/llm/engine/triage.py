@@ -1,6 +1,6 @@
 """classify, extract and identity_assist: plain rules, each finding with a quote.
 
-The labels are whatever the input brings; they are told apart by their names and descriptions.
+The labels are whatever the input brings; they are distinguished by their names and descriptions.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ def _subject(text: str, labels: Sequence[Label]) -> dict[str, Any] | None:
     best, rival = scores[ordered[0]] if ordered else 0.0, sum(scores[p] for p in ordered[1:2])
     if best < _SUBJECT or best < _CLEARLY * rival:
         return None
-    own = words[ordered[0]]
-    parts = sorted(passages(text), key=lambda part: -sum(_worth(w, own) for w in topic(part)))
+    of_label = words[ordered[0]]
+    parts = sorted(passages(text), key=lambda part: -sum(_worth(w, of_label) for w in topic(part)))
     if not (snippets := quote(text, parts[:1])):
         return None
     return _element(

@@ -274,7 +274,7 @@ def _checked(table: Table, given: Values) -> tuple[Values, Problems]:
     values, found = check_row(table, row)
     problems: Problems = {}
     for problem in found:
-        both = Problem(problem.message, problem.beside)
+        both = Problem(problem.message, problem.short_message)
         problems.setdefault(names[problem.line or 0], []).append(both)
     if type(position) is not int or not 0 <= position <= _POSITION_LIMIT:
         message = gettext("position must be a whole number from 0 to {limit}")
