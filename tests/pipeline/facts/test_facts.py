@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ieim.pipeline.facts import Fact, facts, matches
+from ieim.pipeline.facts import Fact, facts, matches, url_value
 
 
 def values(text: str) -> list[tuple[str, str]]:
@@ -255,6 +255,176 @@ def test_it_lets_the_longest_reading_win() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("see https://www.Example.gov/Visa/Extend/ now", "example.gov/Visa/Extend"),
+        ("see http://example.gov.", "example.gov"),
+        ("see www.example.gov, please", "example.gov"),
+        ("(example.gov.xx/path)", "example.gov.xx/path"),
+        ("EXAMPLE.GOV", "example.gov"),
+        ("**https://a.gov/b**", "a.gov/b"),
+        ("<https://a.gov/b>", "a.gov/b"),
+        ("_www.a.gov_", "a.gov"),
+        ("the form (https://a.gov/b_(c)).", "a.gov/b_(c)"),
+        ("https://a.gov/b?c=1#d", "a.gov/b?c=1#d"),
+        ("[apply](https://a.gov/b).Then wait", "a.gov/b"),
+        ("[apply](/visas/extend/)", "/visas/extend"),
+        ("javascript:alert(1)", "javascript:alert(1)"),
+        ("java\u200bscript: alert(1)", "javascript: alert(1)"),
+        ("data:text/html,hello", "data:text/html,hello"),
+        ("ftp://a.gov/b", "ftp://a.gov/b"),
+        ("https://a.gov@evil.org/", "a.gov@evil.org"),
+        ("ｗｗｗ．ｅｘａｍｐｌｅ．ｇｏｖ", "example.gov"),
+        ("exam\u00adple\u200b.gov", "example.gov"),
+        ("example。gov", "example.gov"),
+        ("wait...example.gov", "example.gov"),
+        ("ask e.g.example.gov", "example.gov"),
+        ("go to example.gov.Then wait", "example.gov"),
+        ("gov—example.gov", "example.gov"),
+        ("ID.me", "id.me"),
+        ("scam.shop", "scam.shop"),
+    ],
+)
+def test_it_finds_urls(text: str, value: str) -> None:
+    assert values(text) == [("url", value)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pay the fee.It is due.",
+        "e.g. a form, i.e. this one, e.g.passport",
+        "at 9 a.m. in the U.S. today",
+        "upload photo.jpg or form.pdf",
+        "note: this and/or that",
+        "section 3.2.1.4",
+        "Node no. 5",
+        "see [the note]",
+    ],
+)
+def test_it_finds_no_url_in_prose(text: str) -> None:
+    assert values(text) == []
+
+
+def test_it_tells_lookalike_hosts_apart() -> None:
+    (cyrillic,) = facts("exаmple.gov")
+    (accented,) = facts("example.gov/é")
+    assert not matches(cyrillic, facts("https://example.gov"))
+    assert not matches(accented, facts("https://example.gov/e"))
+    assert matches(accented, facts("https://example.gov/e\u0301"))
+
+
+def test_it_finds_every_link_of_a_markdown_link_whose_words_are_one() -> None:
+    assert values("[https://a.gov/b](https://evil.org/b)") == [
+        ("url", "a.gov/b"),
+        ("url", "evil.org/b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://www.a.gov/b/", "a.gov/b"),
+        ("HTTP://A.GOV", "//a.gov/"),
+        ("a.gov", "a.gov."),
+    ],
+)
+def test_it_gives_two_spellings_of_a_url_one_value(one: str, other: str) -> None:
+    assert url_value(one) == url_value(other)
+
+
+def test_it_keeps_the_case_of_a_path_and_other_schemes() -> None:
+    assert url_value("a.gov/B") != url_value("a.gov/b")
+    assert url_value("FTP://a.gov") == "ftp://a.gov"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Write to Visit@Example.gov.", "mailto:visit@example.gov", "[us](mailto:visit@example.gov)"],
+)
+def test_it_finds_email_addresses(text: str) -> None:
+    assert values(text) == [("email", "visit@example.gov")]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("forty-five euros", "EUR 45"),
+        ("One hundred and twenty US dollars", "USD 120"),
+        ("a\u00a0hundred pounds", "pound 100"),
+        ("two thousand five hundred rupees", "rupee 2500"),
+        ("a million yen", "JPY 1000000"),
+        ("twenty Swiss francs", "franc 20"),
+        ("zero euro", "EUR 0"),
+        ("fifty pence", "GBP 0.5"),
+        ("five cents", "cent 0.05"),
+    ],
+)
+def test_it_finds_an_amount_in_words(text: str, value: str) -> None:
+    found = facts(f"It costs {text}, or less.")
+    assert [(fact.kind, fact.value, fact.text) for fact in found] == [("money", value, text)]
+
+
+def test_it_compares_it_with_one_in_figures() -> None:
+    (stated,) = facts("It costs forty-five euros.")
+    assert matches(stated, facts("€45.00"))
+    assert not matches(stated, facts("€46.00"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the euro, in euros",
+        "three people won",
+        "one of the pound's signs",
+        "six ft",
+        "everyone euro",
+        "fifty-franc note",
+    ],
+)
+def test_it_finds_nothing_in_other_words(text: str) -> None:
+    assert facts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("The fee is 46.", "? 46"),
+        ("It costs 1,250.00 for adults", "? 1250"),
+        ("Price: 46", "? 46"),
+        ("a fee of 46, or", "? 46"),
+        ("the fee is 46 US dollars", "USD 46"),
+        ("it costs 46 MRK", "MRK 46"),
+    ],
+)
+def test_it_finds_an_amount_that_is_called_one(text: str, value: str) -> None:
+    (found,) = facts(text, currencies={"MRK"})
+    assert (found.kind, found.value) == ("money", value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it costs 2 visits",
+        "fees are 2 weeks late",
+        "Fees: 1. Visas 2. Passports",
+        "Fees:\n1. Visas",
+        "Fees 2026",
+        "the fee is 0.",
+        "coffees 3.",
+    ],
+)
+def test_it_finds_no_amount_in_what_is_counted(text: str) -> None:
+    assert facts(text) == []
+
+
+def test_an_amount_may_leave_its_currency_out_but_not_bring_one() -> None:
+    (unsaid,), (said,) = facts("The fee is 46."), facts("The fee is €46.")
+    assert matches(unsaid, [said])
+    assert not matches(said, [unsaid])
+
+
 _PIECES = [
     *["€", "$", "EUR", "%", ".", ",", "-", "/", "(", ")", "+", ":", "@", "1", "12", "250", "0000"],
     *["2026", "March", "may", "www.", ".gov", "https://", "call", "](", "javascript:", " to ", " "],
@@ -286,6 +456,7 @@ _UNITS = [
     *["a", "a.", "a-", "..", "a@b.", "https://", "javascript:", "data:a/", "](", "[](", "(", ")"],
     *["March 1 ", "1 March ", "1 and ", "1, ", "call 112 or ", "on at the ", "e.g.", "www.", "_"],
     *["\u0301", "e\u0316\u0301", "\u200b", "１", "²", "\n", " ", "\ud800", "1 million ", "24/7 "],
+    *["one ", "one euro ", "a hundred ", "euro ", "one and "],
 ]
 
 

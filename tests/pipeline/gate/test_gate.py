@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,13 +25,15 @@ from tests.pipeline.build import (
     state,
     valid,
 )
-from tests.pipeline.evidence.damage import CASES, Change
+
+DAMAGED = yaml.safe_load(Path(__file__).with_name("damaged.yaml").read_text(encoding="utf-8"))
 
 
-def changed(contract: str, change: Change) -> dict[str, Any]:
-    answer = valid(contract)
-    change(answer)
-    return answer
+def put(answer: Any, pointer: str, value: Any) -> None:
+    *path, last = pointer[1:].split("/")
+    for part in path:
+        answer = answer[int(part) if isinstance(answer, list) else part]
+    answer[int(last) if isinstance(answer, list) else last] = value
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -74,12 +78,13 @@ def test_it_judges_the_model_and_the_json_before_anything_else(
     assert found(judged("judgement_v1", answer))[0][0] is code
 
 
-@pytest.mark.parametrize(("contract", "change", "expected"), CASES)
-def test_it_names_what_is_wrong(
-    contract: str, change: Change, expected: list[tuple[Code, str]]
-) -> None:
-    judgement = judged(contract, changed(contract, change))
-    assert found(judgement) == expected
+@pytest.mark.parametrize("case", DAMAGED, ids=lambda case: f"{case['contract']} {case['put']}"[:60])
+def test_it_names_what_is_wrong(case: dict[str, Any]) -> None:
+    answer = valid(case["contract"])
+    for pointer, value in case["put"].items():
+        put(answer, pointer, value)
+    judgement = judged(case["contract"], answer)
+    assert [[code, path] for code, path in found(judgement)] == case["finds"]
     assert judgement.state_merge is None
 
 
