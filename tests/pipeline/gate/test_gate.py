@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ieim.pipeline.findings import Code
+from ieim.pipeline.gate.gate import has_two_decimals
 from ieim.pipeline.ports import ModelAnswer
 from tests.pipeline.build import (
     CONTRACTS,
@@ -193,6 +194,63 @@ def test_it_gives_the_evidence_with_offsets_into_the_text_as_sent() -> None:
     assert TEXT[span.start : span.end] == "Please help today"
     assert span.quote == "please  HELP today"
     assert span.as_dict()["source"] == "user_prompt"
+
+
+@pytest.mark.parametrize("good", ["0.9", "0.50", "5e-1", "1", "0", "1.00", "0.57", "0.500000"])
+def test_it_holds_two_decimals_by_value(good: str) -> None:
+    raw = json.dumps(valid("classify")).replace("0.9", good)
+    assert judged("classify", raw).passed
+
+
+@pytest.mark.parametrize("bad", ["0.876", "0.5700000000000001", "5e-3", "0.50" + "0" * 40 + "1"])
+def test_it_holds_more_than_two_decimals_are_a_finding(bad: str) -> None:
+    for contract in ("service_select_v1", "classify"):
+        raw = json.dumps(valid(contract)).replace("0.9", bad)
+        assert Code.SCORE_PRECISION in {finding.code for finding in judged(contract, raw).findings}
+
+
+@given(st.integers(0, 100))
+def test_it_holds_every_valid_score_is_valid(hundredths: int) -> None:
+    assert has_two_decimals(Decimal(hundredths) / 100)
+    assert not has_two_decimals((Decimal(hundredths) / 100) + Decimal("0.001"))
+
+
+def test_it_holds_only_the_documented_slices_are_merged() -> None:
+    merged = {c: judged(c, valid(c)).state_merge for c in CONTRACTS}
+    assert merged["judgement_v1"] == {"judgement_v1": {"inquiry": True}}
+    assert set(merged["agency_detect_v1"] or {}) == {"agency_detect_v1", "nextStep"}
+    assert set((merged["category_select_v1"] or {})["category_select_v1"]) == {"candidates"}
+    service = (merged["service_select_v1"] or {})["service_select_v1"]
+    assert set(service) == {"serviceSelection", "template"}
+    whole = (merged["multi_agency_service_answer_v1"] or {})["multi_agency_service_answer_v1"]
+    assert whole == valid("multi_agency_service_answer_v1")
+    assert merged["classify"] == {}
+
+
+def test_it_holds_one_legal_next_step() -> None:
+    high = state("high", "service_select_v1")
+    answer = valid("service_select_v1")
+    assert found(judged("service_select_v1", answer, cached_state=high)) == [
+        (Code.ROUTE_NEXT_STEP, "/nextStep")
+    ]
+    answer["nextStep"] = "multi_agency_service_answer_v1"
+    assert judged("service_select_v1", answer, cached_state=high).passed
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "See https://passports.example.evil.test/x.",
+        "It costs MRK 450.00.",
+        "Call +999 20 555 0199.",
+        "The office opens on 3 June 2027.",
+    ],
+)
+def test_it_holds_every_fact_is_traceable(claim: str) -> None:
+    answer = valid("multi_agency_service_answer_v1")
+    answer["assistantReply"] += f" {claim}"
+    codes = {code for code, _ in found(judged("multi_agency_service_answer_v1", answer))}
+    assert codes == {Code.REPLY_UNGROUNDED}
 
 
 def test_it_keeps_scores_with_two_decimals() -> None:
