@@ -48,10 +48,6 @@ def case(id_: str, agencies: Sequence[str], *services: str, **fields: Any) -> Ca
     return replace(Case(id_, f"question {id_}", (), expected), **fields)
 
 
-def asked_of(made: Release) -> list[str]:
-    return [each.text for each in sets.made_of(made)[1]]
-
-
 def plain(text: str) -> str:
     return " ".join(re.findall(r"[a-z]+", text.lower()))
 
@@ -112,12 +108,6 @@ def test_it_asks_no_sentence_that_is_no_fair_question(
     assert all(each.expected.services != {"0"} for each in cases)
 
 
-def test_it_asks_a_sentence_that_stands_in_another_only_as_a_part_of_longer_words() -> None:
-    assert asked_of(of("First. Ask us about your art.", "We ask us about your artisan.")) == [
-        "Ask us about your art."
-    ]
-
-
 @given(st.lists(st.lists(st.sampled_from(SENTENCES), max_size=3).map(" ".join), max_size=6))
 def test_it_asks_only_what_one_service_says_and_leaves_it_words(overviews: list[str]) -> None:
     made, cases = sets.made_of(of(*overviews))
@@ -130,14 +120,6 @@ def test_it_asks_only_what_one_service_says_and_leaves_it_words(overviews: list[
         ]
         assert asked not in plain(left[key])
         assert plain(left[key])
-
-
-def test_it_makes_no_more_questions_than_it_should(monkeypatch: pytest.MonkeyPatch) -> None:
-    overviews = [f"First. Number {number} is asked for here." for number in range(6)]
-    assert len(asked_of(of(*overviews))) == 6
-    every = asked_of(of(*overviews))
-    monkeypatch.setattr(sets, "MOST_MADE", 4)
-    assert asked_of(of(*overviews)) == every[:4]
 
 
 def test_it_begins_talks_with_clear_first_questions_only() -> None:
@@ -172,22 +154,6 @@ def test_it_goes_on_about_the_service_that_was_told() -> None:
     )
 
 
-def test_it_goes_on_about_the_first_of_several_services_that_are_right() -> None:
-    questions = sets.CaseSet([case("x", ["tax"], "return", "refund")])
-    (only,) = sets.going_on(release(), questions, ["Can I appeal?"]).cases
-    assert only.expected.services == {"refund"}
-
-
-def test_it_asks_various_follow_ups_and_always_the_same() -> None:
-    index, questions = of("One."), [case(str(n), ["agency-0"], "0") for n in range(40)]
-    first, again = (
-        sets.going_on(index, sets.CaseSet(questions), sets.FOLLOW_UPS).cases for _ in range(2)
-    )
-    assert first == again
-    assert len({each.text for each in first}) > 5
-    assert not set(sets.FOLLOW_UPS) & set(sets.UNSEEN_FOLLOW_UPS)
-
-
 def test_it_turns_from_another_agency_within_the_half() -> None:
     names = [str(number) for number in range(12)]
     cases = [case(name, [f"agency-{int(name) % 3}"], str(int(name) % 3)) for name in names]
@@ -201,13 +167,6 @@ def test_it_turns_from_another_agency_within_the_half() -> None:
         assert told["agency"] not in (each.expected.agencies or ())
         assert told["service"] == str(int(before) % 3)
         assert each.text == f"question {each.id}"
-
-
-def test_it_turns_nowhere_without_another_agency_in_the_half() -> None:
-    cases = [case(HELD, ["agency-0"], "0"), case(TUNED, ["agency-1"], "1")]
-    index = of("One.", "Two.")
-    assert len(sets.turning(index, sets.CaseSet(cases)).cases) == 2
-    assert not sets.turning(index, sets.CaseSet(cases, frozenset({HELD}))).cases
 
 
 def test_it_writes_what_the_engine_said_into_the_talk_that_it_asks_with() -> None:

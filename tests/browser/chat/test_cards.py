@@ -129,12 +129,3 @@ def test_a_part_that_nothing_covers_is_said_and_asked_by_itself(
     question = asked.get_by_text("Where can I renew a broken fishing boat mooring", exact=True)
     expect(question).to_be_visible()
     page.context.close()
-
-
-@pytest.mark.whole
-def test_three_questions_about_one_service_are_no_long_page(browser: Browser, site: str) -> None:
-    page = shown(browser, site, VISA, COST, "What do I need to bring?", width=390, script=True)
-    # It was 7,378 px when each of the three answers showed the whole card.
-    # What stands around the conversation is as high as the administration's name and contacts.
-    assert page.locator("#live").evaluate("it => it.scrollHeight") < 3000
-    page.context.close()

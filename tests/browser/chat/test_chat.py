@@ -178,18 +178,6 @@ def test_it_says_what_happens_to_a_question_for_a_person(
 
 
 @pytest.mark.whole
-def test_it_starts_again(quiet_page: Page) -> None:
-    page = quiet_page
-    page.goto("/")
-    connected(page)
-    ask(page)
-    expect_answer(page)
-    page.get_by_role("button", name="Start again").click()
-    expect(page.get_by_role("heading", name="Ask about a public service")).to_be_visible()
-    expect(page.locator(".turn")).to_have_count(0)
-
-
-@pytest.mark.whole
 def test_it_keeps_an_open_explanation_open(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")

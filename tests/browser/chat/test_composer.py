@@ -65,27 +65,6 @@ def test_enter_sends_and_a_switch_turns_it_off(quiet_page: Page) -> None:
 
 
 @pytest.mark.whole
-def test_it_covers_nothing_on_a_low_screen(quiet_page: Page) -> None:
-    page = quiet_page
-    page.set_viewport_size({"width": 320, "height": 256})
-    page.goto("/")
-    ask(page)
-    expect_answer(page)
-    expect(page.locator("#ask")).to_have_css("position", "relative")
-
-
-@pytest.mark.whole
-def test_what_the_assistant_is_unfolds(quiet_page: Page) -> None:
-    page = quiet_page
-    page.goto("/")
-    expect(page.get_by_text("You are writing to an automated assistant (AI).")).to_be_visible()
-    cannot = page.get_by_text("see your file, decide your case")
-    expect(cannot).to_be_hidden()
-    page.get_by_text("What this assistant can and cannot do").click()
-    expect(cannot).to_be_visible()
-
-
-@pytest.mark.whole
 def test_an_answer_to_a_long_question_shows_its_beginning(quiet_page: Page) -> None:
     page = quiet_page
     page.set_viewport_size({"width": 390, "height": 844})

@@ -50,46 +50,6 @@ def test_it_works_where_sockets_are_blocked(page: Page) -> None:
     expect_answer(page, 2)
 
 
-@pytest.mark.whole
-def test_it_is_readable_in_the_dark(browser: Browser, live_site: str) -> None:
-    context = browser.new_context(base_url=live_site, color_scheme="dark")
-    page = context.new_page()
-    page.goto("/")
-    assert_accessible(page)
-    ask(page)
-    expect_answer(page)
-    page.get_by_text("Why this answer").click()
-    assert_accessible(page)
-    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert sum(map(int, re.findall(r"\d+", ground))) < 150
-    context.close()
-
-
-SIZES = """[...document.querySelectorAll("body *")]
-    .filter((each) => each.checkVisibility() && each.offsetWidth > 1 && [...each.childNodes].some(
-        (node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim()))
-    .map((each) => Math.round(parseFloat(getComputedStyle(each).fontSize) * 10) / 10)"""
-STEPS = {16, 18, 20, 22, 26, 31, 37}
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("width", [390, 1440])
-def test_it_keeps_to_its_scale_of_type(browser: Browser, live_site: str, width: int) -> None:
-    context = browser.new_context(base_url=live_site, viewport={"width": width, "height": 844})
-    page = context.new_page()
-    sizes: set[float] = set()
-    for path in ("/help/", "/privacy/", "/person/", "/"):
-        page.goto(path)
-        sizes.update(page.evaluate(SIZES))
-    ask(page)
-    expect_answer(page)
-    page.get_by_text("Why this answer").click()
-    sizes.update(page.evaluate(SIZES))
-    assert sizes <= STEPS
-    assert {16, 18, 20, 22} <= sizes
-    context.close()
-
-
 ERRORS = ["400", "403", "403_csrf", "404", "405", "413", "500"]
 
 

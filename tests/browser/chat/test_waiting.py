@@ -11,12 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.office import BAD, HELD, Office, checked_at_both_widths, look, take
+from tests.browser.office import BAD, Office, checked_at_both_widths, look, take
 from tests.browser.steps import (
     VISA,
     ask,
     assert_accessible,
-    assert_fits,
     connected,
     expect_answer,
 )
@@ -82,13 +81,6 @@ def test_it_tells_what_may_help_and_whom_to_call(office: Office) -> None:
     ask(page, "  ")
     expect(page.locator("#question-error")).to_contain_text("Error:")
     expect(cards.first).to_be_visible()
-
-
-@pytest.mark.whole
-def test_in_danger_there_are_help_lines_and_nothing_beside_them(office: Office) -> None:
-    page = office.citizen(f"{VISA}, if not I will kill myself", service_select_v1=BAD)
-    expect(page.locator(".contacts")).to_be_visible()
-    expect(page.locator(".may-help")).to_have_count(0)
 
 
 def test_an_answer_shows_in_a_tab_that_nobody_looks_at(office: Office, caseworker: Page) -> None:
@@ -274,22 +266,3 @@ def test_a_link_that_cannot_be_copied_says_what_to_do(office: Office) -> None:
     held.get_by_role("button", name="Copy the link").click()
     expect(held.get_by_role("status")).to_contain_text("Please select it and copy it yourself.")
     expect(held.locator("[data-share]")).to_be_hidden()
-
-
-@pytest.mark.whole
-def test_what_waits_fits_when_it_is_much_enlarged(office: Office) -> None:
-    page = office.citizen(service_select_v1=BAD)
-    expect(page.get_by_role("heading", name=HELD)).to_be_visible()
-    page.get_by_text("While you wait").click()
-    page.emulate_media(color_scheme="dark")
-    assert_accessible(page)
-    page.emulate_media(color_scheme="light", forced_colors="active")
-    assert_accessible(page)
-    page.emulate_media(forced_colors="none")
-    page.set_viewport_size({"width": 320, "height": 256})
-    assert_fits(page)
-    page.evaluate("document.documentElement.style.fontSize = '200%'")
-    # The widest reference that there can be.
-    page.locator(".held__reference").evaluate("e => { e.textContent = 'WWW-WWWW'; }")
-    page.set_viewport_size({"width": 390, "height": 844})
-    assert_fits(page)

@@ -16,9 +16,12 @@ from ieim.studio.evaluation.outcomes import CaseResult
 from ieim.studio.evaluation.running import Asker, run_cases
 from tests.llm.offline.turns import SHARED, release
 
-pytestmark = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="needs the catalogues and cases in ../shared/data"
-)
+pytestmark = [
+    pytest.mark.whole,
+    pytest.mark.skipif(
+        not SHARED.is_dir(), reason="needs the catalogues and cases in ../shared/data"
+    ),
+]
 
 
 @cache

@@ -108,6 +108,7 @@ def test_it_lets_a_conversation_end(text: str) -> None:
     assert judged(text, ASKED, case="thanks")["assistantReply"] == "You are welcome."
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared evaluation data is not here")
 @pytest.mark.parametrize(("name", "floor"), [("inquiries", 0.95), ("not_inquiries", 0.93)])
 def test_it_is_mostly_right_on_real_messages(name: str, floor: float) -> None:
