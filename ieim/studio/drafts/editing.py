@@ -7,7 +7,7 @@ person, the version that they saw, the history (:class:`Change`) and the audit e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -21,7 +21,7 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
 from ieim.studio.drafts.entries import Entries, Problem, Problems, Values, not_removable, with_it
-from ieim.studio.drafts.history import after_you_opened, agency_of, change, difference, keep
+from ieim.studio.drafts.history import after_you_opened, agency_of, change, keep
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Change, DraftEntry
 
@@ -135,15 +135,7 @@ def save_all(
     wrong, merged = _checked(entries, edits)
     if wrong:
         raise ManyInvalid(wrong)
-    log = _Log(table, by, source)
-    for index, (identity, values) in enumerate(zip(entries.identities, merged, strict=True)):
-        before = entries.stored.get(identity)
-        fields = difference(entries.values_of(before) if before else None, values)
-        if fields:
-            entries.put(index, values)
-            log.add(values, Change.Kind.CHANGED if before else Change.Kind.ADDED, fields)
-    entries.write()
-    log.write()
+    _record(table, entries.apply(merged, by=by, source=source), by, source)
     return entries.result()
 
 
@@ -164,59 +156,35 @@ def remove(*, table: Table, identity: Identity, by: User, seen: int, source: Cha
         raise Stale(after_you_opened(table, entry_name(table, identity)))
     if problem := not_removable(table, identity):
         raise Invalid({IDENTITY[table][-1]: [Problem.of(problem)]})
-    log = _Log("translations", by, source)
-    translations = with_it(table, identity)
-    for translation in translations.stored.values():
-        values = translations.values_of(translation)
-        log.add(values, Change.Kind.REMOVED, difference(values, None))
-        translation.delete()
-    log.write()
-    log = _Log(table, by, source)
-    values = entries.values_of(entry)
-    log.add(values, Change.Kind.REMOVED, difference(values, None))
-    entry.delete()
-    log.write()
+    for group in (with_it(table, identity), entries):
+        removed = [
+            change(table=group.table, before=group.values_of(one), after=None, by=by, source=source)
+            for one in group.stored.values()
+        ]
+        for one in group.stored.values():
+            one.delete()
+        _record(group.table, [each for each in removed if each], by, source)
 
 
 def _checked(entries: Entries, edits: Sequence[Edit]) -> tuple[dict[int, Problems], list[Values]]:
     return entries.check(new={i for i, edit in enumerate(edits) if edit.seen is None})
 
 
-@dataclass(slots=True)
-class _Log:
-    """Collects changes of one table; they become history and one audit event."""
-
-    table: Table
-    by: User
-    source: Change.Source
-    changes: list[Change] = field(default_factory=list)
-
-    def add(self, values: Values, kind: Change.Kind, fields: Mapping[str, Sequence[Any]]) -> None:
-        self.changes.append(
-            change(
-                table=self.table,
-                values=values,
-                kind=kind,
-                fields=fields,
-                by=self.by,
-                source=self.source,
-            )
-        )
-
-    def write(self) -> None:
-        if not self.changes:
-            return
-        keep(self.changes)
-        kinds = [one.kind for one in self.changes]
-        record_system(
-            kind="knowledge.changed",
-            payload={
-                "table": self.table,
-                "source": self.source.value,
-                "entries": [one.entry for one in self.changes[:20]],
-                **{kind.value: kinds.count(kind) for kind in Change.Kind},
-                # The texts are in the history: the digest shows that they are still those.
-                "sha256": digest([[c.entry, c.kind, c.fields] for c in self.changes]),
-            },
-            actor=self.by.actor,
-        )
+def _record(table: Table, changes: Sequence[Change], by: User, source: Change.Source) -> None:
+    """Store the changes of one table as history and one audit event."""
+    if not changes:
+        return
+    keep(changes)
+    kinds = [one.kind for one in changes]
+    record_system(
+        kind="knowledge.changed",
+        payload={
+            "table": table,
+            "source": source.value,
+            "entries": [one.entry for one in changes[:20]],
+            **{kind.value: kinds.count(kind) for kind in Change.Kind},
+            # The texts are in the history: the digest shows that they are still those.
+            "sha256": digest([[c.entry, c.kind, c.fields] for c in changes]),
+        },
+        actor=by.actor,
+    )

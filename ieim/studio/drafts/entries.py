@@ -11,11 +11,13 @@ from django.utils.translation import gettext
 
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLES_LIMIT, check_row
 from ieim.knowledge.bundles.rows import IDENTITY, Row, Table
-from ieim.studio.drafts.history import who_and_when
+from ieim.people.models import User
+from ieim.studio.drafts.history import change, who_and_when
 from ieim.studio.drafts.selectors import DRAFT_MODELS
 from ieim.studio.models import (
     Agency,
     Category,
+    Change,
     DraftEntry,
     HelpLine,
     Label,
@@ -129,6 +131,21 @@ class Entries:
         version = 1 if before is None else before.version + changed
         columns = {attribute(name): value for name, value in values.items()}
         self._put[index] = self.model(**columns, version=version)
+
+    def apply(
+        self, merged: Sequence[Values], *, by: User | None, source: Change.Source
+    ) -> list[Change]:
+        """Store every entry of ``merged`` that differs, and return the changes, not yet stored."""
+        changes = []
+        for index, (identity, after) in enumerate(zip(self.identities, merged, strict=True)):
+            before = self.stored.get(identity)
+            old = self.values_of(before) if before else None
+            found = change(table=self.table, before=old, after=after, by=by, source=source)
+            if found is not None:
+                self.put(index, after)
+                changes.append(found)
+        self.write()
+        return changes
 
     def write(self, progress: Callable[[int], object] = lambda done: None) -> None:
         """Store what was put; ``progress`` is called with how many more entries are done."""

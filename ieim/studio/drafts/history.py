@@ -43,18 +43,25 @@ def difference(
 def change(
     *,
     table: Table,
-    values: Mapping[str, Any],
-    kind: Change.Kind,
-    fields: Mapping[str, Sequence[Any]],
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
     by: User | None,
     source: Change.Source,
-) -> Change:
-    """Return the Change of one row, not yet stored; ``values`` has at least its natural id."""
+) -> Change | None:
+    """Return what made ``after`` of ``before``, not yet stored; None where they do not differ.
+
+    None before is a row that was not there, None after one that is no more.
+    """
+    fields = difference(before, after)
+    values = after or before
+    if not fields or values is None:
+        return None
+    kind = Change.Kind.ADDED if before is None else Change.Kind.CHANGED
     return Change(
         table=table,
         entry=entry_name(table, values),
         agency=agency_of(table, values),
-        kind=kind,
+        kind=Change.Kind.REMOVED if after is None else kind,
         source=source,
         fields=fields,
         by=by,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from django.db import transaction
 
@@ -16,7 +16,7 @@ from ieim.knowledge.bundles.rows import TABLES, Table
 from ieim.people.models import User
 from ieim.pipeline import knowledge
 from ieim.studio.drafts.entries import Entries, Values
-from ieim.studio.drafts.history import change, difference, keep
+from ieim.studio.drafts.history import change, keep
 from ieim.studio.models import Change, DraftEntry
 
 _BundleRow: TypeAlias = (
@@ -88,7 +88,7 @@ def import_bundle(
     done.
     """
     lock_head(SYSTEM_CHAIN)  # one change of draft or releases at a time
-    plans = {table: _Plan(table, getattr(bundle, table)) for table in TABLES}
+    plans = {table: _Plan(table, getattr(bundle, table), by) for table in TABLES}
     result = ImportResult({table: plans[table].counts for table in TABLES})
     if not remove and any(counts.removes_much for counts in result.tables.values()):
         raise RemovalError(result)
@@ -98,7 +98,7 @@ def import_bundle(
     for table in TABLES:
         plans[table].entries.write(progress or (lambda done: None))
     for table in TABLES:
-        keep(plans[table].history(by))
+        keep(plans[table].changes)
     record_system(
         kind="knowledge.imported",
         payload={"tables": result.as_dict(), "own_labels": bundle.own_labels},
@@ -110,47 +110,41 @@ def import_bundle(
 class _Plan:
     """What must be done to one table of the draft to make it hold ``rows``, in their order."""
 
-    def __init__(self, table: Table, rows: Sequence[_BundleRow]) -> None:
+    def __init__(self, table: Table, rows: Sequence[_BundleRow], by: User | None) -> None:
         self.table = table
         wanted = [_columns(row) for row in rows]
         self.entries = Entries(table, wanted, whole=True)
-        self.changes: list[tuple[Change.Kind, Values, dict[str, list[Any]]]] = []
+        self.changes: list[Change] = []
         surplus = dict(self.entries.stored)
         for position, values in enumerate(wanted):
             before = surplus.pop(self.entries.identities[position], None)
-            # What a bundle adds has no fields: the entry itself holds it.
-            fields = {} if before is None else difference(self._stored(before), values)
-            if before is None or fields:
-                kind = Change.Kind.CHANGED if before else Change.Kind.ADDED
-                self.changes.append((kind, values, fields))
-            if before is None or fields or before.position != position:
+            found = self._note(self._stored(before) if before else None, values, by)
+            if found or (before is not None and before.position != position):
                 row = {**values, "position": position}
-                self.entries.put(position, row, changed=bool(fields))
+                self.entries.put(position, row, changed=found is not None)
         self.surplus = list(surplus.values())
         for entry in self.surplus:
-            values = self._stored(entry)
-            self.changes.append((Change.Kind.REMOVED, values, difference(values, None)))
-        kinds = Counter(kind for kind, _, _ in self.changes)
+            self._note(self._stored(entry), None, by)
+        kinds = Counter(each.kind for each in self.changes)
         added, changed = kinds[Change.Kind.ADDED], kinds[Change.Kind.CHANGED]
         unchanged = len(rows) - added - changed
         self.counts = Counts(added, changed, len(self.surplus), unchanged)
+
+    def _note(self, before: Values | None, after: Values | None, by: User | None) -> Change | None:
+        """Note a change, if there is one; moving an entry is none."""
+        found = change(
+            table=self.table, before=before, after=after, by=by, source=Change.Source.BUNDLE
+        )
+        if found is not None:
+            if before is None:
+                found.fields = {}  # the entry itself holds what a bundle brought
+            self.changes.append(found)
+        return found
 
     def _stored(self, entry: DraftEntry) -> Values:
         values = self.entries.values_of(entry)
         del values["position"]
         return values
-
-    def history(self, by: User | None) -> Iterator[Change]:
-        """Yield the history of what the plan does; moving an entry is none."""
-        for kind, values, fields in self.changes:
-            yield change(
-                table=self.table,
-                values=values,
-                kind=kind,
-                fields=fields,
-                by=by,
-                source=Change.Source.BUNDLE,
-            )
 
     def remove(self) -> None:
         """Remove what the draft has and the bundle has not."""

@@ -23,7 +23,7 @@ from ieim.pipeline.reply.reply import render_service
 from ieim.studio.checks import Remark, Severity
 from ieim.studio.drafts.selectors import DRAFT_MODELS
 from ieim.studio.pages import labels
-from ieim.studio.proposals.differences import Difference, Kind, Piece, marked
+from ieim.studio.proposals.differences import Difference, Kind, marked
 
 Item = TypeVar("Item")
 
@@ -102,69 +102,6 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FieldView:
-    """A column before and after, in runs of words."""
-
-    name: str
-    before: Sequence[Piece]
-    after: Sequence[Piece]
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceView:
-    """An entry that differs; ``agency`` is "" for an agency itself."""
-
-    id: str
-    kind: Kind
-    happened: str
-    what: str
-    name: str
-    entry: str
-    agency: str
-    fields: Sequence[FieldView]
-
-
-@dataclass(frozen=True, slots=True)
-class DifferencesView:
-    """Differences with their filters; ``counts`` are of all that is not filtered out."""
-
-    list: Listed[Difference]
-    rows: Sequence[DifferenceView]
-    counts: Mapping[str, int]
-    agencies: Sequence[Choice]
-    kinds: Sequence[Choice]
-    tables: Sequence[Choice]
-
-
-@dataclass(frozen=True, slots=True)
-class RemarkView:
-    """A remark; ``url`` is where its entry is edited, "" for who may not, ``agency`` is "" for an
-    agency itself."""
-
-    remark: Remark
-    what: str
-    name: str
-    agency: str
-    url: str
-
-    @property
-    def error(self) -> bool:
-        return self.remark.severity is Severity.ERROR
-
-
-@dataclass(frozen=True, slots=True)
-class RemarksView:
-    """Remarks with their filters; ``errors`` and ``warnings`` count all that there are."""
-
-    list: Listed[Remark]
-    rows: Sequence[RemarkView]
-    errors: int
-    warnings: int
-    agencies: Sequence[Choice]
-    codes: Sequence[Choice]
-
-
 def difference_list(
     found: Sequence[Difference],
     query: QueryDict,
@@ -172,10 +109,11 @@ def difference_list(
     names: Mapping[str, str],
     scope: frozenset[str] | None,
     active: Mapping[str, str],
-) -> DifferencesView:
-    """Return one page of ``found`` as the address filters it.
+) -> dict[str, Any]:
+    """Return one page of ``found`` as the address filters it, and its filters.
 
-    ``active`` is what else its query has; ``names`` are the agencies' names by id.
+    ``active`` is what else its query has; ``names`` are the agencies' names by id. ``counts`` are
+    of all that is not filtered out.
     """
     agencies = agency_choices((each.agency for each in found), names, scope)
     agency = chosen(query, "agency", (value for value, _ in agencies))
@@ -192,14 +130,14 @@ def difference_list(
     ]
     filters = {**active, "agency": agency, "kind": kind, "table": wanted}
     page = listed(shown, query, filters, total=len(found))
-    return DifferencesView(
-        list=page,
-        rows=[_difference(each, names) for each in page.page.object_list],
-        counts=counted(shown),
-        agencies=choices(agencies, agency),
-        kinds=choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),
-        tables=choices(tables.items(), wanted),
-    )
+    return {
+        "list": page,
+        "rows": [_difference(each, names) for each in page.page.object_list],
+        "counts": counted(shown),
+        "agencies": choices(agencies, agency),
+        "kinds": choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),
+        "tables": choices(tables.items(), wanted),
+    }
 
 
 def counted(found: Iterable[Difference]) -> dict[str, int]:
@@ -213,7 +151,7 @@ def remark_list(
     *,
     release: Release,
     scope: frozenset[str] | None,
-) -> RemarksView:
+) -> dict[str, Any]:
     """Return one page of ``found``, remarks about ``release``, as the address filters it."""
     names = agency_names(release)
     agencies = agency_choices((each.agency for each in found), names, scope)
@@ -229,23 +167,25 @@ def remark_list(
     remarks = list(page.page.object_list)
     where = edit_urls(remarks, scope)
     errors = sum(each.severity is Severity.ERROR for each in found)
-    return RemarksView(
-        list=page,
-        rows=[
-            RemarkView(
-                each,
-                labels.table(each.table),
-                _called(each, release),
-                "" if each.table == "agencies" else names.get(each.agency) or each.agency,
-                where.get((each.table, each.entry), ""),
-            )
+    return {
+        "list": page,
+        "rows": [
+            {
+                "remark": each,
+                "error": each.severity is Severity.ERROR,
+                "what": labels.table(each.table),
+                "name": _called(each, release),
+                "agency": _agency_name(each.table, each.agency, names),
+                # Where the entry is edited, "" for who may not.
+                "url": where.get((each.table, each.entry), ""),
+            }
             for each in remarks
         ],
-        errors=errors,
-        warnings=len(found) - errors,
-        agencies=choices(agencies, agency),
-        codes=choices(codes, code),
-    )
+        "errors": errors,
+        "warnings": len(found) - errors,
+        "agencies": choices(agencies, agency),
+        "codes": choices(codes, code),
+    }
 
 
 def remark_groups(remarks: Sequence[Remark]) -> list[tuple[str, list[Remark]]]:
@@ -319,20 +259,22 @@ def _called(remark: Remark, release: Release) -> str:
     return ""
 
 
-def _difference(difference: Difference, names: Mapping[str, str]) -> DifferenceView:
+def _agency_name(table: Table, agency: str, names: Mapping[str, str]) -> str:
+    """Return the agency's name next to an entry, "" next to an agency itself."""
+    return "" if table == "agencies" else names.get(agency) or agency
+
+
+def _difference(difference: Difference, names: Mapping[str, str]) -> dict[str, Any]:
     fields = []
     for each in difference.fields:
         before, after = marked(each.before, each.after)
-        fields.append(FieldView(labels.column(each.column), before, after))
-    return DifferenceView(
-        id=f"{difference.table}-{difference.entry}",
-        kind=difference.kind,
-        happened=gettext(_KINDS[difference.kind]),
-        what=labels.table(difference.table),
-        name=difference.name,
-        entry=difference.entry,
-        agency=""
-        if difference.table == "agencies"
-        else names.get(difference.agency) or difference.agency,
-        fields=fields,
-    )
+        fields.append({"name": labels.column(each.column), "before": before, "after": after})
+    return {
+        "kind": difference.kind,
+        "happened": gettext(_KINDS[difference.kind]),
+        "what": labels.table(difference.table),
+        "name": difference.name,
+        "entry": difference.entry,
+        "agency": _agency_name(difference.table, difference.agency, names),
+        "fields": fields,
+    }

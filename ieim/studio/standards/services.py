@@ -20,7 +20,7 @@ from ieim.people.scope import agencies_of
 from ieim.pipeline.canonical import digest
 from ieim.studio.drafts.editing import OutOfScope, permits
 from ieim.studio.drafts.entries import Entries
-from ieim.studio.drafts.history import agency_of, change, difference, keep
+from ieim.studio.drafts.history import agency_of, difference, keep
 from ieim.studio.drafts.selectors import entry_name
 from ieim.studio.models import Agency, Change
 from ieim.studio.standards.report import Problem, StandardError
@@ -156,9 +156,7 @@ def _without_agency(mapped: Mapped) -> Iterator[Problem]:
             yield Problem(pointer, message + "add it to the draft, or choose the one it is for")
 
 
-def _write(
-    table: Table, planned: list[Planned], mapped: Mapped, by: User | None
-) -> Iterator[Change]:
+def _write(table: Table, planned: list[Planned], mapped: Mapped, by: User | None) -> list[Change]:
     entries = Entries(table, [entry.given for entry in planned])
     wrong, merged = entries.check(new=())
     if wrong:
@@ -168,15 +166,4 @@ def _write(
             for found in problems.values()
             for one in found
         )
-    for index, (identity, values) in enumerate(zip(entries.identities, merged, strict=True)):
-        before = entries.stored.get(identity)
-        entries.put(index, values)
-        yield change(
-            table=table,
-            values=values,
-            kind=Change.Kind.CHANGED if before else Change.Kind.ADDED,
-            fields=difference(entries.values_of(before) if before else None, values),
-            by=by,
-            source=Change.Source.FILE,
-        )
-    entries.write()
+    return entries.apply(merged, by=by, source=Change.Source.FILE)
