@@ -34,7 +34,7 @@ urlpatterns = [
     path("staff/logout/", LogoutView.as_view(), name="logout"),
     path("staff/", staff_home, name="staff_home"),
     path("review/", include("review.urls")),
-    path("", include("ieim.studio.standards.public")),
+    path("", include("ieim.studio.standards.publishing")),
     path("", include("ieim.administration.urls")),
     path("knowledge/standards/", include("ieim.studio.standards.views")),
     path("knowledge/try/", include("ieim.studio.trying.urls")),

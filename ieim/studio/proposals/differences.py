@@ -6,11 +6,11 @@ Pure. An entry that only moved is no difference.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.pipeline.knowledge import (
@@ -103,24 +103,13 @@ def marked(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
     return left, right
 
 
-def _rows(release: Release, table: Table) -> Iterator[Row]:
-    if table == "agencies":
-        yield from release.agencies.values()
-    elif table == "dictionary":
-        yield from release.categories.values()
-    elif table == "services":
-        yield from release.services.values()
-    elif table == "labels":
-        for codes in release.labels.values():
-            yield from codes.values()
-    elif table == "translations":
-        yield from release.translations
-    elif table == "help_lines":
-        yield from release.help_lines
-    elif table == "risk_examples":
-        yield from release.risk_examples
-    else:
-        yield from release.texts
+def _rows(release: Release, table: Table) -> Iterable[Row]:
+    if table == "labels":
+        return [label for codes in release.labels.values() for label in codes.values()]
+    rows: Mapping[Any, Row] | Iterable[Row] = getattr(
+        release, "categories" if table == "dictionary" else table
+    )
+    return rows.values() if isinstance(rows, Mapping) else rows
 
 
 def _identity(table: Table, row: Row) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The current release as schema.org JSON-LD: GovernmentService, GovernmentOrganization.
+"""The current release as schema.org JSON-LD: no login, no cookie, any site's scripts may read it.
 
 Originals have no language tag, translations have one: a release does not say which language its
 originals are in. What is published is read back to the same entries by :mod:`.linked_data`.
@@ -6,14 +6,97 @@ originals are in. What is published is read back to the same entries by :mod:`.l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from django.utils.cache import get_conditional_response, patch_cache_control
+from django.views.decorators.gzip import gzip_page
+from django.views.decorators.http import require_safe
+
+from conversations.api import errors
+from ieim.knowledge import selectors
 from ieim.pipeline.knowledge import Agency, Category, Release, Service, Translation
 
+MEDIA_TYPE = "application/ld+json"
+FRESH_SECONDS = 60
+"""How long anybody may keep an answer without asking again: a new release is seen after that."""
+
+_NOT_PUBLISHED = "Nothing has been published yet. Please try again later."
+_NO_SERVICE = "There is no such service in the current release. /services.jsonld has all of them."
+
+app_name = "published"
 CONTEXT = "https://schema.org"
 JSONLD: TypeAlias = dict[str, Any]
+
+
+@gzip_page
+@require_safe
+def services(request: HttpRequest) -> HttpResponse:
+    """The whole current release; 404 before the first, 304 for who has it already."""
+    release = selectors.current_release()
+    if release is None:
+        return _problem(_NOT_PUBLISHED)
+    base = _base(request)
+    return _answer(request, release, lambda: _whole(release.number, release.sha256, base))
+
+
+@gzip_page
+@require_safe
+def service(request: HttpRequest, agency: str, key: str) -> HttpResponse:
+    """One service of the current release with its agency and categories, 404 for another."""
+    release = selectors.current_release()
+    if release is None:
+        return _problem(_NOT_PUBLISHED)
+    found = release.services.get((identifier_of(agency), identifier_of(key)))
+    if found is None:
+        return _problem(_NO_SERVICE)
+    base = _base(request)
+    return _answer(request, release, lambda: _json_bytes(service_json_ld(release, found, base)))
+
+
+urlpatterns = [
+    path("services.jsonld", services, name="services"),
+    path("services/<str:agency>/<str:key>.jsonld", service, name="service"),
+]
+
+
+@lru_cache(maxsize=2)
+def _whole(number: int, sha256: str, base: str) -> bytes:
+    # The digest is part of the key: another database may have another release of that number.
+    return _json_bytes(release_json_ld(selectors.release(number), base))
+
+
+def _json_bytes(document: object) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _answer(request: HttpRequest, release: Release, body: Callable[[], bytes]) -> HttpResponse:
+    """Return the document, or 304 where the browser's copy is of this release."""
+    etag = f'"{release.sha256}"'
+    response = get_conditional_response(request, etag=etag)
+    if not isinstance(response, HttpResponse):
+        response = HttpResponse(body(), content_type=MEDIA_TYPE)
+    response.headers["ETag"] = etag
+    patch_cache_control(response, public=True, max_age=FRESH_SECONDS)
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+def _problem(detail: str) -> HttpResponse:
+    response = errors.answer(404, detail)
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+def _base(request: HttpRequest) -> str:
+    """Return the site's address: the one that is set, or in development that of the request."""
+    return settings.IEIM_PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
 
 
 def release_json_ld(release: Release, base: str) -> JSONLD:

@@ -14,7 +14,6 @@ from ieim.people.roles import Role
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.exchange import files
-from ieim.studio.exchange import workbook as workbooks
 from ieim.studio.models import Change, Service
 from tests.review.people import browser, person
 from tests.studio.admin.admin_pages import address, said
@@ -163,7 +162,7 @@ def test_it_refuses_a_workbook_that_unpacks_to_too_much(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good = workbook([["agency", "key", "name"], ["tax", "x", "X"]])
-    monkeypatch.setattr(workbooks, "MAX_UNPACKED", 1024 * 1024)
+    monkeypatch.setattr(files, "MAX_UNPACKED", 1024 * 1024)
     bomb = repacked(good, "xl/worksheets/sheet1.xml", b" " * 2 * 1024 * 1024)
     assert len(bomb) < 20_000
     (problem,) = problems(preview(client, "service", "xlsx", bomb))
