@@ -19,10 +19,9 @@ from conversations.models import Attempt, Session, Stage, Takeover, Turn
 from conversations.record.audited import CHOICE, STAGE
 from conversations.record.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
-from conversations.turns import erasing, flags, languages, moves, resuming
+from conversations.turns import erasing, events, flags, languages, moves, resuming
 from conversations.turns.locking import locked
 from conversations.turns.models import Choice, ChoiceOutcome
-from ieim.audit import services as audit
 from ieim.pipeline import choosing
 from ieim.pipeline.choosing import Chosen, Key
 from ieim.pipeline.findings import Code
@@ -78,18 +77,9 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
         asked_at=now,
         until=now + timedelta(minutes=settings.IEIM_CHOICE_MINUTES),
     )
-    audit.record(
-        chain=turn.session_id,
-        kind="turn.asking",
-        actor="system",
-        payload={
-            "turn": str(turn.pk),
-            "stage": choice.stage,
-            "codes": choice.codes,
-            "offered": [f"{agency}/{key}" for agency, key in choice.offered],
-        },
-        rows=[CHOICE.row(choice)],
-    )
+    offered = [f"{agency}/{key}" for agency, key in choice.offered]
+    named = {"stage": choice.stage, "codes": choice.codes, "offered": offered}
+    events.record(turn, "turn.asking", named, rows=[CHOICE.row(choice)])
     flags.show_weak(turn)
 
 
@@ -204,19 +194,14 @@ def _decide(choice: Choice, outcome: ChoiceOutcome, service: Key | None = None) 
 
 
 def _record(turn: Turn, choice: Choice, *, by: str, stages: Sequence[Stage] = ()) -> None:
-    audit.record(
-        chain=turn.session_id,
-        kind="turn.chosen",
-        actor=by,
-        payload={
-            "turn": str(turn.pk),
-            "stage": choice.stage,
-            "outcome": choice.outcome,
-            "chosen": None if choice.chosen is None else "/".join(choice.chosen),
-            "stages": [stage.contract for stage in stages],
-        },
-        rows=[CHOICE.row(choice), *map(STAGE.row, stages)],
-    )
+    payload = {
+        "stage": choice.stage,
+        "outcome": choice.outcome,
+        "chosen": None if choice.chosen is None else "/".join(choice.chosen),
+        "stages": [stage.contract for stage in stages],
+    }
+    rows = [CHOICE.row(choice), *map(STAGE.row, stages)]
+    events.record(turn, "turn.chosen", payload, actor=by, rows=rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,15 +243,15 @@ def choice_view(turn: Turn) -> ChoiceView | None:
         return None
     release = languages.release_of(turn)
     words = wording.words(turn.language)
-    told = _language(choice, release)
-    notice = "" if told == words.language else words.only_in(told, whole=True)
+    language = _language(choice, release)
+    notice = "" if language == words.language else words.only_in(language, whole=True)
     foreign = Code.POLICY_LANGUAGE.value in choice.codes
     return ChoiceView(
         options=options(choice, release),
         until=choice.until,
-        language=told,
+        language=language,
         reason="language" if foreign else "unsure",
-        notice=words.read_as(turn.language, named_in=told) if foreign else notice,
+        notice=words.read_as(turn.language, named_in=language) if foreign else notice,
     )
 
 

@@ -12,7 +12,7 @@ from conversations import ports
 from conversations.models import Turn
 from conversations.record.audited import TURN
 from conversations.states import TurnState
-from ieim.audit import services as audit
+from conversations.turns import events
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
@@ -27,11 +27,11 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     ``classified`` is a classify result (:mod:`ieim.pipeline.results`). Flags are only ever added: a
     weak sign that the model sees as well is stored twice.
     """
-    known = {found.code for found in of(turn) if not found.weak}
+    found_before = {found.code for found in of(turn) if not found.weak}
     seen = {
-        flag["label"]: own[0]
+        flag["label"]: spans[0]
         for flag in classified["risk_flags"]
-        if flag["label"] not in known and (own := _of_model(flag))
+        if flag["label"] not in found_before and (spans := _of_model(flag))
     }
     added = [
         Risk(code, span["start"], span["end"], "model").as_dict() for code, span in seen.items()
@@ -39,24 +39,14 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     if added:
         turn.risks = [*turn.risks, *added]
         Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
-        audit.record(
-            chain=turn.session_id,
-            kind="turn.flagged",
-            actor="system",
-            payload={"turn": str(turn.pk), "risk_flags": [found["code"] for found in added]},
-            rows=[TURN.row(turn)],
-        )
+        codes = [found["code"] for found in added]
+        events.record(turn, "turn.flagged", {"risk_flags": codes}, rows=[TURN.row(turn)])
     if classified["disagreements"]:
-        audit.record(
-            chain=turn.session_id,
-            kind="triage.disagreement",
-            actor="system",
-            payload={"turn": str(turn.pk), "rule_wins": classified["disagreements"]},
-        )
+        events.record(turn, "triage.disagreement", {"rule_wins": classified["disagreements"]})
 
 
 def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:
-    """Return the spans of a classified flag that a model gave: a rule's own stands before them."""
+    """Return the spans of a classified flag that a model gave; a rule's comes before them."""
     spans: Sequence[Mapping[str, int]] = flag["spans"]
     return spans if flag.get("source", "model") == "model" else spans[1:]
 
@@ -126,6 +116,6 @@ def waiting(session_id: UUID) -> list[Turn]:
     held = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
     written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
     weak = {turn.pk for turn in flagged if any(found.weak for found in of(turn))} - held
-    beside = weak | written
-    unseen = held | (ports.reviews_due(turn_ids=beside).keys() if beside else set())
+    open_items = ports.reviews_due(turn_ids=weak | written) if weak | written else {}
+    unseen = held | open_items.keys()
     return [turn for turn in flagged if turn.pk in unseen]

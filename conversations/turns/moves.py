@@ -14,10 +14,9 @@ from django.utils import timezone
 from conversations import notify, ports, states
 from conversations.models import Turn
 from conversations.states import TurnState
-from conversations.turns import flags
+from conversations.turns import events, flags
 from conversations.turns.leases import LeaseLost
 from conversations.webhooks import outbox
-from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import AWAITED, REPLY
 
@@ -72,12 +71,7 @@ def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
         return
     wait = max(RETRY_MODEL, timedelta(seconds=min(retry_after or 0.0, 300.0)))
     move_turn(turn, TurnState.AWAITING_MODEL, retry_at=now + wait, unavailable_since=since)
-    audit.record(
-        chain=turn.session_id,
-        kind="turn.awaiting_model",
-        actor="system",
-        payload={"turn": str(turn.pk), "reason": reason},
-    )
+    events.record(turn, "turn.awaiting_model", {"reason": reason})
 
 
 @transaction.atomic
@@ -96,12 +90,7 @@ def give_to_person(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
     """Move a running turn to ``needs_review``; its review item is opened where it is not yet."""
     move_turn(turn, TurnState.NEEDS_REVIEW)
     open_review(turn=turn, stage=stage, codes=codes)
-    audit.record(
-        chain=turn.session_id,
-        kind="turn.needs_review",
-        actor="system",
-        payload={"turn": str(turn.pk), "stage": stage, "codes": sorted(set(codes))},
-    )
+    events.record(turn, "turn.needs_review", {"stage": stage, "codes": sorted(set(codes))})
 
 
 @transaction.atomic

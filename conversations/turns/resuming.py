@@ -1,8 +1,7 @@
-"""Writes by which somebody's decision changes a turn: its stages, its way on, its reply.
+"""What somebody's decision does to a turn: its stages, its state, its reply.
 
-What a decision may be is judged above (``review.deciding``). Here stands what it does to the
-conversation, always inside the caller's transaction, and each move is a compare-and-set: a turn
-that no longer waits for a person is not touched.
+What may be decided is judged in ``review.deciding``. Each write is inside the caller's transaction,
+and each move is a compare-and-set: a turn that no longer waits for a person is not touched.
 """
 
 from __future__ import annotations
@@ -21,10 +20,9 @@ from conversations.corrections import cite
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
 from conversations.record.audited import REPLY, SPAN, STAGE
 from conversations.states import StageStatus, TurnState
-from conversations.turns import flags, languages, moves
+from conversations.turns import events, flags, languages, moves
 from conversations.webhooks import outbox
 from conversations.webhooks.models import Event
-from ieim.audit import services as audit
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
 from ieim.pipeline.canonical import digest
@@ -65,18 +63,13 @@ def put_answer(
     _withdraw_spans([stage])
     spans = EvidenceSpan.objects.bulk_create(EvidenceSpan(stage=stage, **each) for each in evidence)
     later = void(stage.turn, after=stage.order) if stage.contract in ANSWERING else []
-    audit.record(
-        chain=stage.turn.session_id,
-        kind="stage.replaced",
-        actor="system",
-        payload={
-            "turn": str(stage.turn_id),
-            "stage": stage.contract,
-            "status": status.value,
-            "void": [each.contract for each in later],
-        },
-        rows=[STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, later)],
-    )
+    payload = {
+        "stage": stage.contract,
+        "status": status.value,
+        "void": [each.contract for each in later],
+    }
+    rows = [STAGE.row(stage), *map(SPAN.row, spans), *map(STAGE.row, later)]
+    events.record(stage.turn, "stage.replaced", payload, rows=rows)
     if stage.contract == "classify" and result is not None:
         flags.add(turn=stage.turn, classified=result)
     moves.changed(stage.turn)
@@ -110,17 +103,8 @@ def ask_again(*, stage: Stage) -> None:
         status=StageStatus.RUNNING.value, **_fresh_round(), started_at=timezone.now()
     )
     stage.refresh_from_db()
-    audit.record(
-        chain=stage.turn.session_id,
-        kind="stage.asked_again",
-        actor="system",
-        payload={
-            "turn": str(stage.turn_id),
-            "stage": stage.contract,
-            "round": stage.round,
-        },
-        rows=[STAGE.row(stage)],
-    )
+    again = {"stage": stage.contract, "round": stage.round}
+    events.record(stage.turn, "stage.asked_again", again, rows=[STAGE.row(stage)])
 
 
 def _fresh_round() -> dict[str, Any]:
@@ -168,7 +152,7 @@ def stop_asking(*, turn: Turn) -> None:
 
 
 @transaction.atomic
-def answer(*, turn: Turn, said: replies.Reply, by: str) -> Reply:
+def answer(*, turn: Turn, reply: replies.Reply, by: str) -> Reply:
     """Answer a turn that waits for a person in that person's own words (``by``: the audit's actor).
 
     Raises :class:`NotWaiting`.
@@ -177,24 +161,20 @@ def answer(*, turn: Turn, said: replies.Reply, by: str) -> Reply:
     states.require_turn(TurnState.NEEDS_REVIEW, TurnState.RUNNING)
     states.require_turn(TurnState.RUNNING, TurnState.ANSWERED)
     _set(turn, TurnState.NEEDS_REVIEW, TurnState.ANSWERED)
-    return store_reply(turn=turn, said=said, origin=ReplyOrigin.STAFF, by=by)
+    return store_reply(turn=turn, reply=reply, origin=ReplyOrigin.STAFF, by=by)
 
 
 @transaction.atomic
-def close(*, turn: Turn, said: replies.Reply | None, by: str, reason: str = "dismissed") -> None:
+def close(*, turn: Turn, reply: replies.Reply | None, by: str, reason: str = "dismissed") -> None:
     """Close a turn that waits for a person, with some words for the citizen or without.
 
     Raises :class:`NotWaiting`.
     """
     _move(turn, TurnState.NEEDS_REVIEW, TurnState.CLOSED)
-    audit.record(
-        chain=turn.session_id,
-        kind="turn.closed",
-        actor=by,
-        payload={"turn": str(turn.pk), "reason": reason, "told": said is not None},
-    )
-    if said is not None:
-        store_reply(turn=turn, said=said, origin=ReplyOrigin.STAFF, by=by)
+    payload = {"reason": reason, "told": reply is not None}
+    events.record(turn, "turn.closed", payload, actor=by)
+    if reply is not None:
+        store_reply(turn=turn, reply=reply, origin=ReplyOrigin.STAFF, by=by)
         outbox.tell(turn, Event.ANSWERED)  # closed, but with something to read
 
 
@@ -208,12 +188,7 @@ def reopen(*, turn: Turn, stage: str, codes: Sequence[str], by: str) -> None:
         raise NotWaiting("the citizen has been told that the question is closed")
     _move(turn, TurnState.CLOSED, TurnState.NEEDS_REVIEW)
     moves.open_review(turn=turn, stage=stage, codes=codes)
-    audit.record(
-        chain=turn.session_id,
-        kind="turn.reopened",
-        actor=by,
-        payload={"turn": str(turn.pk), "stage": stage},
-    )
+    events.record(turn, "turn.reopened", {"stage": stage}, actor=by)
 
 
 def origin_of(turn: Turn) -> ReplyOrigin:
@@ -231,52 +206,44 @@ def origin_of(turn: Turn) -> ReplyOrigin:
 
 @transaction.atomic
 def store_reply(
-    *, turn: Turn, said: replies.Reply, origin: ReplyOrigin, by: str = "system", model: str = ""
+    *, turn: Turn, reply: replies.Reply, origin: ReplyOrigin, by: str = "system", model: str = ""
 ) -> Reply:
     """Store the one reply of a turn with its citations and its audit event.
 
-    The notices that apply now go with it, and stay with it: it is what the citizen was shown.
+    The notices that apply now are stored with it: it is what the citizen was shown.
     """
-    said = replace(said, notices=notices.of_reply(said.sources, timezone.now()))
-    body = said.as_dict()
-    reply = Reply.objects.create(
+    reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
+    body = reply.as_dict()
+    stored = Reply.objects.create(
         turn=turn,
         origin=origin.value,
         body=body,
-        marked=marked(turn.text, said, languages.release_of(turn)),
+        marked=marked(turn.text, reply, languages.release_of(turn)),
         model=model,
     )
-    cite(reply=reply, sources=said.sources, release=knowledge.release(turn.release_number))
-    audit.record(
-        chain=turn.session_id,
-        kind="turn.answered",
-        actor=by,
-        payload={
-            "turn": str(turn.pk),
-            "origin": reply.origin,
-            "release": turn.release_number,
-            "reply_sha256": digest(body),
-            "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
-            "sources": [f"{s.agency_id}/{s.service_key}" for s in said.sources],
-        },
-        rows=[REPLY.row(reply)],
-    )
-    return reply
+    cite(reply=stored, sources=reply.sources, release=knowledge.release(turn.release_number))
+    payload = {
+        "origin": stored.origin,
+        "release": turn.release_number,
+        "reply_sha256": digest(body),
+        "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
+        "sources": [f"{s.agency_id}/{s.service_key}" for s in reply.sources],
+    }
+    events.record(turn, "turn.answered", payload, actor=by, rows=[REPLY.row(stored)])
+    return stored
 
 
-def marked(text: str, said: replies.Reply, release: Release) -> list[list[int]]:
+def marked(text: str, reply: replies.Reply, release: Release) -> list[list[int]]:
     """Return the spans of the citizen's own words that the sources' index entries share."""
     passages = []
-    for source in said.sources:
+    for source in reply.sources:
         service = release.services[(source.agency_id, source.service_key)]
         passages += [service.name, service.overview]
-        for category in service.categories:
-            entry = release.categories.get((service.agency, category))
-            if entry is not None:
-                passages += [entry.value, *entry.keywords]
-    return [
-        [start, end] for start, end in matching_spans(text, " ".join(passages), release.language)
-    ]
+        entries = (release.categories.get((service.agency, key)) for key in service.categories)
+        for entry in filter(None, entries):
+            passages += [entry.value, *entry.keywords]
+    spans = matching_spans(text, " ".join(passages), release.language)
+    return [[start, end] for start, end in spans]
 
 
 def _move(turn: Turn, old: TurnState, new: TurnState, **values: Any) -> None:

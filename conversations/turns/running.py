@@ -171,10 +171,10 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
 def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
     """Store the one reply of a turn that this run holds."""
     moves.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
-    said, origin = outcome.reply, resuming.origin_of(turn)
+    reply, origin = outcome.reply, resuming.origin_of(turn)
     if origin is ReplyOrigin.CITIZEN_CHOICE:
         # They have just named it themselves.
-        said = replace(said, still_about="")
-    reply = resuming.store_reply(turn=turn, said=said, origin=origin, model=model.name)
+        reply = replace(reply, still_about="")
+    stored = resuming.store_reply(turn=turn, reply=reply, origin=origin, model=model.name)
     flags.show_weak(turn)
-    return reply
+    return stored

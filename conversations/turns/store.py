@@ -20,9 +20,8 @@ from conversations.record import calls
 from conversations.record import calls as asked
 from conversations.record.audited import ATTEMPT, SPAN, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
-from conversations.turns import flags, moves
+from conversations.turns import events, flags, moves
 from conversations.turns.leases import renew_lease
-from ieim.audit import services as audit
 from ieim.audit.canonical import Row
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
@@ -120,18 +119,8 @@ class TurnStore:
         """Audit a call to which no answer could be had."""
         renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         code = Code.MODEL_TIMEOUT if error.timed_out else Code.MODEL_UNAVAILABLE
-        audit.record(
-            chain=self.turn.session_id,
-            kind="stage.unanswered",
-            actor="system",
-            payload={
-                "turn": str(self.turn.pk),
-                "stage": stage,
-                "try": number,
-                "code": code.value,
-                "reason": str(error),
-            },
-        )
+        call = {"stage": stage, "try": number, "code": code.value, "reason": str(error)}
+        events.record(self.turn, "stage.unanswered", call)
 
     @transaction.atomic
     def discarded(
@@ -158,17 +147,12 @@ class TurnStore:
             rows += self._pass(row, attempt)
         elif final:
             rows.append(self._stop(row, judgement.findings))
-        audit.record(
-            chain=self.turn.session_id,
-            kind="stage.attempt",
-            actor="system",
-            payload={
-                **calls.audited(self.turn, row, stored),
-                "retrieval": attempt.request.retrieval,
-                "budget": attempt.count.as_dict(),
-            },
-            rows=rows,
-        )
+        payload = {
+            **calls.audited(self.turn, row, stored),
+            "retrieval": attempt.request.retrieval,
+            "budget": attempt.count.as_dict(),
+        }
+        events.record(self.turn, "stage.attempt", payload, rows=rows)
         if judgement.passed and row.contract == "classify" and attempt.result is not None:
             flags.add(turn=self.turn, classified=attempt.result)
         elif not judgement.passed and final and not abstained:
@@ -181,18 +165,8 @@ class TurnStore:
         renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages[stage]
         stopped = self._stop(row, findings)
-        audit.record(
-            chain=self.turn.session_id,
-            kind="stage.over_budget",
-            actor="system",
-            payload={
-                "turn": str(self.turn.pk),
-                "stage": stage,
-                "codes": [finding.code.value for finding in findings],
-                "budget": count.as_dict(),
-            },
-            rows=[stopped],
-        )
+        over = {"stage": stage, "codes": _codes(findings), "budget": count.as_dict()}
+        events.record(self.turn, "stage.over_budget", over, rows=[stopped])
         self._open_review(row, findings)
         moves.changed(self.turn)
 
@@ -219,16 +193,8 @@ class TurnStore:
         states.require_stage(StageStatus(row.status), status)
         row.status = status.value
         row.finished_at = timezone.now()
-        row.save(
-            update_fields=[
-                "status",
-                "output",
-                "state_merge",
-                "result",
-                "findings",
-                "finished_at",
-            ]
-        )
+        written = ["status", "output", "state_merge", "result", "findings", "finished_at"]
+        row.save(update_fields=written)
 
 
 def _finding(item: Mapping[str, Any]) -> Finding:

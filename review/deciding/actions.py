@@ -87,9 +87,9 @@ def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
     if action in (Action.DISMISS, Action.DONE):
         if closes(item):
             reason = "dismissed" if action is Action.DISMISS else "done"
-            resuming.close(turn=turn, said=prepared.said, by=by, reason=reason)
+            resuming.close(turn=turn, reply=prepared.said, by=by, reason=reason)
     elif prepared.said is not None:
-        resuming.answer(turn=turn, said=prepared.said, by=by)
+        resuming.answer(turn=turn, reply=prepared.said, by=by)
     elif prepared.answer is not None:
         _put(item, action, prepared.answer)
     elif action is Action.RETRY:

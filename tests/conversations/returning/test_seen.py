@@ -37,7 +37,7 @@ def waits(ask: Ask) -> Turn:
 
 
 def answer(turn: Turn) -> Reply:
-    return resuming.answer(turn=Turn.objects.get(pk=turn.pk), said=SAID, by="staff:eva")
+    return resuming.answer(turn=Turn.objects.get(pk=turn.pk), reply=SAID, by="staff:eva")
 
 
 def look(browser: Client, **options: Any) -> str:

@@ -67,8 +67,8 @@ def test_it_does_not_wait_for_the_models_day_again(stopped: Turn) -> None:
     "write",
     [
         lambda turn: resuming.resume(turn=turn),
-        lambda turn: resuming.answer(turn=turn, said=SAID, by=BY),
-        lambda turn: resuming.close(turn=turn, said=None, by=BY),
+        lambda turn: resuming.answer(turn=turn, reply=SAID, by=BY),
+        lambda turn: resuming.close(turn=turn, reply=None, by=BY),
         lambda turn: resuming.reopen(turn=turn, stage="reply", codes=[], by=BY),
     ],
 )
@@ -92,17 +92,17 @@ def test_it_marks_the_words_that_led_to_a_staff_answer(stopped: Turn) -> None:
         "immigration", "Immigration", "immigration.extend-tourist-visa", "Extend a visa", ""
     )
     said = replies.Reply("answer", "", "", ("Come to us.",), (), (source,))
-    stored = resuming.answer(turn=stopped, said=said, by=BY)
+    stored = resuming.answer(turn=stopped, reply=said, by=BY)
     assert "visa" in {VISA[start:end] for start, end in stored.marked}
     assert stored.origin == "staff"
 
 
 def test_it_can_be_replayed_when_staff_answered(stopped: Turn) -> None:
-    resuming.answer(turn=stopped, said=SAID, by=BY)
+    resuming.answer(turn=stopped, reply=SAID, by=BY)
     assert replay(Turn.objects.get(pk=stopped.pk)).same
 
 
 def test_it_reopens_nothing_of_which_the_citizen_was_told(stopped: Turn) -> None:
-    resuming.close(turn=stopped, said=SAID, by=BY)
+    resuming.close(turn=stopped, reply=SAID, by=BY)
     with pytest.raises(NotWaiting, match="told"):
         resuming.reopen(turn=stopped, stage="reply", codes=[], by=BY)

@@ -82,7 +82,7 @@ def test_it_is_told_what_comes_after(office: Receiver) -> None:
 def test_it_is_told_where_a_person_closes_with_words(office: Receiver) -> None:
     turn = Channel().say(RISK)
     with transaction.atomic():
-        resuming.close(turn=turn, said=SAID, by="staff:carla")
+        resuming.close(turn=turn, reply=SAID, by="staff:carla")
     work()
     assert office.told == ["held", "answered"]
 
