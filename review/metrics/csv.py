@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ieim.knowledge.bundles.formats import csv_lines
-from review.metrics.figures import (
-    Figures,
-    by_person,
-    deciding,
-    sums,
-    turned_away,
-    useful,
-    waiting,
-)
+from review.metrics.figures import Figures, by_person, deciding, sums, total, waiting, yes_of
 
 HEADER = ("day", "agency", "agency_name", "measure", "detail", "value")
 
@@ -57,17 +49,12 @@ def write(rows: Iterable[Measure], names: Mapping[str, str]) -> str:
 
 def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, int]]:
     if part.asked:
-        yield "turns", "", sum(row.turns for row in part.asked)
-    yield from _each("turns_by_outcome", sums(part.asked, lambda r: r.outcome, lambda r: r.turns))
-    yield from _each("stopped_by_stage", sums(part.stopped, lambda r: r.stage, lambda r: r.items))
-    yield from _each("stopped_by_reason", sums(part.stopped, lambda r: r.reason, lambda r: r.items))
-    yield from _each(
-        "choices_by_outcome", sums(part.chosen, lambda r: r.outcome or "open", lambda r: r.turns)
-    )
-    yield from _each(
-        "choices_by_place",
-        sums([r for r in part.chosen if r.place], lambda r: str(r.place), lambda r: r.turns),
-    )
+        yield "turns", "", total(part.asked)
+    yield from _each("turns_by_outcome", sums(part.asked, "what"))
+    yield from _each("stopped_by_stage", sums(part.stopped, "stage"))
+    yield from _each("stopped_by_reason", sums(part.stopped, "reason"))
+    yield from _each("choices_by_outcome", sums(part.chosen, "outcome"), empty="open")
+    yield from _each("choices_by_place", sums((r for r in part.chosen if r.place), "place"))
     waited = waiting(part.answered)
     if waited.median is not None and waited.ninetieth is not None:
         yield "answers_by_people", "", waited.answers
@@ -75,20 +62,18 @@ def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, in
         yield "answers_by_people_in_time", "", waited.in_time
         yield "answer_seconds_median", "", round(waited.median)
         yield "answer_seconds_90th_percentile", "", round(waited.ninetieth)
-    if late := sum(row.items for row in part.overdue):
-        yield "items_overdue_and_open", "", late
+    if part.overdue:
+        yield "items_overdue_and_open", "", total(part.overdue)
     if part.rated:
-        found_useful, rated = useful(part.rated)
+        found_useful, rated = yes_of(part.rated)
         yield "answers_rated", "", rated
         yield "answers_rated_useful", "", found_useful
-    yield from _each(
-        "answers_by_feedback", sums(part.told, lambda r: r.reason or "words", lambda r: r.answers)
-    )
+    yield from _each("answers_by_feedback", sums(part.feedback, "what"), empty="words")
     if part.went_on:
-        elsewhere, went_on = turned_away(part.went_on)
+        elsewhere, went_on = yes_of(part.went_on)
         yield "answers_that_went_on", "", went_on
         yield "answers_about_something_else", "", elsewhere
-    yield from _each("decisions", sums(part.decided, lambda r: r.action, lambda r: r.decisions))
+    yield from _each("decisions", sums(part.decided, "action"))
     median = deciding(part.decided).median
     if median is not None:
         yield "decision_seconds_median", "", round(median)
@@ -97,11 +82,15 @@ def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, in
             yield "decisions_of_person", people[actor], theirs.decisions
             yield "overrides_of_person", people[actor], theirs.overridden
             yield "decision_seconds_median_of_person", people[actor], round(theirs.median)
-    yield from _each("tokens", sums(part.spent, lambda r: r.stage, lambda r: r.tokens))
-    cached = sums(part.spent, lambda r: r.stage, lambda r: r.cached)
+    yield from _each("tokens", sums(part.spent, "stage"))
+    cached = Counter[str]()
+    for row in part.spent:
+        cached[row.stage] += row.cached
     yield from _each("cached_tokens", +cached)
 
 
-def _each(measure: str, values: Counter[str]) -> Iterator[tuple[str, str, int]]:
-    for detail, value in sorted(values.items()):
+def _each(measure: str, values: Counter[Any], *, empty: str = "") -> Iterator[tuple[str, str, int]]:
+    """Yield a row for each value, ``empty`` in place of an empty one."""
+    named = {str(detail) or empty: value for detail, value in values.items()}
+    for detail, value in sorted(named.items()):
         yield measure, detail, value

@@ -6,28 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from conversations.models import ReplyOrigin
 from review.metrics import queries
-from review.metrics.queries import (
-    Answered,
-    Asked,
-    Chosen,
-    Decided,
-    Overdue,
-    Period,
-    Rated,
-    Spent,
-    Stopped,
-    Told,
-    WentOn,
-    overdue,
-)
+from review.metrics.queries import Answered, Chosen, Counted, Decided, Period, Spent, Stopped
 from review.models import Action
 
 K = TypeVar("K", bound=Hashable)
-R = TypeVar("R")
 
 ALERT_DECISIONS = 20
 ALERT_SHARE = 0.95
@@ -42,16 +29,16 @@ class Figures:
     """What happened in a period, as :mod:`review.metrics.queries` counts it."""
 
     period: Period
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[Counted, ...] = ()
     stopped: tuple[Stopped, ...] = ()
     answered: tuple[Answered, ...] = ()
     decided: tuple[Decided, ...] = ()
     spent: tuple[Spent, ...] = ()
-    rated: tuple[Rated, ...] = ()
-    told: tuple[Told, ...] = ()
+    rated: tuple[Counted, ...] = ()
+    feedback: tuple[Counted, ...] = ()
     chosen: tuple[Chosen, ...] = ()
-    went_on: tuple[WentOn, ...] = ()
-    overdue: tuple[Overdue, ...] = ()
+    went_on: tuple[Counted, ...] = ()
+    overdue: tuple[Counted, ...] = ()
 
     @property
     def agencies(self) -> frozenset[str]:
@@ -87,27 +74,22 @@ class Figures:
 
 def load(period: Period, agencies: frozenset[str] | None) -> Figures:
     """Return the figures of some agencies (None: of all, and of turns without a single one)."""
-    figures = Figures(
-        period,
-        asked=tuple(queries.asked(period)),
-        stopped=tuple(queries.stopped(period)),
-        chosen=tuple(queries.chosen(period)),
-        answered=tuple(queries.answered(period)),
-        decided=tuple(queries.decided(period)),
-        spent=tuple(queries.spent(period)),
-        rated=tuple(queries.rated(period)),
-        told=tuple(queries.told(period)),
-        went_on=tuple(queries.went_on(period)),
-        overdue=tuple(overdue(period)),
-    )
+    names = [field.name for field in fields(Figures) if field.name != "period"]
+    figures = Figures(period, **{name: tuple(getattr(queries, name)(period)) for name in names})
     return figures if agencies is None else figures.only(lambda row: row.agency in agencies)
 
 
-def sums(rows: Iterable[R], key: Callable[[R], K], value: Callable[[R], int]) -> Counter[K]:
-    """Return the sum of ``value`` by ``key``."""
-    found: Counter[K] = Counter()
+def total(rows: Iterable[Any]) -> int:
+    """Return how many things rows stand for."""
+    return sum(row.total for row in rows)
+
+
+def sums(rows: Iterable[Any], *columns: str) -> Counter[Any]:
+    """Return the totals by the value of a column, or by the values of several."""
+    found: Counter[Any] = Counter()
+    key = attrgetter(*columns)
     for row in rows:
-        found[key(row)] += value(row)
+        found[key(row)] += row.total
     return found
 
 
@@ -140,31 +122,25 @@ class Waiting:
     overdue: int
 
 
-def waiting(rows: Sequence[Answered], late: Iterable[Overdue] = ()) -> Waiting:
+def waiting(rows: Sequence[Answered], late: Iterable[Counted] = ()) -> Waiting:
     """Return how long answers took, and how many were due, with what is ``late`` and still open."""
     seconds = [(row.seconds, 1) for row in rows]
     due = [row.in_time for row in rows if row.in_time is not None]
-    left = sum(row.items for row in late)
+    left = total(late)
     half, most = quantile(seconds, 0.5), quantile(seconds, 0.9)
     return Waiting(len(rows), half, most, sum(due), len(due) + left, left)
 
 
-def answered(rows: Iterable[Asked]) -> tuple[int, int]:
+def answered(rows: Iterable[Counted]) -> tuple[int, int]:
     """Return how many questions were answered without a person, and how many with one."""
-    by = sums(rows, lambda row: row.outcome, lambda row: row.turns)
+    by = sums(rows, "what")
     alone = sum(by[origin] for origin in WITHOUT_A_PERSON)
     return alone, sum(by[origin] for origin in ReplyOrigin.values) - alone
 
 
-def useful(rows: Iterable[Rated]) -> tuple[int, int]:
-    """Return how many answers citizens found useful, and how many they rated."""
-    by = sums(rows, lambda row: row.useful, lambda row: row.answers)
-    return by[True], by.total()
-
-
-def turned_away(rows: Iterable[WentOn]) -> tuple[int, int]:
-    """Return how many answers were about something else, and how many went on with the talk."""
-    by = sums(rows, lambda row: row.turned_away, lambda row: row.answers)
+def yes_of(rows: Iterable[Counted]) -> tuple[int, int]:
+    """Return how many things of a yes-or-no query were so, and how many there are."""
+    by = sums(rows, "what")
     return by[True], by.total()
 
 
@@ -190,12 +166,12 @@ class Deciding:
 
 def deciding(rows: Sequence[Decided]) -> Deciding:
     """Return how decisions were made."""
-    by_action = sums(rows, lambda row: row.action, lambda row: row.decisions)
+    by_action = sums(rows, "action")
     return Deciding(
         decisions=by_action.total(),
         approved=sum(by_action[action] for action in APPROVING),
         overridden=by_action[Action.OVERRIDE.value],
-        median=quantile([(row.seconds, row.decisions) for row in rows], 0.5),
+        median=quantile([(row.seconds, row.total) for row in rows], 0.5),
     )
 
 

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from conversations.models import Reason, ReplyOrigin
 from conversations.states import TurnState
@@ -27,9 +28,9 @@ from review.metrics.figures import (
     by_person,
     deciding,
     sums,
-    turned_away,
-    useful,
+    total,
     waiting,
+    yes_of,
 )
 from review.metrics.filters import CHOICES, Filters
 
@@ -122,14 +123,14 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
             _("Stopped by stage"),
             _("The stage at which an item was opened."),
             _("Stage"),
-            _stages(sums(figures.stopped, lambda row: row.stage, lambda row: row.items)),
+            _stages(sums(figures.stopped, "stage")),
         ),
         counted(
             "reasons",
             _("Stopped by reason"),
             _("Where an item has several reasons, the first one counts."),
             _("Reason"),
-            _reasons(sums(figures.stopped, lambda row: row.reason, lambda row: row.items)),
+            _reasons(sums(figures.stopped, "reason")),
         ),
         _times(figures),
         _tokens(figures),
@@ -138,17 +139,15 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
             _("Tokens by stage"),
             _("What calls of the model took in and gave back, as budgets count it."),
             _("Stage"),
-            _stages(sums(figures.spent, lambda row: row.stage, lambda row: row.tokens)),
+            _stages(sums(figures.spent, "stage")),
         ),
     )
 
 
 def _outcomes(figures: Figures) -> Section:
-    by = sums(
-        figures.asked,
-        lambda row: (row.day, row.outcome if row.outcome in OUTCOMES else "open"),
-        lambda row: row.turns,
-    )
+    by: Counter[tuple[date, str]] = Counter()
+    for row in figures.asked:
+        by[row.day, str(row.what) if row.what in OUTCOMES else "open"] += row.total
     return _by_day(
         figures,
         by,
@@ -160,9 +159,10 @@ def _outcomes(figures: Figures) -> Section:
 
 
 def _chosen(figures: Figures) -> Section:
-    by = sums(figures.chosen, lambda row: (row.day, row.outcome or "open"), lambda row: row.turns)
-    first = sum(row.turns for row in figures.chosen if row.place == 1)
-    chose = sum(row.turns for row in figures.chosen if row.place)
+    by: Counter[tuple[date, str]] = Counter()
+    for row in figures.chosen:
+        by[row.day, row.outcome or "open"] += row.total
+    places = sums((row for row in figures.chosen if row.place), "place")
     return _by_day(
         figures,
         by,
@@ -172,14 +172,14 @@ def _chosen(figures: Figures) -> Section:
         note=_(
             "Where the assistant did not know, citizens were offered services to choose from."
             " {share} of those who chose took the first one."
-        ).format(share=share(first, chose)),
+        ).format(share=share(places[1], places.total())),
     )
 
 
 def _stopped(figures: Figures) -> Section:
     return _with_stages(
         figures,
-        sums(figures.stopped, lambda row: (row.day, row.stage), lambda row: row.items),
+        sums(figures.stopped, "day", "stage"),
         id="stopped",
         heading=_("Stopped for a person"),
         note=_("Items by the day on which they were opened. The table has each stage too."),
@@ -189,7 +189,7 @@ def _stopped(figures: Figures) -> Section:
 def _tokens(figures: Figures) -> Section:
     return _with_stages(
         figures,
-        sums(figures.spent, lambda row: (row.day, row.stage), lambda row: row.tokens),
+        sums(figures.spent, "day", "stage"),
         id="tokens",
         heading=_("Tokens"),
         note=_("By the day of the call; {number} were cached. The table has each stage.").format(
@@ -326,14 +326,14 @@ def counted(
     what: str,
     values: Sequence[Named],
 ) -> Section:
-    total = sum(value for *_rest, value in values)
+    whole = sum(value for *_rest, value in values)
     drawn = [(short, value) for short, _name, value in values]
-    chart = charts.bars(id, heading, _("{number} in all.").format(number=number(total)), drawn)
+    chart = charts.bars(id, heading, _("{number} in all.").format(number=number(whole)), drawn)
     table = Table(
         heading,
         (what, _("Number"), _("Share")),
-        tuple((name, number(value), share(value, total)) for _short, name, value in values),
-        (_(TOTAL), number(total), share(total, total)),
+        tuple((name, number(value), share(value, whole)) for _short, name, value in values),
+        (_(TOTAL), number(whole), share(whole, whole)),
     )
     return Section(heading, note, chart, table)
 
@@ -364,13 +364,13 @@ WORDS_ALONE = gettext_noop("In their own words alone")
 
 def feedback_section(figures: Figures) -> Section:
     """Return how often citizens gave each reason, in the order in which they are offered."""
-    by = sums(figures.told, lambda row: row.reason, lambda row: row.answers)
-    named = [*((value, str(label)) for value, label in Reason.choices), ("", gettext(WORDS_ALONE))]
+    by = sums(figures.feedback, "what")
+    named = [*((value, str(label)) for value, label in Reason.choices), ("", _(WORDS_ALONE))]
     return counted(
         "feedback",
-        gettext("What citizens said of answers"),
-        gettext("By the day on which they said it. An answer counts once, as it is now."),
-        gettext("Reason"),
+        _("What citizens said of answers"),
+        _("By the day on which they said it. An answer counts once, as it is now."),
+        _("Reason"),
         [(label, label, by[value]) for value, label in named],
     )
 
@@ -384,29 +384,14 @@ class Tile:
     more: str
 
 
-@dataclass(frozen=True, slots=True)
-class MetricsPage:
-    """Everything on the page but a problem with the address."""
-
-    wanted: Filters
-    periods: tuple[Choice, ...]
-    agencies: tuple[Choice, ...]
-    scope: str
-    tiles: tuple[Tile, ...]
-    alerts: tuple[str, ...]
-    sections: tuple[Section, ...]
-    by_agency: Table | None
-    people: Table
-
-
 def build(
     wanted: Filters,
     figures: Figures,
     names: Mapping[str, str],
     people: Mapping[int, str] | None,
     scope: frozenset[str] | None,
-) -> MetricsPage:
-    """Return the page.
+) -> dict[str, Any]:
+    """Return everything on the page but a problem with the address.
 
     ``figures`` are those of the user's agencies, ``names`` the agencies' names by id. ``people``
     are the names of those who decided, None where the user may see the team's sums only.
@@ -414,24 +399,24 @@ def build(
     shown = figures
     if wanted.agency:
         shown = figures.only(lambda row: row.agency == wanted.agency)
-    return MetricsPage(
-        wanted=wanted,
-        periods=tuple(
+    return {
+        "wanted": wanted,
+        "periods": [
             Choice(
                 wanted.query_of(days),
                 _("Last {number} days").format(number=days),
                 wanted.days == days,
             )
             for days in CHOICES
-        ),
-        agencies=_choices(wanted, names),
-        scope=_scope(scope, names),
-        tiles=_tiles(shown),
-        alerts=_alerts(shown, people),
-        sections=(*all_of(shown), feedback_section(shown)),
-        by_agency=None if wanted.agency else _by_agency(figures, names),
-        people=_people(shown, people),
-    )
+        ],
+        "agencies": _choices(wanted, names),
+        "scope": _scope(scope, names),
+        "tiles": _tiles(shown),
+        "alerts": _alerts(shown, people),
+        "sections": (*all_of(shown), feedback_section(shown)),
+        "by_agency": None if wanted.agency else _by_agency(figures, names),
+        "people": _people(shown, people),
+    }
 
 
 def _choices(wanted: Filters, names: Mapping[str, str]) -> tuple[Choice, ...]:
@@ -453,16 +438,16 @@ def _scope(scope: frozenset[str] | None, names: Mapping[str, str]) -> str:
 
 
 def _tiles(figures: Figures) -> tuple[Tile, ...]:
-    turns = sum(row.turns for row in figures.asked)
+    turns = total(figures.asked)
     alone, __ = answered(figures.asked)
     waited = waiting(figures.answered, figures.overdue)
     team = deciding(figures.decided)
-    found_useful, rated = useful(figures.rated)
-    elsewhere, went_on = turned_away(figures.went_on)
+    found_useful, rated = yes_of(figures.rated)
+    elsewhere, went_on = yes_of(figures.went_on)
     return (
         Tile(_("Questions"), f"{turns:,}", _("in the period")),
         Tile(_("Answered without a person"), share(alone, turns), part_of(alone, turns)),
-        Tile(_("Stopped for a person"), f"{sum(r.items for r in figures.stopped):,}", _("items")),
+        Tile(_("Stopped for a person"), f"{total(figures.stopped):,}", _("items")),
         Tile(_("A person’s answer"), duration(waited.median), _("half came within this")),
         Tile(
             _("In time"),
@@ -519,18 +504,18 @@ def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
     known = {"": _("No single agency"), **names}
     rows = []
     for agency, part in parts.items():
-        turns = sum(row.turns for row in part.asked)
+        turns = total(part.asked)
         alone, helped = answered(part.asked)
         waited = waiting(part.answered, part.overdue)
-        tokens = sum(row.tokens for row in part.spent)
-        found_useful, rated = useful(part.rated)
+        tokens = total(part.spent)
+        found_useful, rated = yes_of(part.rated)
         rows.append(
             (
                 known.get(agency, agency),
                 f"{turns:,}",
                 f"{alone:,}",
                 f"{helped:,}",
-                f"{sum(row.items for row in part.stopped):,}",
+                f"{total(part.stopped):,}",
                 duration(waited.median),
                 share(waited.in_time, waited.due),
                 part_of(found_useful, rated) if rated else "–",

@@ -70,13 +70,13 @@ class Period:
         return tuple(datetime.combine(day, time(), zone) for day in days)
 
 
-class Asked(NamedTuple):
-    """Turns by the day of the question; ``outcome`` is a reply's origin, else the turn's state."""
+class Counted(NamedTuple):
+    """How many of something there were on a day; each query says what ``what`` is."""
 
     day: date
     agency: str
-    outcome: str
-    turns: int
+    what: str | bool
+    total: int
 
 
 class Stopped(NamedTuple):
@@ -86,7 +86,7 @@ class Stopped(NamedTuple):
     agency: str
     stage: str
     reason: str
-    items: int
+    total: int
 
 
 class Chosen(NamedTuple):
@@ -100,7 +100,7 @@ class Chosen(NamedTuple):
     agency: str
     outcome: str
     place: int
-    turns: int
+    total: int
 
 
 class Answered(NamedTuple):
@@ -116,33 +116,6 @@ class Answered(NamedTuple):
     in_time: bool | None
 
 
-class Rated(NamedTuple):
-    """Answers by the day on which the citizen said whether they were ``useful``."""
-
-    day: date
-    agency: str
-    useful: bool
-    answers: int
-
-
-class Told(NamedTuple):
-    """Answers by the day on which the citizen said why; ``reason`` is empty for words alone."""
-
-    day: date
-    agency: str
-    reason: str
-    answers: int
-
-
-class WentOn(NamedTuple):
-    """Answers by their day that went on with the talk's service, or were ``turned_away``."""
-
-    day: date
-    agency: str
-    turned_away: bool
-    answers: int
-
-
 class Decided(NamedTuple):
     """Decisions of a person (``actor``, a user's key) that took equally many seconds."""
 
@@ -151,7 +124,7 @@ class Decided(NamedTuple):
     actor: int
     action: str
     seconds: int
-    decisions: int
+    total: int
 
 
 class Spent(NamedTuple):
@@ -160,15 +133,15 @@ class Spent(NamedTuple):
     day: date
     agency: str
     stage: str
-    tokens: int
+    total: int
     cached: int
 
 
-def asked(period: Period) -> Iterator[Asked]:
-    """Yield the questions of a period and what came of them."""
+def asked(period: Period) -> Iterator[Counted]:
+    """Yield the questions of a period by a reply's origin, else by the turn's state."""
     turns = within(Turn.objects.all(), period, "created_at", turn="pk")
     outcome = Coalesce("reply__origin", "state", output_field=CharField())
-    return map(Asked._make, summed(turns, period, Count("pk"), outcome=outcome))
+    return map(Counted._make, summed(turns, period, Count("pk"), outcome=outcome))
 
 
 def stopped(period: Period) -> Iterator[Stopped]:
@@ -206,26 +179,26 @@ def answered(period: Period) -> Iterator[Answered]:
         yield Answered(days[number], agency, (done - begun).total_seconds(), in_time)
 
 
-def rated(period: Period) -> Iterator[Rated]:
-    """Yield what citizens said of answers; a verdict that was changed counts as it is now."""
+def rated(period: Period) -> Iterator[Counted]:
+    """Yield the rated answers by whether they were useful, as the verdict is now."""
     ratings = within(Rating.objects.all(), period, "at", turn="reply__turn_id")
-    return map(Rated._make, summed(ratings, period, Count("pk"), "useful"))
+    return map(Counted._make, summed(ratings, period, Count("pk"), "useful"))
 
 
-def told(period: Period) -> Iterator[Told]:
-    """Yield what citizens said of answers beside their verdict."""
+def feedback(period: Period) -> Iterator[Counted]:
+    """Yield the answers that citizens said something of by the reason, empty for words alone."""
     said = Feedback.objects.exclude(reason="", text="")
     said = within(said, period, "at", turn="reply__turn_id")
-    return map(Told._make, summed(said, period, Count("pk"), "reason"))
+    return map(Counted._make, summed(said, period, Count("pk"), "reason"))
 
 
-def went_on(period: Period) -> Iterator[WentOn]:
-    """Yield the answers that went on with the talk's service, and which were turned away."""
+def went_on(period: Period) -> Iterator[Counted]:
+    """Yield the answers that went on with the talk's service by whether they were turned away."""
     replies = Reply.objects.filter(body__has_key="still_about")
     replies = within(replies, period, "created_at", turn="turn_id")
     turned = Q(turn__replaced__isnull=False)
     flagged = Case(When(turned, then=True), default=False, output_field=BooleanField())
-    return map(WentOn._make, summed(replies, period, Count("pk"), turned_away=flagged))
+    return map(Counted._make, summed(replies, period, Count("pk"), turned_away=flagged))
 
 
 def decided(period: Period) -> Iterator[Decided]:
@@ -309,18 +282,10 @@ def _agency_of(turn: str) -> Combinable:
     )
 
 
-class Overdue(NamedTuple):
-    """Items for an answer that are overdue and still open, by the day on which they were due."""
-
-    day: date
-    agency: str
-    items: int
-
-
-def overdue(period: Period) -> Iterator[Overdue]:
-    """Yield what was due in a period and is open all the same."""
+def overdue(period: Period) -> Iterator[Counted]:
+    """Yield what was due in a period and is open all the same: it is in no answer."""
     left = ReviewItem.objects.filter(
         stage__in=AWAITED, state__in=[state.value for state in UNDECIDED], due_at__lt=timezone.now()
     )
     items = within(left, period, "due_at", turn="turn_id")
-    return map(Overdue._make, summed(items, period, Count("pk")))
+    return map(Counted._make, summed(items, period, Count("pk"), what=Value("")))

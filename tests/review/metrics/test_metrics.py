@@ -58,16 +58,16 @@ def test_it_counts_what_came_of_each_question(ask: Ask) -> None:
     dismissed = desk.ask(VISA, LAST)
     desk.taken_and_decided(desk.the_item(dismissed), eva, Action.DISMISS)
     found = seen()
-    outcomes = {row.outcome: (row.agency, row.turns) for row in found.asked}
+    outcomes = {row.what: (row.agency, row.total) for row in found.asked}
     assert outcomes["model"] == (AGENCY, 1)
     assert outcomes["needs_review"] == (AGENCY, 1)
-    assert sum(row.turns for row in found.asked) == 3
+    assert sum(row.total for row in found.asked) == 3
     (stops,) = found.stopped
     assert stops[1:] == (AGENCY, "category_select_v1", "json.syntax", 2)
     assert stopped.state == "needs_review"
     (decision,) = found.decided
-    assert (decision.actor, decision.action, decision.decisions) == (eva.pk, "dismiss", 1)
-    tokens = {row.stage: row.tokens for row in found.spent}
+    assert (decision.actor, decision.action, decision.total) == (eva.pk, "dismiss", 1)
+    tokens = {row.stage: row.total for row in found.spent}
     spent = sum(a.tokens for s in stopped.stages.all() for a in s.attempts.all())
     assert spent < sum(tokens.values())
     assert all(row.agency == AGENCY for row in found.spent)
@@ -131,7 +131,7 @@ def test_it_counts_what_citizens_found_useful(ask: Ask) -> None:
         turn = ask(VISA)
         rate(session_id=turn.session_id, turn_id=turn.pk, useful=useful)
     rate(session_id=turn.session_id, turn_id=turn.pk, useful=False)  # thought again
-    assert {(row.agency, row.useful, row.answers) for row in seen().rated} == {
+    assert {(row.agency, row.what, row.total) for row in seen().rated} == {
         (AGENCY, True, 1),
         (AGENCY, False, 2),
     }
