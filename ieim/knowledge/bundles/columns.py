@@ -138,14 +138,12 @@ def _language_extra(value: str) -> Iterator[str]:
         yield f"is {value[:20]!r}: use a code of ISO 639, such as fr"
 
 
-def _kind_extra(value: str) -> Iterator[str]:
-    if value not in KINDS:
-        yield f"is {value[:80]!r}: use {' or '.join(KINDS)}"
+def _one_of(options: Sequence[str], listed: str) -> Callable[[str], Iterator[str]]:
+    def complaints(value: str) -> Iterator[str]:
+        if value and value not in options:
+            yield f"is {value[:80]!r}: use {listed}"
 
-
-def _case_extra(value: str) -> Iterator[str]:
-    if value and value not in CASES:
-        yield f"is {value[:80]!r}: use one of {', '.join(CASES)}"
+    return complaints
 
 
 def _url_extra(value: str) -> Iterator[str]:
@@ -164,15 +162,12 @@ def _path_extra(value: str) -> Iterator[str]:
 
 
 def _unreadable(link: str) -> Iterator[str]:
-    if not _parses(link):
-        yield f"is {link[:80]!r}, which no browser can read: write the whole link"
-
-
-def _parses(link: str) -> bool:
     try:
-        return urlsplit(link).port != 0
+        readable = urlsplit(link).port != 0
     except ValueError:
-        return False
+        readable = False
+    if not readable:
+        yield f"is {link[:80]!r}, which no browser can read: write the whole link"
 
 
 def opens(link: str) -> bool:
@@ -274,10 +269,10 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "language": _LANGUAGE_OF,
         "text": _required(_text(EXAMPLE_LIMIT, _id_extra)),
         "flag": _ID,
-        "kind": _required(_text(ID_LIMIT, _kind_extra)),
+        "kind": _required(_text(ID_LIMIT, _one_of(KINDS, " or ".join(KINDS)))),
     },
     "texts": {
-        "case": _required(_text(ID_LIMIT, _case_extra)),
+        "case": _required(_text(ID_LIMIT, _one_of(CASES, f"one of {', '.join(CASES)}"))),
         "language": _LANGUAGE_OF,
         "text": _required(_text(GUIDANCE_LIMIT)),
     },

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ieim.llm.engine.envelope import envelope
+from ieim.llm.engine import envelope
 from ieim.llm.engine.question import Question, read_question, requests
 from ieim.search.clauses import stems
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ieim.llm.engine.envelope import envelope
+from ieim.llm.engine import envelope
 from ieim.llm.engine.selection import MINIMUM, Slot, best_service, questions
 
 _TOO_MUCH = ("sources.missing", "reply.ungrounded")

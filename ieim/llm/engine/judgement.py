@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from ieim.llm.engine.envelope import telemetry
+from ieim.llm.engine import telemetry
 from ieim.llm.engine.lexicon import lexicon
 from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.search.analysis import STOP_WORDS, fold

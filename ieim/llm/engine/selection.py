@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.llm.engine.envelope import envelope
+from ieim.llm.engine import envelope
 from ieim.llm.engine.question import Question, alone, only_complains, read_question, requests
 from ieim.llm.engine.ranking import Choice, choose, order, relevance
 
 Slot = Mapping[str, Any]
 
 _NO_SERVICE: Slot = {
-    "agencyId": "",
-    "serviceKey": "",
-    "name": "",
-    "path": "",
-    "overview": "",
-    "applicability_summary": "",
+    **dict.fromkeys(("agencyId", "serviceKey", "name", "path"), ""),
+    **dict.fromkeys(("overview", "applicability_summary"), ""),
     "categories": [],
     "fields": [],
     "rank": 1,
@@ -32,15 +28,11 @@ _PARTS = 2
 MOST_CATEGORIES = 3
 
 _FIELDS: Mapping[str, str] = {
-    "name": "service_name",
-    "overview": "service_overview",
-    "applicability_summary": "service_applicability_summary",
-    "requirements": "service_requirements",
-    "fees": "service_fees",
-    "processing_time": "service_processing_time",
-    "how_to_apply": "service_how_to_apply",
-    "contact": "service_contact",
-    "url": "service_url",
+    field: f"service_{field}"
+    for field in (
+        *("name", "overview", "applicability_summary", "requirements", "fees"),
+        *("processing_time", "how_to_apply", "contact", "url"),
+    )
 }
 """The placeholder of each field that helps a citizen, in the order of a reply."""
 
@@ -66,7 +58,8 @@ def analyse(payload: Mapping[str, Any]) -> dict[str, Any]:
     agencies = []
     totals: dict[str, float] = {}
     for agency in payload["agencies"]:
-        entries = _of(agency["agencyId"], payload["KnowledgeBase_Dictionary"])
+        dictionary = payload["KnowledgeBase_Dictionary"]
+        entries = [entry for entry in dictionary if entry["agencyId"] == agency["agencyId"]]
         candidates = _categories(entries, found)
         totals[agency["agencyId"]] = sum(c["score"] for c in candidates.values())
         agencies.append(
@@ -176,7 +169,3 @@ def _categories(slots: Sequence[Slot], found: Iterable[Question]) -> dict[str, A
 
 def _category_fields(entry: Slot) -> dict[str, str]:
     return {"value": entry["value"], "keywords": "\n".join(entry.get("keywords", ()))}
-
-
-def _of(agency_id: str, slots: Sequence[Slot]) -> list[Slot]:
-    return [slot for slot in slots if slot["agencyId"] == agency_id]
