@@ -17,7 +17,6 @@ from django.test import Client
 
 from ieim.administration import selectors, services
 from ieim.administration.models import Section
-from ieim.administration.sections import NAMES, section
 from ieim.audit.models import AuditEvent
 from ieim.people.roles import Role
 from tests.administration.setting import SVG, png, put, refusal
@@ -106,18 +105,6 @@ def test_of_two_at_once_one_is_told(
     assert said.count("conflict") == 1
     assert selectors.current().email in said
     assert len(events()) == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_every_thread_has_a_change_at_once(
-    in_threads: Callable[[list[Callable[[], Any]]], list[Any]],
-) -> None:
-    def name(_: int = 0) -> str:
-        return selectors.current().name
-
-    for wanted in ("City of Northport", "City of Southport"):
-        put("name", name=wanted)
-        assert set(in_threads([name] * 4)) == {wanted}
 
 
 def test_what_was_rolled_back_is_forgotten(db: None) -> None:
@@ -212,10 +199,3 @@ def test_other_sites_are_stored_as_browsers_say_them(db: None) -> None:
         *("https://www.example.org", "https://xn--bcher-kva.example"),
         *("https://office.example.org:8443", "http://localhost:8000", "http://127.0.0.1"),
     )
-
-
-def test_it_knows_no_other_section(db: None) -> None:
-    with pytest.raises(KeyError):
-        put("passwords")
-    assert len(NAMES) == len(set(NAMES))
-    assert all(len(name) <= 40 and section(name).fields for name in NAMES)
