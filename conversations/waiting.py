@@ -24,7 +24,7 @@ from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.following import follower
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
-from ieim.pipeline.message import asking
+from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Contact
 from ieim.pipeline.reply.cards import source
 from ieim.pipeline.reply.plain_text import plain
@@ -171,7 +171,7 @@ def alone(turn: Turn, contacts: Sequence[Contact]) -> Status | None:
 
 def _reason(turn: Turn, codes: Sequence[str]) -> str:
     if Code.POLICY_RISK in codes:
-        wished = any(found.code == asking.FLAG for found in flags.of(turn))
+        wished = any(found.code == risk.PERSON_WANTED for found in flags.of(turn))
         return "asked" if wished else "risk"
     choice = choosing.choice_of(turn)
     asked = _REASON_OF_CHOICE.get(choice.outcome) if choice is not None else None

@@ -1,14 +1,14 @@
 """Canonical JSON: one way to write a value, one digest of it, and scores that keep their digits.
 
-Scores are Decimal (DESIGN decision 5). Python's C encoder cannot emit them as numbers, so
-:class:`DecimalEncoder` has its own small writer; it is also the encoder of the JSON fields.
+Scores are Decimal, because two decimals are judged by value. Python's C encoder cannot emit them as
+numbers, so :class:`DecimalEncoder` has its own writer; it is also the encoder of the JSON fields.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any
@@ -47,32 +47,31 @@ class DecimalEncoder(json.JSONEncoder):
         elif isinstance(value, (float, Decimal)):
             yield _number(value)
         elif isinstance(value, Mapping):
-            yield from self._object(value)
+            keys = sorted(value) if self.sort_keys else value
+            yield from self._joined("{", ((self._key(key), value[key]) for key in keys), "}")
         elif isinstance(value, (list, tuple)):
-            yield from self._array(value)
+            yield from self._joined("[", (("", item) for item in value), "]")
         else:
             yield from self._pieces(self.default(value))
 
     def _string(self, value: str) -> str:
         return encode_basestring_ascii(value) if self.ensure_ascii else encode_basestring(value)
 
-    def _object(self, value: Mapping[Any, Any]) -> Iterator[str]:
-        separator = "{"
-        for key in sorted(value) if self.sort_keys else value:
-            if not isinstance(key, str):
-                raise TypeError(f"keys must be strings, not {type(key).__name__}")
-            yield separator + self._string(key) + self.key_separator
-            yield from self._pieces(value[key])
-            separator = self.item_separator
-        yield "{}" if not value else "}"
+    def _key(self, key: object) -> str:
+        if not isinstance(key, str):
+            raise TypeError(f"keys must be strings, not {type(key).__name__}")
+        return self._string(key) + self.key_separator
 
-    def _array(self, value: list[Any] | tuple[Any, ...]) -> Iterator[str]:
-        separator = "["
-        for item in value:
-            yield separator
+    def _joined(
+        self, opening: str, items: Iterable[tuple[str, Any]], closing: str
+    ) -> Iterator[str]:
+        yield opening
+        separator = ""
+        for key, item in items:
+            yield separator + key
             yield from self._pieces(item)
             separator = self.item_separator
-        yield "[]" if not value else "]"
+        yield closing
 
 
 class DecimalDecoder(json.JSONDecoder):

@@ -1,14 +1,13 @@
-"""Asking back: an honest "I do not know", what the citizen is offered then, and what a choice makes
-(DESIGN decisions 19 and 20).
+"""Asking back: an honest "I do not know", what is offered then, and what a choice makes.
 
-An abstention is a valid thing to say: it is not asked again, because a model that is told to mend
-an honest 0.20 says 0.50. What the citizen chooses becomes the results of the stages that are
-missing, made from the release and judged by the gate as any answer is.
+An abstention is a valid answer: it is not asked again, because a model that is told to mend an
+honest 0.20 says 0.50. What the citizen chooses becomes the results of the stages that are missing,
+made from the release and judged by the gate as any answer is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -69,14 +68,16 @@ def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -
     return False
 
 
-def offers(ranked: Sequence[Service], said: Output | None, context: Context) -> tuple[Service, ...]:
+def offers(
+    ranked: Sequence[Service], output: Output | None, context: Context
+) -> tuple[Service, ...]:
     """Return what the citizen is offered, best first: two to four services, or none.
 
-    ``ranked`` are the services that match the message, best first; ``said`` is what the stage said
+    ``ranked`` are the services that match the message, best first; ``output`` is that of the stage
     that abstained: the services that it named come first.
     """
-    known = (context.release.services.get(key) for key in _named(said or {}, context))
-    found = dict.fromkeys([*filter(None, known), *ranked])
+    named = (context.release.services.get(key) for key in _named(output or {}, context))
+    found = dict.fromkeys([*filter(None, named), *ranked])
     chosen: list[Service] = []
     for each in found:
         if len(chosen) == MOST:
@@ -89,10 +90,10 @@ def offers(ranked: Sequence[Service], said: Output | None, context: Context) -> 
     return tuple(chosen) if len(chosen) >= LEAST else ()
 
 
-def _named(said: Output, context: Context) -> Iterator[Key]:
-    selected = said.get("serviceSelection", {}).get("serviceKey", "")
+def _named(output: Output, context: Context) -> Iterator[Key]:
+    selected = output.get("serviceSelection", {}).get("serviceKey", "")
     yield context.answering_agency or "", selected
-    for source in said.get("sourcesUsed", ()):
+    for source in output.get("sourcesUsed", ()):
         yield source["agencyId"], source["serviceKey"]
 
 
@@ -107,11 +108,17 @@ def results(
     agency = context.release.agencies[service.agency]
     made = []
     # Attempt 1: a person's choice has no attempt before it to tell of.
-    context = replace(_standing(service, context), attempt=1)
+    context = replace(_leading_to(service, context), attempt=1)
     for stage, build in _BUILD:
         if stage.id in context.cached_state:
             continue
-        output = _answer(stage, build(service, agency, context.release), context, response_id())
+        output = {
+            "session_id": context.cached("session_id"),
+            "response_id": response_id(),
+            "stage": stage.id,
+            "telemetry": {"notes": None},
+            **build(service, agency, context.release),
+        }
         judgement = _judged(stage, output, context)
         assert judgement.output is not None  # noqa: S101  # it passed
         assert judgement.state_merge is not None  # noqa: S101  # it passed
@@ -120,25 +127,13 @@ def results(
     return tuple(made)
 
 
-def _standing(service: Service, context: Context) -> Context:
+def _leading_to(service: Service, context: Context) -> Context:
     """Return the context with those slices of the state that lead to ``service``."""
     kept = list(_KEPT)
     if context.complexity == "low" and context.answering_agency == service.agency:
         kept += ["agency_detect_v1", "category_select_v1"]
     state = {name: context.cached_state[name] for name in kept if name in context.cached_state}
     return replace(context, cached_state=state)
-
-
-def _answer(
-    stage: Stage, body: Mapping[str, Any], context: Context, response_id: str
-) -> dict[str, Any]:
-    return {
-        "session_id": context.cached("session_id"),
-        "response_id": response_id,
-        "stage": stage.id,
-        "telemetry": {"notes": None},
-        **body,
-    }
 
 
 def _judged(stage: Stage, output: dict[str, Any], context: Context) -> Judgement:
@@ -151,7 +146,7 @@ def _judged(stage: Stage, output: dict[str, Any], context: Context) -> Judgement
 
 def _category(service: Service, _agency: Agency, release: Release) -> dict[str, Any]:
     entries = [entry for (owner, _), entry in release.categories.items() if owner == service.agency]
-    known = {
+    chosen = {
         entry.key: {"value": entry.value, "score": SURE}
         for entry in entries
         if entry.key in service.categories
@@ -159,13 +154,14 @@ def _category(service: Service, _agency: Agency, release: Release) -> dict[str, 
     # The contract wants a category also of a service that has none: any, with the least score.
     least = {entry.key: {"value": entry.value, "score": MINIMUM_SCORE} for entry in entries[:1]}
     return {
-        "categorySelection": {"candidates": known or least},
+        "categorySelection": {"candidates": chosen or least},
         "nextStep": service_select.STAGE.id,
     }
 
 
 def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, Any]:
-    placeholders = [f"service_{name}" for name in _shown(service)] or ["service_name"]
+    shown = [f"service_{name}" for name in _SHOWN if getattr(service, name)]
+    placeholders = shown or ["service_name"]
     return {
         "serviceSelection": {
             "serviceKey": service.key,
@@ -180,10 +176,6 @@ def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, 
         },
         "nextStep": "session_end",
     }
-
-
-def _shown(service: Service) -> Iterator[str]:
-    return (name for name in _SHOWN if getattr(service, name))
 
 
 _BUILD = (

@@ -22,7 +22,7 @@ LABEL_SETS: tuple[str, ...] = (
 )
 
 CASES: tuple[str, ...] = ("greeting", "thanks", "off_topic", "unclear", "abuse")
-"""What a message may be that asks nothing of an administration (DESIGN decision 23)."""
+"""What a message may be that asks nothing of an administration."""
 
 
 @dataclass(frozen=True, slots=True)

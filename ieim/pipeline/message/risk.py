@@ -1,12 +1,14 @@
 """Risk phrases: deterministic flags that no model can take away.
 
-Part of the screen. The phrases stand in ``risk_phrases.yaml``, by flag and language; they are
-located like evidence, so a flag always points at the citizen's own words. That somebody asks for a
-person is told by the form (:mod:`ieim.pipeline.message.asking`).
+The phrases stand in ``risk_phrases.yaml``, by flag and language; they are located like evidence, so
+a flag always points at the citizen's own words. Who asks for a person is told by the form of what
+they write (:func:`person_wanted`).
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,9 +21,23 @@ from ieim.pipeline import evidence
 from ieim.pipeline.evidence.folding import fold_cached, fold_quote
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.knowledge import Label, Release
-from ieim.pipeline.message import asking, closing
+from ieim.pipeline.message import closing
+
+PERSON_WANTED = "person_wanted"
 
 Source = Literal["rule", "meaning", "hint", "model"]
+
+
+# Han has no spaces: a word may begin and end anywhere in it.
+_BEFORE, _AFTER = r"(?<![^\W\u4e00-\u9fff])", r"(?![^\W\u4e00-\u9fff])"
+_APOSTROPHES = str.maketrans("’‘´`", "''''")
+_PART = re.compile(r"<(\w+)>")
+
+
+class _Language(TypedDict):
+    parts: dict[str, str]
+    forms: list[str]
+    ordinary: list[str]
 
 
 class RiskDict(TypedDict):
@@ -86,8 +102,8 @@ def find(text: str) -> list[Risk]:
     for code, start, end in _broken(text):
         if code not in first:
             first[code] = Risk(code, start, end)
-    if wish := asking.find(text):
-        first[asking.FLAG] = Risk(asking.FLAG, *wish)
+    if place := person_wanted(text):
+        first[PERSON_WANTED] = Risk(PERSON_WANTED, *place)
     return sorted(first.values(), key=lambda risk: (risk.start, risk.code))
 
 
@@ -106,12 +122,12 @@ def holds(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Finding]:
     list that is ahead of the labels must not open a gap. A weak one holds nothing where it shows
     help lines (:func:`shown`): where it shows none, it is as any other.
     """
-    asking = (each for each in risks if each.code not in labels or labels[each.code].holds)
-    let_go = shown(risks, labels)
+    holding = (each for each in risks if each.code not in labels or labels[each.code].holds)
+    weak = shown(risks, labels)
     return [
         Finding(Code.POLICY_RISK, "", f"The risk flag {each.code} asks for a person.")
-        for each in asking
-        if each not in let_go
+        for each in holding
+        if each not in weak
     ]
 
 
@@ -163,3 +179,50 @@ def _phrases() -> tuple[tuple[str, str], ...]:
         for phrases in languages.values()
         for phrase in phrases
     )
+
+
+def person_wanted(text: str) -> tuple[int, int] | None:
+    """Return where ``text`` first asks for a person, as half-open code points; None if nowhere.
+
+    The forms stand in ``person_wanted.yaml``, by language: a verb of speaking, calling or looking
+    at something, and a person in general. They are read without case and accents.
+    """
+    plain, at = closing.plain_letters(text.translate(_APOSTROPHES))
+    places = []
+    for forms, ordinary in _languages():
+        found = [match.span() for form in forms for match in form.finditer(plain)]
+        if found:
+            excused = [match.span() for form in ordinary for match in form.finditer(plain)]
+            places += [
+                (start, end)
+                for start, end in found
+                if not any(start < until and begin < end for begin, until in excused)
+            ]
+    if not places:
+        return None
+    start, end = min(places)
+    return at[start], at[end - 1] + 1
+
+
+@cache
+def _languages() -> tuple[tuple[list[re.Pattern[str]], list[re.Pattern[str]]], ...]:
+    path = Path(__file__).with_name("person_wanted.yaml")
+    languages: dict[str, _Language] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return tuple(
+        (
+            [_compiled(form, each["parts"]) for form in each["forms"]],
+            [_compiled(form, each["parts"]) for form in each["ordinary"]],
+        )
+        for each in languages.values()
+    )
+
+
+def _compiled(form: str, parts: dict[str, str]) -> re.Pattern[str]:
+    while _PART.search(form):
+        form = _PART.sub(lambda part: f"(?:{parts[part[1]]})", form)
+    filler = parts["filler"].replace(" ", r"\s+")
+    form = form.replace(" ?", r"\s*")
+    spaced = form.replace(" ", rf"[\s,]+(?:(?:{filler})[\s,]+){{0,2}}")
+    apart = unicodedata.normalize("NFD", spaced)
+    marked = "".join(c for c in apart if unicodedata.category(c) != "Mn")
+    return re.compile(rf"{_BEFORE}(?:{marked}){_AFTER}")

@@ -84,8 +84,8 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
 
 
 def _uncovered(output: Output, context: Context) -> Iterable[Finding]:
-    """Yield what decision 21 asks for and is not there: an analysis of each agency, with at least
-    one candidate, and the primary agency that the scores name."""
+    """Yield what is missing of an analysis of each agency with at least one candidate, and of the
+    primary agency that the scores name."""
     analysed = {entry["agencyId"] for _, entry in _entries(output)}
     for agency in context.detected:
         if agency not in analysed:

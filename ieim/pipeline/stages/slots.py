@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ieim.pipeline.knowledge import Agency, Service
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.base import Context, Inputs
 
 
 def agency_names(context: Context) -> list[dict[str, str]]:
     """Return the detected agencies as ``[{agencyId, name}]``."""
-    known: list[Agency] = [
-        context.release.agencies[a] for a in context.detected if a in context.release.agencies
-    ]
-    return [{"agencyId": agency.id, "name": agency.name} for agency in known]
+    agencies = context.release.agencies
+    return [{"agencyId": a, "name": agencies[a].name} for a in context.detected if a in agencies]
 
 
 def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
@@ -120,18 +118,12 @@ def message_evidence(
     """
     if not inputs.history:
         return {}
-    own, best = inputs.shortlist.evidence(inputs.text, services)
+    evidence, best = inputs.shortlist.evidence(inputs.text, services)
     if by_part:
-        own, best = _best_shares(inputs, services, (own, best)), 1.0
-    for slot, found in zip(slots, own, strict=True):
-        slot["own"] = round(found, 3)
+        parts = (inputs.text[part.start : part.end] for part in inputs.shortlist.parts(inputs.text))
+        found = [(evidence, best), *(inputs.shortlist.evidence(part, services) for part in parts)]
+        shares = [[each / most if most > 0 else 0.0 for each in own] for own, most in found]
+        evidence, best = [max(of_service) for of_service in zip(*shares, strict=True)], 1.0
+    for slot, share in zip(slots, evidence, strict=True):
+        slot["own"] = round(share, 3)
     return {"best_own": round(best, 3)}
-
-
-def _best_shares(
-    inputs: Inputs, services: Sequence[Service], whole: tuple[Sequence[float], float]
-) -> list[float]:
-    parts = (inputs.text[part.start : part.end] for part in inputs.shortlist.parts(inputs.text))
-    found = [whole, *(inputs.shortlist.evidence(part, services) for part in parts)]
-    shares = [[each / best if best > 0 else 0.0 for each in own] for own, best in found]
-    return [max(of_service) for of_service in zip(*shares, strict=True)]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ieim.knowledge.bundles.bundle import default_labels
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import HelpLine, Label, Release
-from ieim.pipeline.message import asking, risk
+from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
 
 DEMO = settings.BASE_DIR / "ieim" / "knowledge" / "demo" / "questions.jsonl"
@@ -45,7 +45,7 @@ def test_a_wish_for_a_person_points_at_the_words_as_sent() -> None:
 
 @pytest.mark.parametrize("piece", ["please ", "i want ", "mit jemandem ", "parler a ", "想和"])
 def test_a_long_message_asks_for_no_person_by_repeating_a_piece(piece: str) -> None:
-    assert asking.find((piece * 400)[:2000]) is None
+    assert risk.person_wanted((piece * 400)[:2000]) is None
 
 
 def test_it_flags_no_demo_question() -> None:
