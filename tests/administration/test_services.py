@@ -22,8 +22,6 @@ from ieim.people.roles import Role
 from tests.administration.setting import SVG, png, put, refusal
 from tests.review.people import person
 
-pytestmark = pytest.mark.both_databases
-
 
 def events() -> list[AuditEvent]:
     return list(AuditEvent.objects.filter(kind=services.CHANGED).order_by("seq"))
@@ -87,6 +85,7 @@ def test_the_second_of_two_is_told_and_changes_nothing(db: None) -> None:
     services.change(name="numbers", typed={"emergency": "999"}, version=0, by=None)
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_of_two_at_once_one_is_told(
     in_threads: Callable[[list[Callable[[], Any]]], list[Any]],
