@@ -50,7 +50,7 @@ AVAILABLE = {
 
 @dataclass(frozen=True)
 class Step:
-    """A command; ``needs`` are Debian packages."""
+    """A command, and the Debian packages that it needs."""
 
     title: str
     command: Sequence[str]
@@ -58,26 +58,18 @@ class Step:
     needs: Sequence[str] = ()
 
 
-QUICK = (
+QUICK = [
     Step("Lint (ruff)", (str(BIN / "ruff"), "check", "--quiet", ".")),
     Step("Format (ruff)", (str(BIN / "ruff"), "format", "--check", ".")),
     Step("Types (mypy, strict)", (PYTHON, "-m", "mypy")),
     Step("Import contracts (import-linter)", (str(BIN / "lint-imports"),)),
     Step("Missing migrations", (*DJANGO, "makemigrations", "--check", "--dry-run")),
-)
+]
 GATE = Step("Tests of the gate", (*PYTEST, "-m", "not whole", "tests/pipeline/gate"))
-SETTINGS = (
-    Step(
-        "Unsafe migrations (django-migration-linter)",
-        (PYTHON, "-m", "tests.migrations"),
-        needs=("postgresql",),
-    ),
-    Step(
-        "Production settings (check --deploy)",
-        (*DJANGO, "check", "--deploy", "--fail-level", "WARNING"),
-        PRODUCTION,
-    ),
-)
+DEPLOYMENT = [
+    Step("Unsafe migrations", (PYTHON, "-m", "tests.migrations"), needs=("postgresql",)),
+    Step("Production settings", (*DJANGO, "check", "--deploy", "--fail-level=WARNING"), PRODUCTION),
+]
 
 
 def marked_files() -> list[str]:
@@ -87,27 +79,30 @@ def marked_files() -> list[str]:
     return [str(file) for file in files if mark.search(file.read_text(encoding="utf-8"))]
 
 
-def suites(*, everything: bool) -> list[Step]:
+def suites(*, whole: bool) -> list[Step]:
     """Return the test runs: on SQLite, on PostgreSQL and in the browser."""
-    suite: tuple[str, ...] = (*PYTEST, *WORKERS)
-    if everything:
-        suite = (*suite, "--hypothesis-profile=whole")
-        chosen, postgresql, files = "", "not browser", ["tests"]
-    else:
-        chosen, files = " and not whole", marked_files()
-        postgresql = "(both_databases or postgres) and not whole"
-    on_sqlite, on_postgresql = ({"IEIM_TEST_EXPECT_VENDOR": v} for v in ("sqlite", "postgresql"))
-    both = (*suite, "--ignore=tests/browser", "-m")
-    browser = (*suite, "-m", f"browser{chosen}", "tests/browser")
+    options = [*WORKERS, "--hypothesis-profile=whole"] if whole else WORKERS
+    chosen = "" if whole else " and not whole"
+    on_postgresql = "not browser" if whole else f"(both_databases or postgres){chosen}"
+    files = ["tests"] if whole else marked_files()
+    suite = (*PYTEST, *options, "--ignore=tests/browser", "-m")
     return [
-        Step("Tests on SQLite", (*both, f"not browser and not postgres{chosen}"), on_sqlite),
+        Step(
+            "Tests on SQLite",
+            (*suite, f"not browser and not postgres{chosen}"),
+            {"IEIM_TEST_EXPECT_VENDOR": "sqlite"},
+        ),
         Step(
             "Tests on PostgreSQL and Redis",
-            (PYTHON, "-m", "tests.services", *both, postgresql, *files),
-            on_postgresql,
+            (PYTHON, "-m", "tests.services", *suite, on_postgresql, *files),
+            {"IEIM_TEST_EXPECT_VENDOR": "postgresql"},
             ("postgresql", "redis-server"),
         ),
-        Step("Tests in the browser", browser, on_sqlite, ("chromium-headless-shell",)),
+        Step(
+            "Tests in the browser",
+            (*PYTEST, *options, "-m", f"browser{chosen}", "tests/browser"),
+            needs=("chromium-headless-shell",),
+        ),
     ]
 
 
@@ -174,4 +169,4 @@ def main(steps: Sequence[Step]) -> int:
 if __name__ == "__main__":
     if "quick" in sys.argv:
         sys.exit(main([*QUICK, GATE]))
-    sys.exit(main([*suites(everything="all" in sys.argv), *QUICK, *SETTINGS]))
+    sys.exit(main([*suites(whole="all" in sys.argv), *QUICK, *DEPLOYMENT]))

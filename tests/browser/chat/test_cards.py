@@ -42,33 +42,23 @@ def opens_with_the_cost(site: str) -> bool:
     return re.match(r">\s*<h4[^>]*>What it costs<", answer) is not None
 
 
-def shown(browser: Browser, site: str, *texts: str, width: int, script: bool) -> Page:
+def shown(browser: Browser, site: str, *texts: str, width: int) -> Page:
     """Ask one after the other; return the page with all answers."""
-    context = browser.new_context(
-        base_url=site, viewport={"width": width, "height": 900}, java_script_enabled=script
-    )
+    context = browser.new_context(base_url=site, viewport={"width": width, "height": 900})
     page = context.new_page()
     page.goto("/")
     for number, text in enumerate(texts, 1):
         ask(page, text)
-        if not script:
-            for _ in range(60):
-                if page.get_by_text("Why this answer").count() == number:
-                    break
-                page.wait_for_timeout(250)
-                page.reload()
         expect_answer(page, number)
     return page
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize(
-    ("width", "script"), [(390, True), (1280, True), (390, False), (1280, False)]
-)
+@pytest.mark.parametrize("width", [390, 1280])
 def test_each_agency_has_a_card_with_its_checklist_and_contact(
-    browser: Browser, site: str, width: int, script: bool
+    browser: Browser, site: str, width: int
 ) -> None:
-    page = shown(browser, site, BOTH, width=width, script=script)
+    page = shown(browser, site, BOTH, width=width)
     cards = page.locator(".answer__card")
     expect(cards).to_have_count(2)
     for card in cards.all():
@@ -81,18 +71,17 @@ def test_each_agency_has_a_card_with_its_checklist_and_contact(
         card.get_by_text("All about").click()
     expect(page.locator(".answer__sources")).to_have_count(0)
     assert_fits(page)
-    if script:
-        assert_accessible(page)
+    assert_accessible(page)
     page.emulate_media(media="print")
     expect(cards.first.get_by_text("What it costs", exact=True)).to_be_visible()
     page.context.close()
 
 
-@pytest.mark.parametrize(("width", "script"), sample([(390, True), (1280, False)]))
+@pytest.mark.parametrize("width", sample([390, 1280]))
 def test_what_was_asked_leads_and_the_rest_stays_closed(
-    browser: Browser, site: str, width: int, script: bool
+    browser: Browser, site: str, width: int
 ) -> None:
-    page = shown(browser, site, VISA, COST, width=width, script=script)
+    page = shown(browser, site, VISA, COST, width=width)
     first, second = page.locator(".answer").all()
     # Nothing was asked of it in particular: what one needs, and the rest of it folded.
     for heading, opens in (("What you need", True), ("Contact", True), ("Who it is for", False)):
@@ -108,22 +97,19 @@ def test_what_was_asked_leads_and_the_rest_stays_closed(
     expect(second.get_by_text("What to do first")).to_have_count(0)
     expect(second.locator(".answer__title")).to_have_count(0)
     assert_fits(page)
-    if script:
-        assert_accessible(page)
+    assert_accessible(page)
     page.context.close()
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("script", [True, False])
 def test_a_part_that_nothing_covers_is_said_and_asked_by_itself(
-    browser: Browser, site: str, script: bool
+    browser: Browser, site: str
 ) -> None:
-    page = shown(browser, site, THIRD, width=390, script=script)
+    page = shown(browser, site, THIRD, width=390)
     left = page.locator(".answer__uncovered")
     expect(left).to_contain_text("Where can I renew a broken fishing boat mooring")
     expect(left).to_contain_text("in a message of its own")
-    if script:
-        assert_accessible(page)
+    assert_accessible(page)
     left.get_by_role("button", name="Ask this by itself").click()
     asked = page.locator(".turn").nth(1)
     question = asked.get_by_text("Where can I renew a broken fishing boat mooring", exact=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
 from tests.selection import sample
@@ -62,18 +62,6 @@ def test_who_goes_on_writing_after_a_choice_is_left_there(quiet_page: Page) -> N
     page.get_by_role("textbox").focus()
     expect_answer(page)
     expect(page.get_by_role("textbox")).to_be_focused()
-
-
-def test_none_of_these_works_without_javascript(browser: Browser, live_site: str) -> None:
-    context = browser.new_context(base_url=live_site, java_script_enabled=False)
-    page = context.new_page()
-    page.goto("/")
-    ask(page, "passport")
-    # The page looks again by itself.
-    expect(page.get_by_role("heading", name=TITLE)).to_be_visible(timeout=20_000)
-    page.get_by_role("button", name="None of these").click()
-    expect(page.get_by_role("heading", name="A person will answer this question")).to_be_visible()
-    context.close()
 
 
 @pytest.mark.whole

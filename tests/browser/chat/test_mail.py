@@ -1,4 +1,4 @@
-"""Being told by e-mail, from the form to the answer: with a mail server, also without scripts."""
+"""Being told by e-mail, from the form to the answer: with a mail server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tests.browser.office import Office, checked_at_both_widths, opened
 from tests.browser.review.test_talking import answers_plainly, asks_plainly
 from tests.browser.steps import assert_accessible, assert_fits
 from tests.conversations.mail.mailing import ADDRESS, PostOffice, post_office
-from tests.selection import sample
 
 pytestmark = pytest.mark.browser
 
@@ -47,27 +46,23 @@ def link_of(mails: PostOffice, number: int) -> str:
     return found.group()
 
 
-@pytest.mark.parametrize("scripts", sample([True, False]))
-def test_from_the_form_to_the_answer(house: tuple[Office, PostOffice], *, scripts: bool) -> None:
+def test_from_the_form_to_the_answer(house: tuple[Office, PostOffice]) -> None:
     office, mails = house
     mails.inbox.clear()
-    citizen = office.visitor(java_script_enabled=scripts)
+    citizen = office.visitor()
     asks_plainly(citizen)
     citizen.get_by_role("button", name=OFFER).click()
     citizen.get_by_label("Your e-mail address").fill("ana")
     citizen.get_by_role("button", name="Send me the message").click()
     expect(citizen.locator(".govuk-error-summary")).to_be_visible()
-    if scripts:
-        checked_at_both_widths(citizen)
+    checked_at_both_widths(citizen)
     citizen.get_by_label("Your e-mail address").fill(ADDRESS)
     citizen.get_by_role("button", name="Send me the message").click()
     expect(citizen.get_by_text("We send a message to your e-mail address")).to_be_visible()
-    if scripts:
-        checked_at_both_widths(citizen)
-    mailbox = office.visitor(java_script_enabled=scripts)
+    checked_at_both_widths(citizen)
+    mailbox = office.visitor()
     mailbox.goto(link_of(mails, 1))
-    if scripts:
-        checked_at_both_widths(mailbox)
+    checked_at_both_widths(mailbox)
     mailbox.get_by_role("button", name="Yes, tell me by e-mail").click()
     expect(mailbox.get_by_role("heading", name="is confirmed")).to_be_visible()
     citizen.goto("/")
@@ -76,8 +71,7 @@ def test_from_the_form_to_the_answer(house: tuple[Office, PostOffice], *, script
     link = link_of(mails, 2)
     mailbox.goto(link)
     expect(mailbox.get_by_text("which this browser does not know")).to_be_visible()
-    if scripts:
-        checked_at_both_widths(mailbox)
+    checked_at_both_widths(mailbox)
     citizen.goto(link)
     citizen.get_by_role("button", name="Read the answer").click()
     expect(citizen.get_by_text("Good morning.")).to_be_visible()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.steps import (
     VISA,
@@ -64,19 +62,3 @@ def test_it_can_be_changed_or_sent_as_it_is(quiet_page: Page) -> None:
     expect_answer(page)
     expect(page.locator(".message__text")).to_have_text(TEXT)
     expect(page.get_by_role("textbox")).to_have_value("")
-
-
-@pytest.mark.whole
-def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
-    context = browser.new_context(
-        base_url=live_site, java_script_enabled=False, viewport={"width": 390, "height": 844}
-    )
-    page = context.new_page()
-    page.goto("/")
-    ask(page, TEXT)
-    panel = page.get_by_role("region", name=TITLE)
-    expect(panel).to_be_focused()
-    expect(page).to_have_title(re.compile("Error: Ask about a public service"))
-    panel.get_by_role("button", name="Send without it").click()
-    expect(page.locator(".message__text")).to_have_text(SHORTER)
-    context.close()

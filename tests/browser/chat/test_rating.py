@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
 from tests.selection import sample
@@ -47,32 +45,6 @@ def test_it_takes_a_verdict_and_says_thank_you(quiet_page: Page, width: int) -> 
     expect_answer(page, 2)
     expect(page.get_by_role("button", pressed=True)).to_have_count(1)
     expect(page.get_by_role("group", name="Was this useful?")).to_have_count(2)
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_takes_a_verdict_without_javascript(
-    browser: Browser, live_site: str, scheme: Literal["light", "dark"]
-) -> None:
-    context = browser.new_context(base_url=live_site, color_scheme=scheme)
-    page = context.new_page()
-    page.goto("/")
-    connected(page)
-    ask(page)
-    expect_answer(page)
-    line = page.get_by_role("group", name="Was this useful?")
-    line.get_by_role("button", name="Yes").click()
-    expect(line.get_by_text("Thank you.")).to_be_visible()
-    assert_accessible(page)
-    state = context.storage_state()
-    plain = browser.new_context(
-        base_url=live_site, java_script_enabled=False, storage_state=state
-    ).new_page()
-    plain.goto("/")
-    plain.get_by_role("button", name="No", exact=True).click()
-    expect(plain.get_by_role("button", name="No", pressed=True)).to_be_visible()
-    expect(plain.get_by_role("link", name="Talk to a person").first).to_be_visible()
-    expect(plain).to_have_url(f"{live_site}/#{plain.locator('.rating').get_attribute('id')}")
 
 
 @pytest.mark.whole

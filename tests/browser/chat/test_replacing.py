@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.office import Office
 from tests.browser.steps import ask, assert_accessible, assert_fits, connected, expect_answer
@@ -68,30 +68,6 @@ def test_a_tap_asks_the_same_without_the_talk(quiet_page: Page, width: int) -> N
     third.locator(".offer__option").first.click()
     expect_answer(page, 3)
     expect(second.locator(".answer")).to_be_visible()
-
-
-@pytest.mark.whole
-def test_it_works_without_javascript(browser: Browser, live_site: str) -> None:
-    for width in (1440, 390):
-        context = browser.new_context(
-            base_url=live_site,
-            java_script_enabled=False,
-            viewport={"width": width, "height": 844},
-        )
-        page = context.new_page()
-        page.goto("/")
-        for number, text in enumerate((VISA, PASSPORT), start=1):
-            ask(page, text)
-            # The page looks again by itself.
-            expect(page.get_by_text("Why this answer")).to_have_count(number, timeout=20_000)
-        page.get_by_role("button", name="Something else").click()
-        expect(page.get_by_role("heading", name=OFFER)).to_be_visible(timeout=20_000)
-        expect(page.locator(".turn")).to_have_count(3)
-        expect(page.locator(".turn").nth(1).locator(".answer")).to_be_hidden()
-        page.get_by_text("Not what you meant:").click()
-        expect(page.locator(".turn").nth(1).locator(".answer")).to_be_visible()
-        assert_fits(page)
-        context.close()
 
 
 @pytest.mark.whole

@@ -173,10 +173,13 @@ def shows(page: Page) -> bool:
 @contextmanager
 def refusing(browser: Browser, folder: Path, **profile: object) -> Iterator[BrowserContext]:
     """A browser with preferences as people set them."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs Chromium with its preferences (Debian: apt-get install chromium)")
     (folder / "Default").mkdir()
     (folder / "Default" / "Preferences").write_text(json.dumps({"profile": profile}))
     context = browser.browser_type.launch_persistent_context(
-        folder, executable_path=shutil.which("chromium"), args=FLAGS
+        folder, executable_path=chromium, args=FLAGS
     )
     yield context
     context.close()

@@ -43,11 +43,10 @@ def login(browser: Browser, waiting_site: str) -> Iterator[Login]:
     """Log in as a demo account; the page is at the queue. No error may turn up in a console."""
     contexts, problems = [], []
 
-    def open_queue(username: str = "caseworker", *, width: int = 1440, script: bool = True) -> Page:
+    def open_queue(username: str = "caseworker", *, width: int = 1440) -> Page:
         context = browser.new_context(
             base_url=waiting_site,
             viewport={"width": width, "height": 900},
-            java_script_enabled=script,
         )
         contexts.append(context)
         page = context.new_page()
@@ -230,15 +229,6 @@ def test_shortcuts_can_be_switched_off(login: Login) -> None:
     page.keyboard.press("Escape")
     page.get_by_label("Search the citizens’ words").press("?")
     expect(page.get_by_role("dialog")).to_be_hidden()
-
-
-@pytest.mark.whole
-def test_it_works_without_javascript(login: Login) -> None:
-    page = login(script=False)
-    row(page).get_by_role("checkbox").check()
-    page.get_by_role("button", name="Claim chosen").click()
-    expect(page.get_by_role("alert")).to_contain_text("1 item claimed.")
-    release(page)
 
 
 @pytest.mark.whole

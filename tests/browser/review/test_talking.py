@@ -197,23 +197,6 @@ def answers_plainly(office: Office, citizen: Page) -> Page:
     return page
 
 
-@pytest.mark.whole
-def test_it_works_without_javascript(office: Office) -> None:
-    citizen = office.visitor(java_script_enabled=False)
-    asks_plainly(citizen)
-    page = answers_plainly(office, citizen)
-    citizen.goto("/")
-    expect(citizen.get_by_text("Good morning.")).to_be_visible()
-    citizen.get_by_role("textbox").fill("Hello!")
-    citizen.get_by_role("button", name="Send", exact=True).click()
-    citizen.get_by_role("link", name="Look for new messages").click()
-    page.get_by_role("link", name="Look for new messages").click()
-    expect(page.get_by_text("Hello!")).to_be_visible()
-    page.get_by_role("button", name="Hand back").click()
-    citizen.get_by_role("link", name="Look for new messages").click()
-    expect(citizen.locator(".line--left")).to_be_visible()
-
-
 def asks_plainly(page: Page) -> None:
     """Ask for a person on this page."""
     page.goto("/person/")

@@ -36,8 +36,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[live.Site]:
         yield running
 
 
-def editor(browser: Browser, site: live.Site, *, script: bool = True) -> Page:
-    context = browser.new_context(base_url=site.base_url, viewport=WIDE, java_script_enabled=script)
+def editor(browser: Browser, site: live.Site) -> Page:
+    context = browser.new_context(base_url=site.base_url, viewport=WIDE)
     page = context.new_page()
     page.goto("/staff/login/?next=/knowledge/releases/")
     page.get_by_label("User name").fill("editor")
@@ -84,16 +84,6 @@ def test_the_page_of_the_checks_shows_the_rest_by_itself(browser: Browser, site:
     page.get_by_label("Check", exact=True).select_option("service.duplicate")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_text("has the same name as").first).to_be_visible()
-
-
-@pytest.mark.whole
-def test_it_works_without_scripts(browser: Browser, site: live.Site) -> None:
-    page = editor(browser, site, script=False)
-    change(page, "MRK 99.00")
-    page.goto(CHECKS)
-    expect(page.get_by_role("link", name="Look again")).to_be_visible()
-    page.get_by_role("link", name="Look again").click()
-    expect(page.get_by_text("the draft can be proposed")).to_be_visible(timeout=60_000)
 
 
 def change(page: Page, fee: str) -> None:

@@ -32,11 +32,10 @@ def login(browser: Browser, editors_site: str) -> Iterator[Login]:
     """Log in as a demo account, which leads to the knowledge. Nothing may go wrong."""
     contexts, problems = [], []
 
-    def open_home(username: str, *, width: int = WIDE, script: bool = True) -> Page:
+    def open_home(username: str, *, width: int = WIDE) -> Page:
         context = browser.new_context(
             base_url=editors_site,
             viewport={"width": width, "height": 900},
-            java_script_enabled=script,
         )
         contexts.append(context)
         page = context.new_page()
@@ -145,24 +144,6 @@ def test_going_back_publishes_an_old_release_again(login: Login) -> None:
     page.goto("/knowledge/")
     expect(page.get_by_role("link", name="Release 1", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="Propose these changes")).to_be_visible()
-
-
-@pytest.mark.whole
-def test_a_proposal_is_turned_down_and_withdrawn_without_javascript(login: Login) -> None:
-    page, second = login("editor", script=False), login("publisher", script=False)
-    edit_fee(page, "MRK 1.00")
-    address = propose(page, "A try")
-    second.goto(address)
-    second.get_by_role("button", name="Turn down").click()
-    expect(second.get_by_role("alert")).to_contain_text("Write a reason")
-    second.get_by_label("Reason").fill("It is MRK 2.00")
-    second.get_by_role("button", name="Turn down").click()
-    expect(second.get_by_role("heading", level=1)).to_contain_text("turned down")
-    page.goto(address)
-    expect(page.get_by_text("It is MRK 2.00")).to_be_visible()
-    propose(page, "Another try")
-    page.get_by_role("button", name="Withdraw").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("withdrawn")
 
 
 @pytest.mark.whole

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests import live
-from tests.browser.office import NARROW, WIDE, checked_at_both_widths
+from tests.browser.office import WIDE, checked_at_both_widths
 from tests.browser.steps import VISA
 
 pytestmark = pytest.mark.browser
@@ -100,26 +100,6 @@ def test_an_editor_sees_what_a_change_would_do(browser: Browser, site: str) -> N
     expect(page.get_by_role("table").get_by_text(VISA)).to_be_visible()
     checked_at_both_widths(page)
     assert [each for each in problems if each] == []
-    page.context.close()
-
-
-@pytest.mark.whole
-def test_it_works_without_javascript(browser: Browser, site: str) -> None:
-    page = editor(browser, site, java_script_enabled=False)
-    page.set_viewport_size(NARROW)
-    ask(page, "How do I renew my passport?")
-    expect(page.locator(".answer--service").first).to_be_visible()
-    page.get_by_role("button", name="Ask", exact=True).click()
-    page.goto(f"{TRY}questions/add/")
-    page.get_by_label("The question").fill("thanks a lot")
-    page.get_by_role("button", name="Choose what is right").click()
-    page.get_by_label("It is not an inquiry").check()
-    page.get_by_role("button", name="Keep it").click()
-    row = page.get_by_role("row", name="thanks a lot")
-    row.get_by_role("link", name="Remove").click()
-    page.get_by_role("button", name="Remove it").click()
-    expect(page.get_by_text("The golden question is removed.")).to_be_visible()
-    expect(row).to_have_count(0)
     page.context.close()
 
 
