@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests import live
 from tests.browser.steps import ask, assert_accessible, assert_fits, expect_answer
-from tests.selection import sample
 from tests.visitor import Visitor
 
 # The first test waits for a site that learns, on a machine where others work too.
@@ -77,7 +76,8 @@ def test_each_agency_has_a_card_with_its_checklist_and_contact(
     page.context.close()
 
 
-@pytest.mark.parametrize("width", sample([390, 1280]))
+@pytest.mark.whole
+@pytest.mark.parametrize("width", [390, 1280])
 def test_what_was_asked_leads_and_the_rest_stays_closed(
     browser: Browser, site: str, width: int
 ) -> None:

@@ -46,6 +46,7 @@ def link_of(mails: PostOffice, number: int) -> str:
     return found.group()
 
 
+@pytest.mark.whole
 def test_from_the_form_to_the_answer(house: tuple[Office, PostOffice]) -> None:
     office, mails = house
     mails.inbox.clear()

@@ -54,6 +54,7 @@ def without_polls(route: Route) -> None:
         route.continue_()
 
 
+@pytest.mark.whole
 def test_an_editor_watches_the_checks_and_writes_the_note_meanwhile(
     browser: Browser, site: live.Site
 ) -> None:

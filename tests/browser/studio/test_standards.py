@@ -44,6 +44,7 @@ def choose(page: Page, file: Path, agency: str = "Passport and Identity Office")
     page.get_by_role("button", name="Show what would change").click()
 
 
+@pytest.mark.whole
 def test_an_editor_imports_a_standard(
     browser: Browser, importing_site: str, tmp_path: Path
 ) -> None:

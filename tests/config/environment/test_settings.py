@@ -144,6 +144,7 @@ def test_it_gives_no_turn_out_twice_while_it_may_still_run(tmp_path: Path) -> No
     assert visibility > stages * attempts * 600
 
 
+@pytest.mark.whole
 def test_it_checks_out_for_deployment(tmp_path: Path) -> None:
     check = ("check", "--deploy", "--fail-level", "WARNING")
     code, said = django(tmp_path, PRODUCTION, *check)
