@@ -189,7 +189,7 @@ def _cards(turns: Iterable[Turn]) -> set[Shown]:
 def _due(turns: Iterable[Turn]) -> Mapping[UUID, ports.Due]:
     """Return by when people should answer those that wait, and why they have to."""
     held = [turn.pk for turn in turns if turn.state == TurnState.NEEDS_REVIEW.value]
-    return ports.reviews_due(turn_ids=held) if held else {}
+    return ports.reviews().due(turn_ids=held) if held else {}
 
 
 def _turn_view(

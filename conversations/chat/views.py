@@ -22,6 +22,7 @@ from conversations import page_languages, rating, returning, selectors
 from conversations.chat import cookies, wording
 from conversations.chat.announcing import heard
 from conversations.chat.presenters import ChatView
+from conversations.chat.responses import is_htmx, nothing_there, see_chat, session_of, too_many
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.returning import Visit
@@ -41,10 +42,10 @@ def chat(request: HttpRequest) -> HttpResponse:
     """
     secret = cookies.secret_of_request(request)
     chat = selectors.chat_view(secret=secret)
-    is_htmx = request.headers.get("HX-Request") == "true"
-    visit = returning.visit_of(dict(request.GET.lists())) if is_htmx else _visit(request, chat)
+    live = is_htmx(request)
+    visit = returning.visit_of(dict(request.GET.lists())) if live else _visit(request, chat)
     response = _page(request, replace(chat, visit=visit))
-    if chat.reference and not is_htmx:
+    if chat.reference and not live:
         returning.mark_seen(response, chat.reference, chat.latest)
     if secret is None:
         cookies.put(response, new_secret())
@@ -75,8 +76,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     except refusing.Refused as refused:
         response = _not_taken(request, secret, refused, draft=text)
     else:
-        response = redirect(f"{reverse('conversations:chat')}#turn-{turn.pk}")
-        response.status_code = 303
+        response = see_chat(f"turn-{turn.pk}")
     cookies.put(response, secret)
     return response
 
@@ -89,18 +89,14 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     303 to the page at that question, for htmx what came of it, also where it is too late; 404 where
     nothing was asked, 400 for what is no option.
     """
-    is_htmx = request.headers.get("HX-Request") == "true"
-    secret = cookies.secret_of_request(request)
-    session = selectors.session_for_secret(secret) if secret else None
+    session = session_of(request)
     try:
         if session is None:
             raise choosing.NothingToChoose
         number = choosing.number_of(request.POST.get("choice", ""))
         choosing.choose(session_id=session.pk, turn_id=turn_id, number=number)
     except (Session.DoesNotExist, choosing.NothingToChoose):
-        response = render(request, "404.html", status=404)
-        response.headers["HX-Refresh"] = "true"
-        return response
+        return nothing_there(request)
     except choosing.ChoiceRefused as refused:
         if not refused.late:
             return render(
@@ -110,13 +106,11 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
                 status=400,
             )
         # Too late: the page shows what became of the question.
-    if is_htmx:
-        chat = selectors.chat_view(secret=secret)
+    if is_htmx(request):
+        chat = selectors.chat_view(secret=cookies.secret_of_request(request))
         turn = next(turn for turn in chat.turns if turn.id == turn_id)
         return render(request, "conversations/turn/_outcome.html", {"turn": turn, "chat": chat})
-    response = redirect(f"{reverse('conversations:chat')}#turn-{turn_id}")
-    response.status_code = 303
-    return response
+    return see_chat(f"turn-{turn_id}")
 
 
 @never_cache
@@ -138,21 +132,18 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         )
         shown = turn.pk
     except (Session.DoesNotExist, services.NothingToReplace):
-        return render(request, "404.html", status=404)
+        return nothing_there(request)
     except services.NotAnswered:
         pass  # The page shows what became of the question.
     except refusing.Refused as refused:
         return _not_taken(request, secret, refused)
-    response = redirect(f"{reverse('conversations:chat')}#turn-{shown}")
-    response.status_code = 303
-    return response
+    return see_chat(f"turn-{shown}")
 
 
 @require_POST
 def start_again(request: HttpRequest) -> HttpResponse:
     """Forget the conversation in this browser; it stays reachable by its resume link."""
-    response = redirect("conversations:chat")
-    response.status_code = 303
+    response = see_chat()
     cookies.drop(response)
     returning.forget_seen(response)
     return response
@@ -165,8 +156,7 @@ def delete(request: HttpRequest) -> HttpResponse:
 
     Without one there is nothing to ask: back to the empty page.
     """
-    secret = cookies.secret_of_request(request)
-    session = selectors.session_for_secret(secret) if secret else None
+    session = session_of(request)
     if session is None:
         return redirect("conversations:chat")
     if request.method != "POST":
@@ -206,8 +196,7 @@ def _not_taken(
     chat = selectors.chat_view(secret=secret)
     response = _page(request, chat, refused=refused, draft=draft)
     if isinstance(refused, refusing.TooMany):
-        response.status_code = 429
-        response.headers["Retry-After"] = str(refused.retry_after)
+        return too_many(response, refused.retry_after)
     return response
 
 
@@ -255,14 +244,12 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     beneath it; 400 for what is no verdict, 422 for a reason or words that cannot be taken, 429 for
     too many, 404 where there is nothing to rate.
     """
-    is_htmx = request.headers.get("HX-Request") == "true"
     verdict = {"yes": True, "no": False}.get(request.POST.get("useful", ""))
     if verdict is None:
         return render(request, "conversations/rating/rating_problem.html", status=400)
     # One form serves all answers of the page, so each names its fields by its turn.
     reason, text = (request.POST.get(f"{name}-{turn_id}", "") for name in ("reason", "text"))
-    secret = cookies.secret_of_request(request)
-    session = selectors.session_for_secret(secret) if secret else None
+    session = session_of(request)
     try:
         if session is None:
             raise rating.NothingToRate
@@ -280,39 +267,29 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         told = {"message": refused.message}
         return render(request, "conversations/rating/rating_problem.html", told, status=422)
     except (Session.DoesNotExist, rating.NothingToRate):
-        response = render(request, "404.html", status=404)
-        # The page is of a conversation that is gone: with htmx it looks again.
-        response.headers["HX-Refresh"] = "true"
-        return response
+        return nothing_there(request)
     turn = selectors.turn_view(turn_id)
     # Help stands above the answer, words about it beneath: whoever wrote them is led there.
     in_danger = bool(text and turn.feedback and turn.contacts)
     place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
-    if is_htmx:
+    if is_htmx(request):
         # The focus has the help lines read out: as an alert too they would be read twice.
         shown = {"turn": turn, "heard": {turn.id}}
         response = render(request, "conversations/rating/_rated.html", shown)
         if in_danger:
             trigger_client_event(response, "help", {"id": place}, after="settle")
         return response
-    response = redirect(f"{reverse('conversations:chat')}#{place}")
-    response.status_code = 303
-    return response
+    return see_chat(place)
 
 
 def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
     """Say so where the page stands: what was typed stays there, and htmx shows no other status."""
-    if request.headers.get("HX-Request") == "true":
+    if is_htmx(request):
         told = render(request, "conversations/rating/_too_many.html", {"refused": refused})
         return reswap(told, "none")
-    told = render(
-        request,
-        "conversations/rating/rating_problem.html",
-        {"message": refused.message, "refused": refused},
-        status=429,
-    )
-    told.headers["Retry-After"] = str(refused.retry_after)
-    return told
+    context = {"message": refused.message, "refused": refused}
+    response = render(request, "conversations/rating/rating_problem.html", context)
+    return too_many(response, refused.retry_after)
 
 
 @never_cache
@@ -348,8 +325,7 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
     """
     session = selectors.session_for_secret(secret)
     if session is None:
-        # Not Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
-        return render(request, "404.html", status=404)
+        return nothing_there(request)
     if request.method != "POST":
         told = {"reference": session.reference}
         response = render(request, "conversations/chat/resume.html", told)
@@ -357,8 +333,7 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
         # "no-referrer" the form below would have no Origin, and would be taken for a forgery.
         response.headers["Referrer-Policy"] = "strict-origin"
         return response
-    response = redirect("conversations:chat")
-    response.status_code = 303
+    response = see_chat()
     cookies.put(response, secret)
     return response
 

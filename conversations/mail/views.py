@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -14,11 +13,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations import selectors
-from conversations.chat import cookies
+from conversations.chat.responses import nothing_there, see_chat, session_of, too_many
 from conversations.mail import selectors as mails
 from conversations.mail import services
 from conversations.mail.models import OPEN, MailState
-from conversations.models import MailRequest, Session
+from conversations.models import MailRequest
 from conversations.turns.refusing import Refused
 from ieim.people import addresses
 
@@ -31,10 +30,10 @@ def mail(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
     404 where nothing can be asked for, 422 with what is wrong, 429 for too many.
     """
-    session = _session(request)
+    session = session_of(request)
     turn = session.turns.filter(pk=turn_id).first() if session is not None else None
     if session is None or turn is None or not mails.may_ask(turn):
-        return _nothing(request)
+        return nothing_there(request)
     context: dict[str, object] = {"turn": selectors.turn_view(turn_id)}
     if request.method != "POST":
         return render(request, "conversations/mail/mail.html", context)
@@ -44,26 +43,25 @@ def mail(request: HttpRequest, turn_id: UUID) -> HttpResponse:
             session=session, turn_id=turn_id, address=given, origin=addresses.of_request(request)
         )
     except services.NotOffered:
-        return _nothing(request)
+        return nothing_there(request)
     except Refused as refused:
         context |= {"refused": refused, "draft": given}
         response = render(request, "conversations/mail/mail.html", context, status=422)
         if isinstance(refused, services.TooMany):
-            response.status_code = 429
-            response.headers["Retry-After"] = str(refused.retry_after)
+            return too_many(response, refused.retry_after)
         return response
-    return _to_turn(turn_id)
+    return see_chat(f"turn-{turn_id}")
 
 
 @never_cache
 @require_POST
 def mail_stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Take the wish of this browser's citizen back: 303 to the conversation; 404 for none."""
-    session = _session(request)
+    session = session_of(request)
     if session is None or not session.turns.filter(pk=turn_id).exists():
-        return _nothing(request)
+        return nothing_there(request)
     services.stop_turn(session=session, turn_id=turn_id)
-    return _to_turn(turn_id)
+    return see_chat(f"turn-{turn_id}")
 
 
 @never_cache
@@ -76,7 +74,7 @@ def link(request: HttpRequest, secret: str) -> HttpResponse:
     """
     found = mails.of_secret(secret)
     if found is None:
-        return _nothing(request)
+        return nothing_there(request)
     if request.method == "POST":
         services.confirm(secret=secret)
         response = redirect("conversations:mail_link", secret)
@@ -92,7 +90,7 @@ def link_stop(request: HttpRequest, secret: str) -> HttpResponse:
     """Ask whether no e-mail is wanted any more, and stop it; also by RFC 8058."""
     found = mails.of_secret(secret)
     if found is None:
-        return _nothing(request)
+        return nothing_there(request)
     if request.method == "POST":
         services.stop(secret=secret)
         return render(request, "conversations/mail/stopped.html")
@@ -100,7 +98,7 @@ def link_stop(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def _link_page(request: HttpRequest, found: MailRequest, secret: str) -> HttpResponse:
-    session = _session(request)
+    session = session_of(request)
     state = found.state
     if state == MailState.ASKED and services.is_over(found, timezone.now()):
         state = MailState.EXPIRED.value
@@ -114,19 +112,3 @@ def _link_page(request: HttpRequest, found: MailRequest, secret: str) -> HttpRes
         "mine": session is not None and session.pk == found.session_id,
     }
     return render(request, "conversations/mail/link.html", context)
-
-
-def _session(request: HttpRequest) -> Session | None:
-    secret = cookies.secret_of_request(request)
-    return selectors.session_for_secret(secret) if secret else None
-
-
-def _to_turn(turn_id: UUID) -> HttpResponse:
-    response = redirect(f"{reverse('conversations:chat')}#turn-{turn_id}")
-    response.status_code = 303
-    return response
-
-
-def _nothing(request: HttpRequest) -> HttpResponse:
-    # Not Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
-    return render(request, "404.html", status=404)

@@ -142,7 +142,7 @@ def withdraw(*, session_id: UUID) -> bool:
     Turn.objects.filter(pk=turn.pk).update(state=TurnState.CLOSED.value, updated_at=timezone.now())
     finish(turn_id=turn.pk, state=RequestState.WITHDRAWN, actor="citizen")
     takeovers.end(how=Ended.WITHDRAWN, actor="citizen", session=session)
-    ports.withdraw_reviews(turn_id=turn.pk)
+    ports.reviews().withdraw(turn_id=turn.pk)
     takeovers.changed(session.pk)
     return True
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import render
 from django.utils import timezone
 from django.utils.text import Truncator
 from django.views.decorators.cache import never_cache
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from conversations import selectors
 from conversations.chat import cookies
 from conversations.chat.presenters import TurnView
+from conversations.chat.responses import see_chat, session_of, too_many
 from conversations.models import Session
 from conversations.person import contacts, hours, services
 from conversations.person import selectors as people
@@ -50,8 +50,7 @@ def person(request: HttpRequest) -> HttpResponse:
     except refusing.Refused as refused:
         response = _page(request, secret, refused)
     else:
-        response = redirect(f"{reverse('conversations:chat')}#turn-{asked.turn_id}")
-        response.status_code = 303
+        response = see_chat(f"turn-{asked.turn_id}")
     cookies.put(response, secret)
     return response
 
@@ -60,16 +59,13 @@ def person(request: HttpRequest) -> HttpResponse:
 @require_POST
 def withdraw(request: HttpRequest) -> HttpResponse:
     """Take the request of this browser's conversation back: 303 to the page."""
-    secret = cookies.secret_of_request(request)
-    session = selectors.session_for_secret(secret) if secret else None
+    session = session_of(request)
     try:
         if session is not None:
             services.withdraw(session_id=session.pk)
     except Session.DoesNotExist:
         pass  # The page shows that it is gone.
-    response = redirect("conversations:chat")
-    response.status_code = 303
-    return response
+    return see_chat()
 
 
 def _wanted(request: HttpRequest) -> Wanted:
@@ -129,6 +125,5 @@ def _page(
         request, "conversations/person/person.html", context, status=422 if refused else 200
     )
     if isinstance(refused, refusing.TooMany):
-        response.status_code = 429
-        response.headers["Retry-After"] = str(refused.retry_after)
+        return too_many(response, refused.retry_after)
     return response

@@ -58,7 +58,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
     erased = {
         "turns": len(turns),
         "stages": Stage.objects.filter(turn__session=session).count(),
-        "review_items": ports.count_reviews(session_id=session.pk),
+        "review_items": ports.reviews().count(session_id=session.pk),
     }
     audit.record(chain=session.pk, kind=ERASED, actor=actor, payload={**erased})
     turns.update(
@@ -72,7 +72,7 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
         unavailable_since=None,
         updated_at=timezone.now(),
     )
-    ports.erase_reviews(session_id=session.pk)
+    ports.reviews().erase(session_id=session.pk)
     for model in _OF_SESSIONS:
         model._default_manager.filter(session=session).delete()
     for model in _OF_TURNS:

@@ -87,7 +87,7 @@ def show(*, turn_id: UUID, codes: Sequence[str]) -> None:
 
     Nothing waits for it: neither the answer, nor what the citizen does next.
     """
-    ports.open_review(turn_id=turn_id, stage=REPLY, codes=codes)
+    ports.reviews().open(turn_id=turn_id, stage=REPLY, codes=codes)
 
 
 def show_weak(turn: Turn) -> None:
@@ -116,6 +116,6 @@ def waiting(session_id: UUID) -> list[Turn]:
     held = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
     written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
     weak = {turn.pk for turn in flagged if any(found.weak for found in of(turn))} - held
-    open_items = ports.reviews_due(turn_ids=weak | written) if weak | written else {}
+    open_items = ports.reviews().due(turn_ids=weak | written) if weak | written else {}
     unseen = held | open_items.keys()
     return [turn for turn in flagged if turn.pk in unseen]

@@ -42,7 +42,7 @@ def in_danger_at(moments: Sequence[tuple[int, datetime]], session_id: UUID) -> l
 def _waited(turns: Sequence[Turn], at: datetime) -> bool:
     over = {turn.pk for turn in turns if (ended := _ended(turn)) is not None and ended <= at}
     open_then = {turn.pk for turn in turns} - over
-    return bool(open_then and ports.reviews_due(turn_ids=open_then, at=at))
+    return bool(open_then and ports.reviews().due(turn_ids=open_then, at=at))
 
 
 def _ended(turn: Turn) -> datetime | None:

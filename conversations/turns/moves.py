@@ -82,7 +82,7 @@ def open_review(*, turn: Turn, stage: str, codes: Sequence[str]) -> None:
     triage, for which no citizen waits.
     """
     danger = flags.codes(turn) if stage in AWAITED else []
-    ports.open_review(turn_id=turn.pk, stage=stage, codes=[*codes, *danger])
+    ports.reviews().open(turn_id=turn.pk, stage=stage, codes=[*codes, *danger])
 
 
 @transaction.atomic

@@ -160,7 +160,7 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
     renew_lease(turn_id=turn.pk, lease=turn.lease)
     alone = (ReplyOrigin.MODEL, ReplyOrigin.CITIZEN_CHOICE)
     by_person = resuming.origin_of(turn) not in alone
-    codes = ports.settle_reviews(turn_id=turn.pk, by_person=by_person)
+    codes = ports.reviews().settle(turn_id=turn.pk, by_person=by_person)
     if codes:
         moves.give_to_person(turn=turn, stage=REPLY, codes=codes)
     else:

@@ -140,7 +140,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
             ],
             # Every page shows what citizens and models wrote: no template should have to ask.
-            "builtins": ["conversations.templatetags.shown"],
+            "builtins": ["conversations.templatetags.pages"],
         },
     },
 ]

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import translation
 
 from conversations.selectors import suggestions
-from conversations.templatetags.telephones import emergency_telephones
+from conversations.templatetags.pages import emergency_telephones
 from ieim.administration import demo
 from tests.administration.setting import put
 

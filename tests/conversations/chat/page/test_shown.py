@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.chat.presenters import FactView, ReplyView, SegmentView
-from conversations.templatetags.shown import shown, spelled
+from conversations.templatetags.pages import shown, spelled
 from conversations.turns import running
 from ieim.pipeline.message.screen import BIDI_CONTROLS
 from ieim.studio.models import GoldenQuestion

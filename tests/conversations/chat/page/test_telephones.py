@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.chat.presenters import FactView, ReplyView
-from conversations.templatetags.telephones import emergency_telephones, telephones
+from conversations.templatetags.pages import emergency_telephones, telephones
 
 pytestmark = pytest.mark.django_db
 

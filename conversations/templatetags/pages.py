@@ -1,0 +1,155 @@
+"""What templates show: what citizens and models wrote, days, telephone numbers, ways back.
+
+Known to every template (settings), so that none has to ask. No character of what citizens and
+models wrote turns what stands around it: see :func:`shown`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, time
+
+from babel.dates import format_date, format_time
+from django import template
+from django.conf import settings
+from django.template import Context
+from django.utils import timezone
+from django.utils.html import conditional_escape, escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from conversations import page_languages, returning
+from conversations.chat.wording import Words
+from ieim.administration import selectors
+from ieim.administration.templatetags.administration import administration
+from ieim.pipeline.facts import facts
+from ieim.pipeline.message import screen
+
+register = template.Library()
+
+_SIGNS = {
+    ord(control): format_html(
+        '<bdi class="sign" dir="ltr" title="{} (U+{})" data-skip><span aria-hidden="true">{}</span>'
+        '<span class="govuk-visually-hidden"> [{}] </span></bdi>',
+        screen.bidi_name(control),
+        f"{ord(control):04X}",
+        short,
+        screen.bidi_name(control).lower(),
+    )
+    for control, short in screen.BIDI_CONTROLS.items()
+}
+
+
+@register.filter
+def shown(text: object) -> SafeString:
+    """Return ``text`` as HTML, escaped, each bidi control in it a sign that can be seen and heard.
+
+    Nothing else is left out or added: a range of code points of the text is one of what is shown.
+    """
+    return mark_safe(escape(str(text)).translate(_SIGNS))  # noqa: S308  # escaped, then our signs
+
+
+@register.filter
+def spelled(text: object) -> str:
+    """Return ``text`` for an attribute, an option or a title, where no element can stand."""
+    return screen.spelled(str(text))
+
+
+@register.filter
+def day(at: datetime, words: Words) -> str:
+    """Return the day of a moment in the language of ``words``."""
+    return words.day(at)
+
+
+@register.filter
+def weekday_and_day(at: date | datetime) -> str:
+    """Return a day, or that of a moment, with its weekday, in the language of the page."""
+    on = timezone.localtime(at).date() if isinstance(at, datetime) else at
+    return format_date(on, format="full", locale=page_languages.locale(page_languages.current()))
+
+
+@register.filter
+def clock(at: datetime | time) -> str:
+    """Return a time of day, or that of a moment, in the language of the page."""
+    of_day = timezone.localtime(at).time() if isinstance(at, datetime) else at
+    return format_time(
+        of_day, format="short", locale=page_languages.locale(page_languages.current())
+    )
+
+
+@register.simple_tag
+def page_language() -> page_languages.PageLanguage:
+    """Return the language that the page is in."""
+    return page_languages.of_this_page()
+
+
+@register.simple_tag
+def mailto(words: Words, reference: str, link: str) -> str:
+    """Return the address that opens an e-mail with the private link in it."""
+    return returning.mailto(words, reference, link)
+
+
+@register.filter
+def moment(at: datetime) -> int:
+    """Return a moment in microseconds since 1970."""
+    return returning.moment(at)
+
+
+_NO_BREAK = "\u00a0"
+_AFTER_A_COLON = re.compile(r":[ \u00a0]?([0-9]{3,6})(?![0-9]|[.,:/–-][0-9]|[ \u00a0][0-9])")
+
+Number = tuple[int, int, str]
+
+
+@register.filter
+def telephones(text: str) -> SafeString:
+    """Return ``text`` as HTML, escaped, each telephone number in it a link in one line.
+
+    Numbers are those that the gate sees as such (:mod:`ieim.pipeline.facts`).
+    """
+    return _linked(text, list(_numbers(text)))
+
+
+@register.filter
+def emergency_telephones(text: str) -> SafeString:
+    """Return :func:`telephones` of ``text``, where what stands after a colon is a number too.
+
+    So is the administration's emergency number, wherever it stands by itself.
+    """
+    found = list(_numbers(text))
+    emergency = rf"(?<![0-9])({re.escape(selectors.current().emergency_number)})(?![0-9])"
+    for short in (*_AFTER_A_COLON.finditer(text), *re.finditer(emergency, text)):
+        start, end = short.span(1)
+        if all(end <= other[0] or other[1] <= start for other in found):
+            found.append((start, end, re.sub(r"[^+0-9]", "", short[1])))
+    return _linked(text, sorted(found))
+
+
+@register.simple_tag(takes_context=True)
+def emergency_number(context: Context) -> SafeString:
+    """Return the administration's emergency number as a link."""
+    number = administration(context).emergency_number
+    shown = re.sub(r"\s", _NO_BREAK, number)
+    link = re.sub(r"[^+0-9]", "", number)
+    return format_html('<a class="govuk-link" href="tel:{}">{}</a>', link, shown)
+
+
+def _numbers(text: str) -> Iterator[Number]:
+    return ((each.start, each.end, each.value) for each in facts(text) if each.kind == "phone")
+
+
+def _linked(text: str, numbers: list[Number]) -> SafeString:
+    html, last = [], 0
+    for start, end, value in numbers:
+        shown = re.sub(r"\s", _NO_BREAK, text[start:end])
+        html.append(conditional_escape(text[last:start]))
+        html.append(format_html('<a class="govuk-link" href="tel:{}">{}</a>', value, shown))
+        last = end
+    html.append(conditional_escape(text[last:]))
+    return mark_safe("".join(html))  # noqa: S308  # each part is escaped
+
+
+@register.simple_tag
+def version() -> str:
+    """Return the version of the software."""
+    return str(settings.IEIM_VERSION)
