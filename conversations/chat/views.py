@@ -162,7 +162,8 @@ def delete(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "conversations/pages/delete.html", {"reference": session.reference})
     erasing.erase_session(session_id=session.pk)
-    response = render(request, "conversations/pages/deleted.html", {"reference": session.reference})
+    context = {"reference": session.reference, "deleted": True}
+    response = render(request, "conversations/pages/delete.html", context)
     cookies.drop(response)
     returning.forget_seen(response)
     return response

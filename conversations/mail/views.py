@@ -93,7 +93,7 @@ def link_stop(request: HttpRequest, secret: str) -> HttpResponse:
         return nothing_there(request)
     if request.method == "POST":
         services.stop(secret=secret)
-        return render(request, "conversations/mail/stopped.html")
+        return render(request, "conversations/mail/stop.html", {"stopped": True})
     return render(request, "conversations/mail/stop.html", {"secret": secret})
 
 
