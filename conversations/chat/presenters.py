@@ -34,11 +34,10 @@ MAX_LABEL = 40
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """A heading with one paragraph or several list items.
+    """A heading with one paragraph or several list items; ``name`` is the field's.
 
     ``language`` is that of the items, empty where it is the reply's. ``quoted`` ones are out of the
-    citizen's message, as the model read it. ``folded`` ones are shown to who wants more; ``name``
-    is the field's.
+    citizen's message, as the model read it. ``folded`` ones are shown to who wants more.
     """
 
     heading: str
@@ -74,8 +73,7 @@ class SourceView:
 class ParagraphView:
     """A paragraph of free text: ``heading``, ``label`` and ``text`` in this order are all of it.
 
-    At most one of the first two is filled: a source's agency and service, or a few words and a
-    colon.
+    At most one of the first two is filled: a source's name, or a few words and a colon.
     """
 
     heading: str
@@ -93,10 +91,7 @@ class SegmentView:
 
 @dataclass(frozen=True, slots=True)
 class NoticeView:
-    """What an agency wants everybody to know; ``agency`` is empty for every agency.
-
-    ``language`` is the text's; the heading is in the reply's.
-    """
+    """What an agency wants everybody to know, in ``language``; ``agency`` is empty for all."""
 
     heading: str
     agency: str
@@ -108,8 +103,8 @@ class NoticeView:
 class CardView:
     """One service of an answer over several agencies, with its own source.
 
-    ``languages`` are those of ``title`` and ``lead``, where they are not the reply's. ``repeated``
-    says that an earlier answer on the page has the same card.
+    ``languages`` are those of ``title`` and ``lead``, where they are not the reply's. ``repeated``:
+    an earlier answer on the page has the same card.
     """
 
     title: str
@@ -126,7 +121,7 @@ class CardView:
 
     @property
     def url(self) -> str:
-        """The service's page, empty where there is none to link to."""
+        """Its page, empty where there is none to link to."""
         return self.source.url
 
     @property
@@ -146,13 +141,11 @@ class ReplyView:
     """A gated reply.
 
     ``language`` (ISO 639-1) is that of the fixed words around it, and of the rest but for the parts
-    (``title``, ``lead``, ``paragraphs``) whose own ``languages`` names. ``notice`` says what there
-    is not in the citizen's language; ``agency_notices`` stand above everything else.
-    ``still_about`` is the name of the talk's service where it goes on with that, in the title's
-    language. ``cards`` are the services of an answer over several agencies, ``uncovered`` those
-    parts of the citizen's message that nothing here is about, in their own words. ``general`` says
-    that nothing in particular was asked of the service, ``repeated`` that an earlier answer on the
-    page has its card.
+    (``title``, ``lead``, ``paragraphs``) that ``languages`` names. ``notice`` says what there is
+    not in the citizen's language. ``still_about`` names the service of the talk that it goes on
+    with. ``uncovered`` are the parts of the message that nothing here is about. ``general``:
+    nothing in particular was asked of the service; ``repeated``: an earlier answer on the page has
+    its card.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -248,8 +241,7 @@ class ReplyView:
     def growing(self) -> Iterator[ReplyView]:
         """Yield the reply as it builds up on a live page: first its lead, then part by part.
 
-        Each has the sources, which say what is a heading and are shown at the end. The whole reply
-        is not among them: its last part comes with the finished page.
+        The whole reply is not among them: its last part comes with the finished page.
         """
         bare = replace(self, paragraphs=(), facts=(), cards=(), uncovered=())
         yield bare
@@ -369,20 +361,14 @@ class FeedbackView:
 class TurnView:
     """One question with its progress, what came of it, and corrections of that.
 
-    ``state`` is the turn's state; exactly one of ``reply`` and "held" (``needs_review``) is shown
-    at the end, steps before, and ``choice`` while the citizen is asked to choose. ``due_at`` is by
-    when a person should answer, None where nobody has to, that is over, or the turn is ``alone``:
-    until when the office is closed to somebody in danger, None where it is not.
-    ``language`` (ISO 639-1) is that of the words around it. ``useful`` is what the citizen says of
-    the answer, None while
-    they have said nothing, ``feedback`` why. ``replaces`` is the turn whose answer was about
-    something else, so that this one asks it again; ``replaced_by`` is the other way round.
-    ``waiting`` is why it waits for a person, and what there is meanwhile; None where it does not.
-    ``answered_at`` is when the reply came. ``longer`` says that it takes longer than usual at the
-    moment. ``person`` is the wish to have one that this is; ``lines`` are what a takeover put after
-    it. ``mail`` is one of :data:`conversations.mail.selectors.STATES`. ``between`` is what there
-    was to tell of before its outcome: the citizen was asked, help lines came late, or a person has
-    had it.
+    ``due_at`` is by when a person should answer, None where nobody has to, that is over, or the
+    turn is ``alone``: until when the office is closed to somebody in danger. ``language`` (ISO
+    639-1) is that of the words around it. ``useful`` is the citizen's verdict, None for none, and
+    ``feedback`` why. ``replaces`` is the turn that this one asks again as something else,
+    ``replaced_by`` the other way round. ``waiting``: why it waits for a person, None where it does
+    not. ``person``: the request for one that this turn is. ``lines``: what a takeover put after it.
+    ``mail`` is one of :data:`conversations.mail.selectors.STATES`. ``between`` is what was there
+    before its outcome: the citizen was asked, help lines came late, or a person has had it.
     """
 
     id: UUID
@@ -475,10 +461,8 @@ class TurnView:
     @property
     def choose_until(self) -> str:
         """The sentence that says until when the citizen can choose; empty where they cannot."""
-        if self.choice is None:
-            return ""
-        time = self.words.moment(self.choice.until)
-        return self.words.choice["until"].format(time=time)
+        time = self.words.moment(self.choice.until) if self.choice else ""
+        return self.words.choice["until"].format(time=time) if time else ""
 
     @property
     def pending(self) -> bool:
@@ -495,8 +479,8 @@ class TurnView:
 class ChatView:
     """The whole page; ``reference`` and ``resume_path`` are empty before the first message.
 
-    ``with_person``: a caseworker has the conversation; ``waits_for_person``: the citizen has asked
-    for one. ``visit`` says what is new to who has come back, None for nobody.
+    ``with_person``: a caseworker has the conversation; ``waits_for_person``: one is asked for.
+    ``visit`` says what is new to who has come back, None for nobody.
     """
 
     reference: str
@@ -517,9 +501,10 @@ class ChatView:
     @property
     def news(self) -> Sequence[int]:
         """When each thing came that is new, as the page shows them."""
-        visit = self.visit
+        if self.visit is None:
+            return []
         moments = (each for turn in self.turns for each in turn.moments)
-        return [each for each in moments if visit.has(each)] if visit else []
+        return [each for each in moments if self.visit.has(each)]
 
     @property
     def first_new(self) -> int | None:
