@@ -36,8 +36,7 @@ def nothing_there(request: HttpRequest) -> HttpResponse:
     Not by Http404: with DEBUG on, citizens' own mistakes would end on Django's page for faults.
     """
     response = render(request, "404.html", status=404)
-    if is_htmx(request):
-        response.headers["HX-Refresh"] = "true"
+    response.headers["HX-Refresh"] = "true"
     return response
 
 
