@@ -20,7 +20,6 @@ from conversations import waiting as waiting_room
 from conversations.chat import wording
 from conversations.chat.presenters import ChatView, CorrectionView, FeedbackView, StepView, TurnView
 from conversations.chat.reply_views import Shown, cards_of, reply_view, without_repeating
-from conversations.chat.wording import Words
 from conversations.mail import selectors as mail
 from conversations.models import Reply, Session, Stage, Turn
 from conversations.person import selectors as people
@@ -43,9 +42,9 @@ def suggestions() -> tuple[str, ...]:
     Those of the administration; where it has none in any language those of the demo whose answer is
     in the release that new turns get.
     """
-    own = administration.current()
-    if own.has_examples:
-        return tuple(own.examples(site_languages.of_page()))
+    organisation = administration.current()
+    if organisation.has_examples:
+        return tuple(organisation.examples(site_languages.of_page()))
     number = follower.number()
     if number is None:
         return ()
@@ -197,7 +196,9 @@ def _turn_view(
 ) -> TurnView:
     reply = reply_view(turn.reply, turn) if hasattr(turn, "reply") else None
     waits = due.get(turn.pk)
-    words = _words(turn)
+    words = wording.words(turn.language)
+    stored = getattr(getattr(turn, "reply", None), "feedback", None)
+    feedback = FeedbackView(stored.reason, stored.text) if stored is not None else None
     contacts = tuple(
         dict.fromkeys([*help_lines.of_turn(turn, waiting), *help_lines.of_feedback(turn)])
     )
@@ -218,7 +219,7 @@ def _turn_view(
         alone=alone,
         language=words.language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
-        feedback=_feedback(turn),
+        feedback=feedback if feedback and (feedback.reason or feedback.text) else None,
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,
         longer=turn.state == TurnState.RUNNING.value and hasattr(turn, "delay"),
@@ -245,15 +246,6 @@ def _between(turn: Turn, waiting: Sequence[Turn]) -> Literal["", "asked", "help"
     return "help" if help_lines.came_late(turn, waiting) else ""
 
 
-def _feedback(turn: Turn) -> FeedbackView | None:
-    said = getattr(getattr(turn, "reply", None), "feedback", None)
-    return FeedbackView(said.reason, said.text) if said and (said.reason or said.text) else None
-
-
-def _words(turn: Turn) -> Words:
-    return wording.words(turn.language)
-
-
 def _steps(turn: Turn) -> tuple[StepView, ...]:
     if turn.state == TurnState.WITH_PERSON.value or hasattr(turn, "person_request"):
         return ()  # No step of the assistant's is to come.
@@ -262,10 +254,11 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
     # Pending, it was asked before a person led the turn down the other path.
     high = analysis is not None and analysis.status != StageStatus.PENDING.value
     path: tuple[str, ...] = HIGH_PATH if high else LOW_PATH
-    if _is_guidance(stages):
-        path = path[:1]
+    judged = stages["judgement_v1"].state_merge if "judgement_v1" in stages else None
+    if judged is not None and judged["judgement_v1"]["inquiry"] is False:
+        path = path[:1]  # guidance: nothing is looked for
     waiting = turn.state in (TurnState.QUEUED.value, TurnState.RUNNING.value)
-    words = _words(turn)
+    words = wording.words(turn.language)
     steps = []
     for contract in path:
         status = _step_status(stages.get(contract))
@@ -282,11 +275,6 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
 
 _UNDECIDED = frozenset({TurnState.RUNNING.value, TurnState.ASKING.value})
 """A stage that does not know has stopped here, and nothing has been passed to a person yet."""
-
-
-def _is_guidance(stages: Mapping[str, Stage]) -> bool:
-    merged = stages["judgement_v1"].state_merge if "judgement_v1" in stages else None
-    return merged is not None and merged["judgement_v1"]["inquiry"] is False
 
 
 def _step_status(stage: Stage | None) -> Any:

@@ -94,7 +94,6 @@ def _refused_services(turn: Turn) -> set[Key]:
     other = Reply.objects.filter(turn__session_id=turn.session_id, turn__replaced__isnull=False)
     found = {(agency, key) for each in refused for agency, key in each.offered}
     sources = (source for reply in other for source in reply.body["sources"])
-    sources = (source for reply in other for source in reply.body["sources"])
     return found | {(each["agency_id"], each["service_key"]) for each in sources}
 
 
@@ -181,11 +180,11 @@ def _reason(turn: Turn, codes: Sequence[str]) -> str:
 
 
 def _reach(words: Words) -> ReachView | None:
-    own = administration.current()
-    if not (own.telephone or own.hours):
+    office = administration.current()
+    if not (office.telephone or office.hours):
         return None
     closed = words.held["nobody"] if _closed() else ""
-    return ReachView(own.telephone, own.telephone_link, tuple(_hours(words)), closed)
+    return ReachView(office.telephone, office.telephone_link, tuple(_hours(words)), closed)
 
 
 def _closed() -> Status | None:

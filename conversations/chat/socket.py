@@ -145,7 +145,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.group = ""
         self.unreadable = 0
         # What is new stays so while the page is open, however often its parts are sent.
-        self.visit = returning.visit_of(_query_of(self.scope))
+        self.visit = returning.visit_of(parse_qs(self.scope["query_string"].decode("latin-1")))
         self.chat: ChatView | None = None
         await self.accept()
         await self.show_all()
@@ -159,22 +159,23 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Take a question, or bring the page up to date."""
         try:
-            said = parse_frame(text_data, bytes_data)
+            question = parse_frame(text_data, bytes_data)
         except FrameError as bad:
             self.unreadable += 1
             await self.show_refusal(refusing.Refused(bad.args[0]))
             if self.unreadable >= MAX_UNREADABLE:
                 await self.close(TOO_MANY_ERRORS)
             return
-        if said is None:
+        if question is None:
             await self.show_all()
         elif self.secret is None:
             await self.show_refusal(refusing.Refused(NO_COOKIE))
-        elif isinstance(said, UUID):
-            await self.take(_ask_again, secret=self.secret, turn_id=said)
+        elif isinstance(question, UUID):
+            await self.take(_ask_again, secret=self.secret, turn_id=question)
         else:
-            named = {"text": said.text, "client_id": said.client_id, FIELD: said.choice}
-            await self.take(services.receive, session=self.secret, **named)
+            message = {"text": question.text, "client_id": question.client_id}
+            choice = {FIELD: question.choice}
+            await self.take(services.receive, session=self.secret, **message, **choice)
 
     async def take(self, service: Callable[..., object], **said: Any) -> None:
         """Hand a question to its service and show what became of it."""
@@ -279,10 +280,6 @@ def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
     if session is None:
         raise services.NothingToReplace(str(turn_id))
     services.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
-
-
-def _query_of(scope: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
-    return parse_qs(scope["query_string"].decode("latin-1"))
 
 
 def _origin(scope: Mapping[str, Any]) -> str:

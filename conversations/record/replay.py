@@ -62,7 +62,9 @@ def replay(turn: Turn) -> Replay:
     changes: list[str] = []
     state: dict[str, Any] = {"session_id": str(turn.session_id)}
     outputs: dict[str, Mapping[str, Any]] = {}
-    used = _response_ids(turn)
+    # No response id may come twice in a session.
+    attempts = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
+    used = list(attempts.exclude(response_id="").values_list("pk", "response_id"))
     grounds: datetime | None = None
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
@@ -95,12 +97,6 @@ def replay(turn: Turn) -> Replay:
         if stored[-1] != again[-1]:
             changes.append("The reply would be another one.")
     return Replay(digest(stored), digest(again), tuple(changes))
-
-
-def _response_ids(turn: Turn) -> list[tuple[int, str]]:
-    """Return ``(attempt's key, response_id)`` of the whole session: no id may come twice in it."""
-    attempts = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
-    return list(attempts.exclude(response_id="").values_list("pk", "response_id"))
 
 
 def context_of(
@@ -194,13 +190,11 @@ def _decision(
         "round": attempt.round,
         "attempt": attempt.number,
         "findings": [[finding["code"], finding["path"]] for finding in findings],
-        "output": _without_run_ids(output) if by_model and output is not None else None,
+        "output": {name: value for name, value in output.items() if name not in RUN_IDS}
+        if by_model and output is not None
+        else None,
         "result": result if by_model else None,
     }
-
-
-def _without_run_ids(output: Mapping[str, Any]) -> Decision:
-    return {name: value for name, value in output.items() if name not in RUN_IDS}
 
 
 def _differences(before: Decision, after: Decision, attempt: Attempt) -> list[str]:

@@ -180,6 +180,8 @@ def describe(turn: Turn) -> dict[str, Any]:
         }
         for stage in turn.stages.prefetch_related("attempts")
     ]
+    replaced = Replacement.objects.filter(by=turn).first()
+    spans = turn.reply.body.get("uncovered", []) if hasattr(turn, "reply") else []
     return {
         "session": str(turn.session_id),
         "reference": turn.session.reference,
@@ -190,15 +192,10 @@ def describe(turn: Turn) -> dict[str, Any]:
         "contacts": selectors.turn_view(turn.pk).contact_texts,
         "stages": stages,
         **_choice(turn),
-        "replaces": _replaces(turn),
+        "replaces": str(replaced.turn_id) if replaced is not None else None,
         "reply": turn.reply.body if hasattr(turn, "reply") else None,
-        "uncovered": _uncovered(turn),
+        "uncovered": [turn.text[start:end] for start, end in spans],
     }
-
-
-def _replaces(turn: Turn) -> str | None:
-    replaced = Replacement.objects.filter(by=turn).first()
-    return None if replaced is None else str(replaced.turn_id)
 
 
 def _choice(turn: Turn) -> dict[str, Any]:
@@ -218,12 +215,6 @@ def _offer(asked: dict[str, Any]) -> list[str]:
         lines.append(f"  {option['number']}. {option['name']} ({option['agency_name']})")
         lines += [f"     {option['line']}"] if option["line"] else []
     return lines
-
-
-def _uncovered(turn: Turn) -> list[str]:
-    """Return the parts of the message that nothing in its reply is about."""
-    spans = turn.reply.body.get("uncovered", []) if hasattr(turn, "reply") else []
-    return [turn.text[start:end] for start, end in spans]
 
 
 def as_text(result: dict[str, Any]) -> str:

@@ -11,7 +11,6 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations.models import Artifact, Attempt, Turn
-from conversations.record.calls import StoredRequest as Asked
 from conversations.record.calls import request_of as asked
 
 
@@ -44,24 +43,21 @@ class Command(BaseCommand):
                     "manage.py verify_audit says what else is missing."
                 ) from missing
         if options["json"]:
-            self.stdout.write(json.dumps([_values(*each) for each in found], indent=2))
+            values = [
+                {
+                    "stage": attempt.stage.contract,
+                    "round": attempt.round,
+                    "attempt": attempt.number,
+                    **asdict(sent),
+                }
+                for attempt, sent in found
+            ]
+            self.stdout.write(json.dumps(values, indent=2))
             return
-        for attempt, told in found:
-            mark = "" if told.exact else " (not what its digest says)"
-            self.stdout.write(f"== {_name(attempt)}{mark}")
-            schema = json.dumps(told.schema)
-            for part in (told.persona, told.directive, told.question, schema):
+        for attempt, sent in found:
+            mark = "" if sent.exact else " (not what its digest says)"
+            name = f"{attempt.stage.contract}, round {attempt.round}, attempt {attempt.number}"
+            self.stdout.write(f"== {name}{mark}")
+            schema = json.dumps(sent.schema)
+            for part in (sent.persona, sent.directive, sent.question, schema):
                 self.stdout.write(f"{part}\n")
-
-
-def _name(attempt: Attempt) -> str:
-    return f"{attempt.stage.contract}, round {attempt.round}, attempt {attempt.number}"
-
-
-def _values(attempt: Attempt, told: Asked) -> dict[str, Any]:
-    return {
-        "stage": attempt.stage.contract,
-        "round": attempt.round,
-        "attempt": attempt.number,
-        **asdict(told),
-    }
