@@ -1,18 +1,22 @@
-"""Cards and folded facts, wherever a reply is told: page, REST, sockets, terminal, replay."""
+"""An answer on the page: its parts, and the cards of one over several agencies."""
 
 from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 from html import unescape
 
+import pytest
 from django.core.management import call_command
 from django.template.loader import render_to_string
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conversations import selectors
 from conversations.api.serializers import ReplySerializer
-from conversations.chat.presenters import CardView, FactView, ReplyView, SourceView
+from conversations.chat.presenters import CardView, FactView, ParagraphView, ReplyView, SourceView
 from conversations.chat.reply_views import reply_view
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
@@ -23,6 +27,74 @@ from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.reply import reply as replies
 from ieim.studio.trying.comparing import parts_of
 from tests.fixtures import VISA, Ask
+
+SOURCES = (SourceView("Civil Registry", "Move house", ""),)
+ANSWER = ReplyView("answer", "", "", (), (), SOURCES, "", (), "model", True)
+
+
+def part(text: str) -> ParagraphView:
+    (only,) = replace(ANSWER, paragraphs=(text,)).parts
+    return only
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("What it costs: Free: always.", ("", "What it costs:", " Free: always.")),
+        ("Civil Registry: Move house. Say it.", ("Civil Registry: Move house.", "", " Say it.")),
+        ("Civil Registry: Move house", ("Civil Registry: Move house", "", "")),
+        ("Civil Registry: Move houses. It", ("", "Civil Registry:", " Move houses. It")),
+        ("See https://a.example/ soon", ("", "", "See https://a.example/ soon")),
+        (f"{'a' * 40}: b", ("", f"{'a' * 40}:", " b")),
+        (f"{'a' * 41}: b", ("", "", f"{'a' * 41}: b")),
+        (": b", ("", "", ": b")),
+        ("One\ntwo: b", ("", "", "One\ntwo: b")),
+    ],
+)
+def test_it_sets_apart_what_a_paragraph_begins_with(text: str, parts: tuple[str, str, str]) -> None:
+    assert part(text) == ParagraphView(*parts)
+
+
+@given(st.text() | st.text(alphabet="ab: .\n").map("Civil Registry: Move house".__add__))
+def test_it_changes_no_word(text: str) -> None:
+    shown = part(text)
+    assert shown.heading + shown.label + shown.text == text
+    assert not (shown.heading and shown.label)
+
+
+def test_only_answers_are_laid_out() -> None:
+    said = replace(ANSWER, kind="guidance", paragraphs=("Note: ask again.",))
+    assert said.parts == (ParagraphView("", "", "Note: ask again."),)
+
+
+def test_the_live_page_and_the_finished_one_show_the_same() -> None:
+    texts = ("Civil Registry: Move house. <b>Say</b> it.", "What you need: a & b", "Plain.")
+    said = replace(ANSWER, paragraphs=texts)
+    pages = [
+        render_to_string("conversations/reply/_reply.html", {"reply": reply, "partial": True})
+        for reply in said.growing()
+    ]
+    whole = render_to_string("conversations/reply/_reply.html", {"reply": said})
+    assert "<b>" not in whole
+    assert '<strong class="answer__label">What you need:</strong> a &amp; b</p>' in whole
+    assert [len(_laid_out(page)) for page in pages] == [0, 2, 3, 4]
+    assert all(_laid_out(page) == _laid_out(whole)[: len(_laid_out(page))] for page in pages)
+    assert unescape(re.sub("<[^>]*>", "", "".join(_laid_out(whole)))) == "".join(texts)
+
+
+def test_the_sources_come_with_the_finished_page() -> None:
+    pages = [
+        render_to_string("conversations/reply/_reply.html", {"reply": reply, "partial": partial})
+        for reply, partial in ((next(ANSWER.growing()), True), (ANSWER, False))
+    ]
+    assert ['class="answer__sources"' in page for page in pages] == [False, True]
+
+
+def _laid_out(page: str) -> list[str]:
+    return re.findall(
+        r'<(?:h4 class="answer__part|p class="govuk-body answer__text).*?</(?:h4|p)>', page
+    )
+
 
 PASSPORT = "I lost my passport. How do I get a new one?"
 BABY = "We had a baby. How do we register the birth and claim child benefit?"
@@ -47,14 +119,14 @@ def test_the_page_and_rest_tell_the_same_cards(ask: Ask) -> None:
     assert len(names) == 2
     told = ReplySerializer(shown).data
     html = unescape(page(shown))
-    for card, given in zip(shown.cards, told["cards"], strict=True):
-        assert given["title"] == card.title
-        assert given["url"].startswith("https://")
-        assert [fact["name"] for fact in given["facts"] if not fact["folded"]] == [
+    for card, as_json in zip(shown.cards, told["cards"], strict=True):
+        assert as_json["title"] == card.title
+        assert as_json["url"].startswith("https://")
+        assert [fact["name"] for fact in as_json["facts"] if not fact["folded"]] == [
             *("applicability_summary", "requirements", "contact")
         ]
-        assert [fact["items"] for fact in given["facts"]] == [list(f.items) for f in card.facts]
-        assert given["lead"] == card.lead
+        assert [fact["items"] for fact in as_json["facts"]] == [list(f.items) for f in card.facts]
+        assert as_json["lead"] == card.lead
         assert card.title in html
         assert card.lead in html
 
