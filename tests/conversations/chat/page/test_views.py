@@ -277,11 +277,11 @@ def test_it_says_in_plain_words_that_something_went_wrong(db: None, name: str) -
     assert 'href="/help/"' in html
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
-def test_it_needs_no_inline_script_or_style(path: Path) -> None:
-    html = path.read_text(encoding="utf-8")
-    assert not re.search(r"<script(?![^>]* src=)", html)
-    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", html)
+def test_no_template_has_inline_script_or_style() -> None:
+    inline = r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:"
+    found = [path.name for path in TEMPLATES if re.search(inline, path.read_text("utf-8"))]
+    # A report that is read as a file, outside the site.
+    assert found == ["evaluation.html"]
 
 
 def test_it_deletes_a_conversation_only_after_it_has_asked(published: None) -> None:
