@@ -261,7 +261,7 @@ def _check_claim(
     base = f"{claim.path}/evidence_snippets"
     if not claim.snippets:
         yield Finding(Code.EVIDENCE_MISSING, base, "There is no quote from the citizen's text.")
-    standing = []
+    found = []
     for i, span in enumerate(spans):
         quote, path = claim.snippets[i], f"{base}/{i}"
         if evidence.is_trivial(quote):
@@ -271,21 +271,21 @@ def _check_claim(
             message = "The quote does not stand in the citizen's text."
             yield Finding(Code.EVIDENCE_NOT_FOUND, path, message)
         else:
-            standing.append(text[span.start : span.end])
+            found.append(text[span.start : span.end])
             start, end = context.original(span.start, span.end)
             sent = Span(start, end, span.occurrences)
             digest = evidence.snippet_sha256(context.user_prompt, sent)
             located.append(Evidence(path, start, end, quote, digest, span.occurrences))
-    if claim.value is not None and not _value_stands(claim, claim.value, text, standing):
+    if claim.value is not None and not _value_stands(claim, claim.value, text, found):
         message = "The value does not stand in the quotes from the citizen's text."
         yield Finding(Code.EVIDENCE_NOT_FOUND, claim.value_path, message)
 
 
-def _value_stands(claim: Claim, value: str, text: str, standing: Iterable[str]) -> bool:
+def _value_stands(claim: Claim, value: str, text: str, found: Iterable[str]) -> bool:
     def stands_in(quote: str) -> bool:
         return evidence.contains_value(quote, value, masks=claim.may_be_masked)
 
-    if any(map(stands_in, standing)):
+    if any(map(stands_in, found)):
         return True
     # A quote that is missing, filler or not in the text has a finding of its own: the value is at
     # fault only where the text does not have it, or none of its quotes as they were given.

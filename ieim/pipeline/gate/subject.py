@@ -45,8 +45,8 @@ def check(
         if "meaning" in slot and slot["score"] <= 0:
             yield Finding(Code.ROUTE_SUBJECT, path, "Nothing of the message is in this service.")
         return
-    told = [item for item in request["chat_context_summary"] if item.get("service")]
-    again = bool(told) and told[-1]["service"] == chosen
+    answered = [item for item in request["chat_context_summary"] if item.get("service")]
+    again = bool(answered) and answered[-1]["service"] == chosen
     enough = AGAIN if again else LIKE_THE_BEST
     about = slot.get("own", 0.0) >= enough * request.get("best_own", 0.0)
     # Who corrects an answer, or narrows a question, mostly says some of its words again.

@@ -57,9 +57,9 @@ def validate(
     :func:`compile_patterns`. Where a key type has patterns they alone decide. Any str is taken.
     """
     number = read(value).text.strip()
-    if own := patterns.get(key_type):
+    if listed := patterns.get(key_type):
         short = len(number) <= MOST_CHARS
-        for place, pattern in enumerate(own if short else (), 1):
+        for place, pattern in enumerate(listed if short else (), 1):
             if re.fullmatch(pattern, number):
                 return KeyStatus.VALID, f"pattern {place} of {key_type}"
         return KeyStatus.INVALID, f"patterns of {key_type}"

@@ -7,7 +7,7 @@ sentences, so nothing that the text adds, leaves out or turns round is in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -107,12 +107,12 @@ def unquoted(text: str, entries: Sequence[Entry], *, question: str = "") -> list
     and facts and understands neither: a sentence that turns its source round may count as quoted.
     """
     finder = _Finder(text, entries)
-    asked = terms(question[:LONGEST], finder.words)
+    free = {term.value for term in terms(question[:LONGEST], finder.words)}
     return [
         sentence
         for sentence in islice(sentences(text), MOST_SENTENCES)
         if sentence.end - sentence.start > LONGEST
-        or finder.share(text[sentence.start : sentence.end], asked) < UNQUOTED
+        or finder.share(text[sentence.start : sentence.end], free) < UNQUOTED
     ]
 
 
@@ -180,7 +180,7 @@ class _Finder:
 
     def quotes(self, sentence: str) -> Iterator[Quote]:
         """Yield the quotes of one sentence: of the whole of it, then of each of its parts."""
-        found, within = self._told(sentence)
+        found, within = self._without_names(sentence)
         parts: list[list[Term]] = [[]]
         for term in found:
             if term.opens:
@@ -197,13 +197,13 @@ class _Finder:
             for quoted in self._together(index, unit):
                 yield Quote(index, quoted.kind, quoted.text)
 
-    def share(self, sentence: str, asked: Sequence[Term]) -> float:
-        """Return how much of a sentence (0 to 1) stands in its quotes from one entry."""
-        told, within = self._told(sentence)
-        free = {term.value for term in asked}
+    def share(self, sentence: str, free: Collection[object]) -> float:
+        """Return how much of a sentence (0 to 1) stands in its quotes from one entry, but for the
+        values that are ``free``."""
+        every, within = self._without_names(sentence)
         found = [
             term
-            for term in told
+            for term in every
             if term.kind != "faint"
             and term.word not in self.words.courtesy
             and term.value not in free
@@ -211,13 +211,13 @@ class _Finder:
         total = sum(map(self._weight, found))
         best = 0.0
         for entry in {index for index, _ in within}:
-            own = [each for each in within if each[0] == entry]
-            units = [unit for _, unit in self._picked(found, own, SHARE, MOST_QUOTES)]
-            held = [t for t in found if any(u.has(t) or self._labels(t, u) for u in units)]
+            units = [each for each in within if each[0] == entry]
+            picked = [unit for _, unit in self._picked(found, units, SHARE, MOST_QUOTES)]
+            held = [t for t in found if any(u.has(t) or self._labels(t, u) for u in picked)]
             best = max(best, sum(map(self._weight, held)))
         return best / total if total else 1.0
 
-    def _told(self, sentence: str) -> tuple[list[Term], list[tuple[int, _Unit]]]:
+    def _without_names(self, sentence: str) -> tuple[list[Term], list[tuple[int, _Unit]]]:
         """Return the terms of a sentence without the names of entries, and the units that it may
         be made from: of the entries that it names, of all where it names none."""
         found = terms(sentence, self.words)

@@ -11,20 +11,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from ieim.pipeline import quoting
-from ieim.pipeline.knowledge import Agency, Service
+from ieim.pipeline.knowledge import SERVICE_TEXTS, Agency, Service
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.plain_text import first_sentence, plain
 
-SECTIONS = (
-    "overview",
-    "applicability_summary",
-    "requirements",
-    "fees",
-    "processing_time",
-    "how_to_apply",
-    "contact",
-)
-"""The service's fields that make sections, in the order in which they are shown."""
+SECTIONS = SERVICE_TEXTS[1:]
+"""The service's fields that make sections, all but its name, in the order in which they are shown."""
 
 AROUND = ("category_value", "agency_name", "agency_description", "agency_path")
 """What else makes one: of the service's category and agency."""
@@ -130,8 +122,8 @@ def card(service: Service, agency: Agency, *, rules: str = "") -> Card:
         entities={},
     )
     keys = template.opening(rules)
-    asked = keys if asks(keys) else ()
-    opens = dict.fromkeys([*asked, *(f"service_{name}" for name in CHECKLIST)])
+    first = keys if opens_with_answer(keys) else ()
+    opens = dict.fromkeys([*first, *(f"service_{name}" for name in CHECKLIST)])
     return Card(
         title=service.name,
         lead=lead(service),
@@ -140,7 +132,7 @@ def card(service: Service, agency: Agency, *, rules: str = "") -> Card:
     )
 
 
-def asks(opens: Sequence[str]) -> bool:
+def opens_with_answer(opens: Sequence[str]) -> bool:
     """Whether a reply that opens with these keys opens with what was asked: with a fact, or with
     nothing but what says by when and what if."""
     shown = [key.removeprefix("service_") for key in opens]
@@ -162,8 +154,8 @@ def sections(
     None: nothing is said of what opens, so all of them do. An empty field has no section, and
     neither has what is shown anyway: the service's name and its address.
     """
-    told = [key for key in values if key.startswith("entity_")]
-    usual = [*(f"service_{name}" for name in SECTIONS), *told, *AROUND]
+    entities = [key for key in values if key.startswith("entity_")]
+    usual = [*(f"service_{name}" for name in SECTIONS), *entities, *AROUND]
     first = [] if opens is None else [key for key in opens if key in usual]
     for key in dict.fromkeys([*first, *usual]):
         items = tuple(plain(item) for item in values.get(key, ()))

@@ -52,7 +52,7 @@ def fallback_result(contract: Contract, judgement: Judgement, context: Context) 
             texts = [guidance.chosen(output["assistantReply"], request)]
     elif contract.stage.id == answering.STAGE.id and not codes:
         cited = answering.cited_services(output, context)
-        texts = [retold(said, cited, context.release) for said in (output["assistantReply"], "")]
+        texts = [retold(text, cited, context.release) for text in (output["assistantReply"], "")]
     for text in texts:
         answer = ModelAnswer(raw=dumps({**output, "assistantReply": text}))
         # Attempt 1: only what a model writes at its second attempt has to say what it fixed.

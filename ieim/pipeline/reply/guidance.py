@@ -105,8 +105,8 @@ def is_prepared(reply: Reply, release: Release) -> bool:
 
 def every_text(release: Release) -> list[str]:
     """Return each text of each case, in every language: what a person may take words from."""
-    own = {(each.case, _code(each.language)) for each in release.texts}
-    rest = (each for each in shipped() if (each.case, _code(each.language)) not in own)
+    written = {(each.case, _code(each.language)) for each in release.texts}
+    rest = (each for each in shipped() if (each.case, _code(each.language)) not in written)
     return [each.text for each in (*release.texts, *rest)]
 
 
@@ -117,24 +117,24 @@ def languages(release: Release) -> frozenset[str]:
     return frozenset(whole.union(code for code, spoken in _SPOKEN.items() if spoken in whole))
 
 
-def missing(own: Sequence[CaseText], language: str) -> list[str]:
-    """Return the cases that a release with its ``own`` texts says nothing of in ``language``.
+def missing(texts: Sequence[CaseText], language: str) -> list[str]:
+    """Return the cases that a release with its ``texts`` says nothing of in ``language``.
 
     An administration that has begun to write its own text of a case has to write it in each of its
     languages: elsewhere the text that is shipped would stand in, which says something else.
     """
-    begun, nowhere = {each.case for each in own}, _nowhere(own, language)
-    written = _cases(own, language)
+    begun, nowhere = {each.case for each in texts}, _nowhere(texts, language)
+    written = _cases(texts, language)
     return [case for case in CASES if case not in written and (case in begun or case in nowhere)]
 
 
-def _nowhere(own: Sequence[CaseText], language: str) -> set[str]:
-    """Return the cases that have no text in a language, own or shipped."""
-    return set(CASES) - _cases([*shipped(), *own], language)
+def _nowhere(texts: Sequence[CaseText], language: str) -> set[str]:
+    """Return the cases that have no text in a language, theirs or shipped."""
+    return set(CASES) - _cases([*shipped(), *texts], language)
 
 
-def _cases(told: Iterable[CaseText], language: str) -> set[str]:
-    return {each.case for each in told if _code(each.language) == _code(language)}
+def _cases(texts: Iterable[CaseText], language: str) -> set[str]:
+    return {each.case for each in texts if _code(each.language) == _code(language)}
 
 
 def _code(language: str) -> str:
