@@ -321,13 +321,13 @@ class _Bearers:
     services: set[tuple[str, str]] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """Names by their tokens. ``sizes`` says how long the names are that begin with a token."""
+class _Index(NamedTuple):
+    """Names by their tokens, those of one word as they are written; ``sizes`` says how long the
+    names are that begin with a token."""
 
-    phrases: dict[tuple[str, ...], _Bearers] = field(default_factory=dict)
-    words: dict[str, _Bearers] = field(default_factory=dict)
-    sizes: dict[str, set[int]] = field(default_factory=dict)
+    phrases: dict[tuple[str, ...], _Bearers]
+    words: dict[str, _Bearers]
+    sizes: dict[str, set[int]]
 
 
 class _Match(NamedTuple):
@@ -339,7 +339,7 @@ class _Match(NamedTuple):
 
 @per_release
 def _index(release: Release) -> _Index:
-    index = _Index()
+    index = _Index({}, {}, {})
     # What has a name in the citizen's language may still be called by its first one.
     for each in filter(None, (release, release.original)):
         for agency in each.agencies.values():

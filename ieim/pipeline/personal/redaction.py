@@ -161,24 +161,19 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     starts: list[int] = []
     ends: list[int] = []
     segments: list[Segment] = []
-    last = length = 0
-    for kind, start, end in _stretches(found):
+    last = 0
+    for kind, start, end in [*_stretches(found), ("", len(screened), len(screened))]:
         pieces.append(screened[last:start])
         starts += kept[last:start]
         ends += (at + 1 for at in kept[last:start])
-        length += start - last
-        placeholder = names.of(kind, screened[start:end])
-        first, beyond = kept[start], kept[end - 1] + 1
-        size = len(placeholder)
-        segments.append(Segment(kind, placeholder, first, beyond, length, length + size))
-        pieces.append(placeholder)
-        starts += [first] * size
-        ends += [beyond] * size
-        length += size
         last = end
-    pieces.append(screened[last:])
-    starts += kept[last:]
-    ends += (at + 1 for at in kept[last:])
+        if kind:
+            placeholder = names.of(kind, screened[start:end])
+            first, beyond, at = kept[start], kept[end - 1] + 1, len(starts)
+            pieces.append(placeholder)
+            starts += [first] * len(placeholder)
+            ends += [beyond] * len(placeholder)
+            segments.append(Segment(kind, placeholder, first, beyond, at, len(starts)))
     values = {placeholder: value for (_, value), placeholder in names.given.items()}
     return Redacted("".join(pieces), tuple(segments), starts, ends, values)
 

@@ -16,7 +16,7 @@ from ieim.pipeline.reply import template
 from ieim.pipeline.reply.plain_text import first_sentence, plain
 
 SECTIONS = SERVICE_TEXTS[1:]
-"""The service's fields that make sections, all but its name, in the order in which they are shown."""
+"""The service's fields that make sections, in the order in which they are shown."""
 
 AROUND = ("category_value", "agency_name", "agency_description", "agency_path")
 """What else makes one: of the service's category and agency."""
