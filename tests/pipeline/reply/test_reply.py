@@ -195,8 +195,8 @@ def test_it_loses_no_word_of_any_text(text: str) -> None:
 )
 def test_it_takes_linear_time(unit: str) -> None:
     text = unit * (60_000 // len(unit)) + "x"
-    started = time.perf_counter()
+    started = time.process_time()
     render_guidance(text)
     render(service=replace(SERVICE, overview=text, how_to_apply=()))
     # Quadratic time would be minutes.
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
