@@ -7,13 +7,15 @@ the same (``schema:name``, ``dct:description``, ``cv:contactPoint``).
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 
 from rdflib import RDF, BNode, Graph, Literal, URIRef
 from rdflib.plugins.parsers.jsonld import TYPE_TERM, Parser
+from rdflib.plugins.shared.jsonld import context as rdflib_context
 from rdflib.plugins.shared.jsonld.context import Context
 
 from ieim.pipeline.findings import pointer
@@ -47,6 +49,16 @@ _TERM_KEYS = ("@id", "@reverse", "@language", "@index", "@nest", "@prefix")
 _LANGUAGE_KEY = re.compile(r"[a-z]{2}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{1,8}", re.ASCII)
 _PLACE, _ROOT = "@place", "@root"
+
+logging.getLogger("rdflib.term").setLevel(logging.ERROR)  # it warns of every odd address
+
+
+def _fetch_nothing(*arguments: object, **options: object) -> NoReturn:
+    raise ValueError("contexts are not fetched")
+
+
+# Every context is made local below. Should one be missed, rdflib still gets nothing.
+rdflib_context.source_to_json = _fetch_nothing  # type: ignore[attr-defined]
 
 
 def read_nodes(value: Any, report: Report) -> tuple[list[Node], str]:
@@ -86,7 +98,7 @@ class _Source:
                 self.report.problem(place, message)
             return value
         if "@value" in value:
-            return value
+            return {key: item for key, item in value.items() if key != "@context"}
         for keyword in ("@list", "@set"):
             if keyword in value:
                 return self.prepared(value[keyword], place + pointer(keyword), nested=True)
@@ -97,7 +109,10 @@ class _Source:
             if key == "@context":
                 node[key] = self.context(item, place + pointer(key), top=not nested)
             elif key in ("@id", "@type"):
-                node[key] = item
+                # Nothing but text: an object here could have a context of its own.
+                names = item if isinstance(item, list) else [item]
+                names = [name for name in names if isinstance(name, str)]
+                node[key] = names if key == "@type" else next(iter(names), None)
             else:
                 inside = key not in ("@graph", "@included")
                 node[key] = self.prepared(item, place + pointer(key), nested=inside)

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from rdflib.plugins.shared.jsonld import context as rdflib_context
 
+from ieim.studio.standards.report import StandardError
 from tests.studio.standards.samples.samples import CPSV, SCHEMA_ORG, notes, problems, read, row
 
 OFFICE = {"@type": "GovernmentOrganization", "identifier": "office", "name": "Office"}
@@ -128,13 +131,39 @@ OURS = "https://contexts.example/ours.jsonld"
     ],
 )
 def test_no_context_is_fetched(monkeypatch: pytest.MonkeyPatch, context: Any) -> None:
-    def fetch(*arguments: Any, **options: Any) -> None:
-        raise AssertionError("a context was fetched")
-
-    monkeypatch.setattr("rdflib.plugins.shared.jsonld.context.source_to_json", fetch)
+    fetched: list[Any] = []
+    monkeypatch.setattr(rdflib_context, "source_to_json", fetched.append)
     mapped, report = read(service(**{"@context": context}, logo={"url": "x"}))
     assert row(mapped, "services", "office", "s")["name"] == "A service"
     assert any("an unknown context, which is never fetched" in note for note in notes(report))
+    assert fetched == []
+
+
+HIDDEN: dict[str, Any] = {"@context": OURS, "name": "x"}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        {"@value": "", **HIDDEN},
+        {"@graph": [{"@value": None, **HIDDEN}, service()]},
+        service(**{"@type": ["GovernmentService", HIDDEN]}),
+        service(**{"@id": HIDDEN}),
+        service(**{"@reverse": {"isRelatedTo": HIDDEN}}),
+        service(**{"@included": [HIDDEN]}),
+        service(description={"@value": HIDDEN}, audience={"@list": [HIDDEN]}),
+        service(**{"@context": {"logo": {"@id": HIDDEN, "@type": HIDDEN}}}),
+        service(**{"@context": {"logo": [OURS], "@vocab": HIDDEN, "@base": OURS}}),
+    ],
+)
+def test_no_context_is_fetched_wherever_it_hides(
+    monkeypatch: pytest.MonkeyPatch, file: dict[str, Any]
+) -> None:
+    fetched: list[Any] = []
+    monkeypatch.setattr(rdflib_context, "source_to_json", fetched.append)
+    with suppress(StandardError):
+        read(file)
+    assert fetched == []
 
 
 def test_a_language_of_the_context_is_that_of_the_originals() -> None:
