@@ -39,8 +39,8 @@ class ClaimTaken(Exception):
     """Somebody else has the item: ``by`` (a name) until ``until``. Nothing was changed."""
 
     def __init__(self, by: str, until: datetime) -> None:
-        said = gettext("{name} has this item until {time}.")
-        super().__init__(said.format(name=by, time=f"{timezone.localtime(until):%H:%M}"))
+        message = gettext("{name} has this item until {time}.")
+        super().__init__(message.format(name=by, time=f"{timezone.localtime(until):%H:%M}"))
         self.by = by
         self.until = until
 
@@ -137,8 +137,8 @@ def assign(*, items: Iterable[UUID], to: User, actor: User) -> list[ReviewItem]:
     for item_id in sorted(items):
         due = scope.visible(actor).values_list("due_at", flat=True).get(pk=item_id)
         if not scope.visible(to).filter(pk=item_id).exists():
-            said = gettext("{name} does not work for an item’s agency.")
-            raise ClaimRefused(said.format(name=selectors.name_of(to)))
+            message = gettext("{name} does not work for an item’s agency.")
+            raise ClaimRefused(message.format(name=selectors.name_of(to)))
         until = max(timezone.now() + _claim_time(), due)
         item = _hand_to(item_id, actor, to=to, until=until)
         _audit(item, "review.assigned", actor, to=to)

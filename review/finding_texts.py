@@ -6,28 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from conversations.states import StageStatus
 from ieim.pipeline.findings import Code
-from ieim.pipeline.knowledge import Release
-from review.models import ReviewItem
-from review.states import ReviewState
-
-STAGE_STATUSES: Mapping[str, str] = {
-    StageStatus.PENDING: gettext_noop("Not started"),
-    StageStatus.RUNNING: gettext_noop("Running"),
-    StageStatus.PASSED: gettext_noop("Passed"),
-    StageStatus.NEEDS_REVIEW: gettext_noop("Needs review"),
-    StageStatus.APPROVED: gettext_noop("Approved"),
-    StageStatus.OVERRIDDEN: gettext_noop("Overridden"),
-    StageStatus.CHOSEN: gettext_noop("Chosen by the citizen"),
-}
-
-ITEM_STATES: Mapping[str, str] = {
-    ReviewState.OPEN: gettext_noop("Open"),
-    ReviewState.CLAIMED: gettext_noop("Somebody is working on it"),
-    ReviewState.DECIDED: gettext_noop("Decided"),
-    ReviewState.SECOND_OPINION: gettext_noop("Waits for a second person"),
-}
 
 SENTENCES: Mapping[str, str] = {
     Code.MODEL_REFUSAL: gettext_noop("The model refused to answer."),
@@ -93,22 +72,6 @@ SENTENCES: Mapping[str, str] = {
 }
 
 
-def agency_names(item: ReviewItem, release: Release | None) -> str:
-    """Return the names of an item's agencies, first the one that has it now; empty for none.
-
-    An id that the release has not is shown as it is.
-    """
-    known = release.agencies if release else {}
-    names = {each: known[each].name if each in known else each for each in item.agency_ids}
-    others = ", ".join(name for each, name in names.items() if each != item.agency)
-    if item.agency not in names:
-        return others
-    first = names[item.agency]
-    return (
-        gettext("{agency} (with {others})").format(agency=first, others=others) if others else first
-    )
-
-
 def sentence(code: str) -> str:
     """Return a finding code as a sentence; a code that has none is shown as it is."""
     return gettext(SENTENCES[code]) if code in SENTENCES else code
@@ -124,5 +87,5 @@ def summary(codes: Sequence[str]) -> str:
     first, others = first_sentence(codes), len(dict.fromkeys(map(sentence, codes))) - 1
     if others < 1:
         return first
-    said = ngettext("{first} ({number} more reason)", "{first} ({number} more reasons)", others)
-    return said.format(first=first, number=others)
+    message = ngettext("{first} ({number} more reason)", "{first} ({number} more reasons)", others)
+    return message.format(first=first, number=others)

@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
-from conversations.states import TurnState
+from conversations.states import StageStatus, TurnState
 from conversations.turns.models import ChoiceOutcome
 from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Release
 from review.models import Action, ReviewItem
+from review.states import ReviewState
+
+STAGE_STATUSES: Mapping[str, str] = {
+    StageStatus.PENDING: gettext_noop("Not started"),
+    StageStatus.RUNNING: gettext_noop("Running"),
+    StageStatus.PASSED: gettext_noop("Passed"),
+    StageStatus.NEEDS_REVIEW: gettext_noop("Needs review"),
+    StageStatus.APPROVED: gettext_noop("Approved"),
+    StageStatus.OVERRIDDEN: gettext_noop("Overridden"),
+    StageStatus.CHOSEN: gettext_noop("Chosen by the citizen"),
+}
+
+ITEM_STATES: Mapping[str, str] = {
+    ReviewState.OPEN: gettext_noop("Open"),
+    ReviewState.CLAIMED: gettext_noop("Somebody is working on it"),
+    ReviewState.DECIDED: gettext_noop("Decided"),
+    ReviewState.SECOND_OPINION: gettext_noop("Waits for a second person"),
+}
 
 ASKED_BACK: Mapping[str, str] = {
     ChoiceOutcome.OPEN: gettext_noop("The citizen is asked to choose one of these."),
@@ -150,3 +169,19 @@ def nobody_waits(item: ReviewItem) -> str:
     if Code.CITIZEN_FEEDBACK in item.reasons:
         return NOBODY_WAITS_FEEDBACK
     return NOBODY_WAITS_BY_STATE.get(item.turn.state, NOBODY_WAITS_HELP)
+
+
+def agency_names(item: ReviewItem, release: Release | None) -> str:
+    """Return the names of an item's agencies, first the one that has it now; empty for none.
+
+    An id that the release has not is shown as it is.
+    """
+    known = release.agencies if release else {}
+    names = {each: known[each].name if each in known else each for each in item.agency_ids}
+    others = ", ".join(name for each, name in names.items() if each != item.agency)
+    if item.agency not in names:
+        return others
+    first = names[item.agency]
+    return (
+        gettext("{agency} (with {others})").format(agency=first, others=others) if others else first
+    )

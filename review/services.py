@@ -11,11 +11,10 @@ from django.utils import timezone
 from conversations.models import Turn
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
-from ieim.pipeline.topology import AWAITED, REPLY
+from ieim.pipeline.topology import ANSWERING, AWAITED, REPLY
 from review import facets, scope
 from review.audited import ITEM
 from review.deciding import locking, signing
-from review.deciding.services import parent_of
 from review.facets import Facets
 from review.models import ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
@@ -44,7 +43,7 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     item, opened = undecided.get_or_create(
         turn_id=turn_id,
         stage=stage,
-        defaults={"parent": parent_of(turn_id), "due_at": timezone.now()},
+        defaults={"parent": _parent_of(turn_id), "due_at": timezone.now()},
     )
     _refresh(item, turn, facts, codes)
     if opened:
@@ -163,3 +162,11 @@ def _priority(stage: str, codes: Sequence[str]) -> Priority:
     if not _DANGER.keys().isdisjoint(codes):
         return Priority.HIGH
     return Priority.NORMAL if stage in AWAITED else Priority.LOW
+
+
+def _parent_of(turn_id: UUID) -> ReviewItem | None:
+    """Return the last decided item of a turn, after which the pipeline went on; None for none."""
+    decided = ReviewItem.objects.filter(
+        turn_id=turn_id, state=ReviewState.DECIDED.value, stage__in=[*ANSWERING, REPLY]
+    )
+    return decided.order_by("-decided_at").first()

@@ -9,7 +9,7 @@ from review.deciding.answers import complete_output
 from review.deciding.locking import Conflict, Refused, Unchosen, Unconfirmed
 from review.deciding.permitted import may, opinion_wanted
 from review.deciding.previews import Preview, preview
-from review.deciding.services import decide, parent_of, sign, undo
+from review.deciding.services import decide, sign, undo
 from review.deciding.signing import missing_signatures, signing_agencies, why_confirm
 from review.models import Action, Decision
 
@@ -26,7 +26,6 @@ __all__ = [
     "may",
     "missing_signatures",
     "opinion_wanted",
-    "parent_of",
     "preview",
     "sign",
     "signing_agencies",

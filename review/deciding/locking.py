@@ -116,11 +116,11 @@ def _changed(item: ReviewItem) -> str:
     last = item.decisions.select_related("actor").last()
     if last is not None:
         done = str(Action(last.action).label).lower()
-        said = gettext("{name} was faster: {done}. Look at the item again.")
-        return said.format(name=name(last.actor), done=done)
+        message = gettext("{name} was faster: {done}. Look at the item again.")
+        return message.format(name=name(last.actor), done=done)
     if item.claimed_by_id is not None:
-        said = gettext("{name} took or changed this item meanwhile. Look at it again.")
-        return said.format(name=name(item.claimed_by))
+        message = gettext("{name} took or changed this item meanwhile. Look at it again.")
+        return message.format(name=name(item.claimed_by))
     return gettext("This item was changed meanwhile. Look at it again.")
 
 
@@ -158,11 +158,11 @@ def checked_reason(reason: object) -> str:
     if not text:
         raise Refused(gettext("Say in a few words why you decide so: a decision needs a reason."))
     if sum(map(str.isalpha, text)) < MIN_LETTERS:
-        said = gettext("The reason is too short: write at least {number} letters.")
-        raise Refused(said.format(number=MIN_LETTERS))
+        message = gettext("The reason is too short: write at least {number} letters.")
+        raise Refused(message.format(number=MIN_LETTERS))
     if len(text) > MAX_REASON:
-        said = gettext("The reason is {number} characters long; {most} are enough.")
-        raise Refused(said.format(number=f"{len(text):,}", most=f"{MAX_REASON:,}"))
+        message = gettext("The reason is {number} characters long; {most} are enough.")
+        raise Refused(message.format(number=f"{len(text):,}", most=f"{MAX_REASON:,}"))
     if refusal(text) is not None:
         raise Refused(gettext("The reason has a character that cannot be stored. Type it again."))
     return text

@@ -165,14 +165,14 @@ def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
     signs = gettext("Before it leaves, {others} has to sign.").format(others=later) if later else ""
     if way.reply is None:
         following = stage_label(way.waiting)
-        said = gettext("The question goes on to the next step: {step} Then comes the answer.")
-        goes = said.format(step=following)
+        message = gettext("The question goes on to the next step: {step} Then comes the answer.")
+        goes = message.format(step=following)
         return None, f"{goes} {signs}".strip()
     if answers.policy_findings(item.turn):
         return way.reply, gettext(
             "This is the reply. The rules hold it: it comes back for approval."
         )
     if signs:
-        said = gettext("This is the reply. It comes back for approval. {then}")
-        return way.reply, said.format(then=signs)
+        message = gettext("This is the reply. It comes back for approval. {then}")
+        return way.reply, message.format(then=signs)
     return way.reply, gettext("The citizen gets this reply at once.")

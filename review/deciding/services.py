@@ -17,7 +17,6 @@ from conversations.turns.resuming import NotWaiting
 from ieim.audit import services as audit
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
-from ieim.pipeline.topology import ANSWERING, REPLY
 from review import scope
 from review.audited import SIGN_OFF
 from review.deciding import actions, locking, permitted, records, signing
@@ -243,11 +242,3 @@ def _reopen(item: ReviewItem, actor: User) -> None:
         raise Conflict(
             gettext("The question moved on meanwhile. Look at the item again.")
         ) from error
-
-
-def parent_of(turn_id: UUID) -> ReviewItem | None:
-    """Return the last decided item of a turn, after which the pipeline went on; None for none."""
-    decided = ReviewItem.objects.filter(
-        turn_id=turn_id, state=ReviewState.DECIDED.value, stage__in=[*ANSWERING, REPLY]
-    )
-    return decided.order_by("-decided_at").first()

@@ -66,20 +66,20 @@ def _text(text: object, release: Release, lines: tuple[str, ...]) -> str:
         raise Refused(gettext("There is no text yet. Write what the citizen should know."))
     text = text.strip()
     if len(text) > MAX_TEXT:
-        said = gettext("The text is {number} characters long; it may have {most}.")
-        raise Refused(said.format(number=f"{len(text):,}", most=f"{MAX_TEXT:,}"))
+        message = gettext("The text is {number} characters long; it may have {most}.")
+        raise Refused(message.format(number=f"{len(text):,}", most=f"{MAX_TEXT:,}"))
     if _UNSTORABLE.search(text):
         raise Refused(gettext("The text has a character that cannot be shown. Type it again."))
     token = _TOKEN.search(text)
     if token:
-        said = gettext("The text has a gap that is not filled in: {gap}")
-        raise Refused(said.format(gap=token[0][:80]))
+        message = gettext("The text has a gap that is not filled in: {gap}")
+        raise Refused(message.format(gap=token[0][:80]))
     ours = {url_value(url) for url in release.urls}.union(*map(_links, lines))
     strange = _links(text) - ours
     if strange:
         shown = ", ".join(sorted(strange)[:3])
-        said = gettext("The text links to a page that is not in the service list: {links}")
-        raise Refused(said.format(links=shown))
+        message = gettext("The text links to a page that is not in the service list: {links}")
+        raise Refused(message.format(links=shown))
     return text
 
 

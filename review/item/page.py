@@ -212,13 +212,13 @@ def changed(loaded: Loaded, viewer: int | None) -> str:
     if records:
         done = gettext(labels.ACTIONS_DONE[records[-1].action]).lower()
         if records[-1].actor_id == viewer:
-            said = gettext("You have decided this already ({done}). Your draft is kept below.")
-            return said.format(done=done)
-        said = gettext("{name} was faster ({done}). Your draft is kept below.")
-        return said.format(name=person(records[-1].actor), done=done)
+            message = gettext("You have decided this already ({done}). Your draft is kept below.")
+            return message.format(done=done)
+        message = gettext("{name} was faster ({done}). Your draft is kept below.")
+        return message.format(name=person(records[-1].actor), done=done)
     if loaded.item.claimed_by is not None:
-        said = gettext("{name} has taken this item. Your draft is kept below.")
-        return said.format(name=person(loaded.item.claimed_by))
+        message = gettext("{name} has taken this item. Your draft is kept below.")
+        return message.format(name=person(loaded.item.claimed_by))
     return gettext(
         "This item has changed since you opened it. Look at it again; your draft is kept."
     )
@@ -226,9 +226,9 @@ def changed(loaded: Loaded, viewer: int | None) -> str:
 
 def taken(loaded: Loaded, action: Action) -> str:
     """Return what was done, as a sentence for the next page."""
-    said = gettext("Your decision on {reference} is stored: {done}.")
+    message = gettext("Your decision on {reference} is stored: {done}.")
     done = gettext(labels.ACTIONS_DONE[action]).lower()
-    return said.format(reference=loaded.item.turn.session.reference, done=done)
+    return message.format(reference=loaded.item.turn.session.reference, done=done)
 
 
 def _own(loaded: Loaded) -> str:

@@ -137,12 +137,12 @@ def item_view(loaded: Loaded, user: User | None = None) -> dict[str, Any]:
         "danger": dangers,
         "reasons": [(finding_texts.sentence(code), code) for code in item.reasons],
         "lead": _lead(item, len(attempts)),
-        "state": gettext(finding_texts.ITEM_STATES[item.state]),
+        "state": gettext(labels.ITEM_STATES[item.state]),
         "decided": decided,
         "awaited": item.stage in AWAITED,
         "overdue": not decided and item.due_at < timezone.now(),
         "reference": turn.session.reference,
-        "agencies": finding_texts.agency_names(item, release),
+        "agencies": labels.agency_names(item, release),
         "due_at": item.due_at,
         "opened_at": item.opened_at,
         "claimed_by": person(item.claimed_by),
@@ -201,7 +201,7 @@ def linked(other: ReviewItem, item: ReviewItem) -> dict[str, Any]:
         "how": how,
         "reason": finding_texts.summary(other.reasons),
         "stage": stage_label(other.stage),
-        "state": gettext(finding_texts.ITEM_STATES[other.state]),
+        "state": gettext(labels.ITEM_STATES[other.state]),
     }
 
 

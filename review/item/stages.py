@@ -21,7 +21,7 @@ from ieim.pipeline.stages.slots import with_agencies
 from ieim.pipeline.topology import ANSWERING
 from ieim.search import KNOWN, index_for
 from ieim.studio.labels import stage_label
-from review import finding_texts
+from review import finding_texts, labels
 from review.item.outputs import Statement, agency_name, statements, triage_statements
 
 LONGEST = 20_000
@@ -287,7 +287,7 @@ def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str,
     return Step(
         contract=stage.contract,
         words=stage_label(stage.contract),
-        status=gettext(finding_texts.STAGE_STATUSES[stage.status]),
+        status=gettext(labels.STAGE_STATUSES[stage.status]),
         mark=_MARKS.get(stage.status, "waiting"),
         stopped=stage.contract == stopped_at,
         answering=stage.contract in ANSWERING,

@@ -309,13 +309,13 @@ def golden(request: HttpRequest, pk: UUID) -> HttpResponse:
     try:
         question, new = questions.keep(case=corrections.case_of(item), by=user)
     except NoCase as error:
-        said = gettext("It makes no golden question. {why}")
-        messages.error(request, said.format(why=error))
+        message = gettext("It makes no golden question. {why}")
+        messages.error(request, message.format(why=error))
     else:
-        said = (
+        message = (
             gettext("Kept as golden question {name}.")
             if new
             else gettext("It is a golden question already: {name}.")
         )
-        messages.success(request, said.format(name=question.name))
+        messages.success(request, message.format(name=question.name))
     return redirect("review:item", pk=item.pk)

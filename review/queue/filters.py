@@ -71,8 +71,8 @@ class Filters:
                 gettext("A filter in this address cannot be read. Choose from the lists.")
             )
         if len(given["q"]) > LONGEST_SEARCH:
-            said = gettext("Search for at most {number} characters.")
-            raise UnknownFilter(said.format(number=LONGEST_SEARCH))
+            message = gettext("Search for at most {number} characters.")
+            raise UnknownFilter(message.format(number=LONGEST_SEARCH))
         if given["tab"] not in ("", *TABS):
             raise UnknownFilter(gettext("There is no such list. Choose one of those at the top."))
         if given["age"] not in ("", *AGES):

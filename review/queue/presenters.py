@@ -25,10 +25,9 @@ from ieim.people.models import User
 from ieim.people.scope import agencies_of
 from ieim.pipeline.knowledge import Release
 from ieim.studio.labels import STAGES, stage_label
-from review import finding_texts
+from review import finding_texts, labels
 from review.crisis import is_crisis, of_sign
 from review.deciding import locking
-from review.labels import TURN_STATES
 from review.models import ReviewItem, SavedView
 from review.queue import filters as lists
 from review.queue import selectors
@@ -108,23 +107,23 @@ def conversation_sentence(found: Conversation) -> str:
     """Return where a conversation stands, in a sentence."""
     began = date_format(timezone.localtime(found.started_at), "j F Y")
     if found.elsewhere:
-        said = gettext("The conversation {reference} is with another agency.")
-        return said.format(reference=found.reference)
+        message = gettext("The conversation {reference} is with another agency.")
+        return message.format(reference=found.reference)
     if not found.state:
-        said = gettext("The conversation {reference} began on {day} and was erased.")
-        return said.format(reference=found.reference, day=began)
-    said = ngettext(
+        message = gettext("The conversation {reference} began on {day} and was erased.")
+        return message.format(reference=found.reference, day=began)
+    message = ngettext(
         "The conversation {reference} began on {day} and has {number} message."
         " Its last one: {state}.",
         "The conversation {reference} began on {day} and has {number} messages."
         " Its last one: {state}.",
         found.messages,
     )
-    return said.format(
+    return message.format(
         reference=found.reference,
         day=began,
         number=found.messages,
-        state=gettext(TURN_STATES[found.state]).lower(),
+        state=gettext(labels.TURN_STATES[found.state]).lower(),
     )
 
 
@@ -195,7 +194,7 @@ def queue_row(
         "reason": danger or finding_texts.first_sentence(item.reasons),
         "stage": stage_label(item.stage),
         "excerpt": Truncator(" ".join(item.turn.text[: 4 * EXCERPT].split())).chars(EXCERPT),
-        "agencies": finding_texts.agency_names(item, release),
+        "agencies": labels.agency_names(item, release),
         "urgency": _label(release, "urgencies", item.urgency),
         "flags": [name for code, name in names.items() if code not in dangers],
         "language": language_name(item.language),
@@ -248,7 +247,7 @@ def selects(
 ) -> list[dict[str, Any]]:
     """Return the filters with what can be chosen; a value that is set can always be chosen."""
     agencies = release.agencies.values() if release else ()
-    labels = release.labels if release else {}
+    label_sets = release.labels if release else {}
     supported = list(settings.IEIM_MODEL["LANGUAGES"])
     others = sorted((c for c in LANG_INFO if len(c) == 2), key=language_name)
     options: dict[str, tuple[str, Mapping[str, str]]] = {
@@ -258,8 +257,8 @@ def selects(
         ),
         "stage": (gettext("Stopped at"), {each: stage_label(each) for each in STAGES}),
         "reason": (gettext("Reason"), _reasons()),
-        "urgency": (gettext("Urgency"), _names(labels.get("urgencies"))),
-        "flag": (gettext("Risk flag"), _names(labels.get("risk_flags"))),
+        "urgency": (gettext("Urgency"), _names(label_sets.get("urgencies"))),
+        "flag": (gettext("Risk flag"), _names(label_sets.get("risk_flags"))),
         "language": (gettext("Language"), {c: language_name(c) for c in [*supported, *others]}),
         "age": (gettext("Waiting for"), {age: gettext(said) for age, said in AGES.items()}),
     }

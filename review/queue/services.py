@@ -102,8 +102,10 @@ def _assign(items: list[UUID], username: str, actor: User) -> BulkResult:
         raise NotDone(gettext("Choose whom to give the items to."))
 
     def given(count: int) -> str:
-        said = ngettext("{number} item given to {name}.", "{number} items given to {name}.", count)
-        return said.format(number=count, name=selectors.name_of(to))
+        message = ngettext(
+            "{number} item given to {name}.", "{number} items given to {name}.", count
+        )
+        return message.format(number=count, name=selectors.name_of(to))
 
     return _each(
         items, lambda pk: _require_list(claims.assign(items=[pk], to=to, actor=actor)), given
@@ -115,13 +117,13 @@ def _claimed(count: int) -> str:
 
 
 def _dismissed(count: int) -> str:
-    said = ngettext("{number} item dismissed.", "{number} items dismissed.", count)
-    return said.format(number=count)
+    message = ngettext("{number} item dismissed.", "{number} items dismissed.", count)
+    return message.format(number=count)
 
 
 def _several(problem: str, count: int) -> str:
-    said = ngettext("{problem} ({number} item)", "{problem} ({number} items)", count)
-    return said.format(problem=problem, number=count)
+    message = ngettext("{problem} ({number} item)", "{problem} ({number} items)", count)
+    return message.format(problem=problem, number=count)
 
 
 def _require_list(given: list[ReviewItem]) -> None:

@@ -188,7 +188,6 @@ def test_it_links_the_item_of_a_turn_that_stops_again() -> None:
     assert turn.state == "needs_review"
     again = the_item(turn)
     assert (again.pk != first.pk, again.parent_id) == (True, first.pk)
-    assert deciding.parent_of(turn.pk) == first
 
 
 def test_it_asks_the_citizen_and_takes_the_answer_as_a_new_turn() -> None:

@@ -1,4 +1,4 @@
-"""What the page says of a decision before it is taken: the heading and the sentences agree."""
+"""What a decision leads to before it is taken, and the texts that a person may send."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from conversations.models import Reply, Turn
 from ieim.knowledge import selectors as knowledge
-from review.models import Action, ReviewItem
+from review import deciding
+from review.deciding import Action, Refused
+from review.models import ReviewItem
 from tests.conversations.person.asking import item_of, wants
 from tests.fixtures import VISA
 from tests.review import desk
+from tests.review.deciding.test_deciding import AGENCY, SERVICE, reply_of
 from tests.review.deciding.test_second import CRISIS
-from tests.review.desk import BAD, REASON, the_item
+from tests.review.desk import BAD, REASON, taken_and_decided, the_item
 from tests.review.people import browser
 
 pytestmark = pytest.mark.usefixtures("published")
@@ -79,3 +83,60 @@ def test_the_heading_says_that_a_person_has_been_in_touch() -> None:
     said = looked_at(item_of(wants("a")), Action.DONE)
     assert "The citizen sees that a person has been in touch Your question" in said
     assert NOTHING_NEW not in said
+
+
+def test_it_sends_what_a_person_writes_with_its_sources() -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva")
+    text = "Bring flowers to our office.\n\nIt costs EUR 999."
+    payload = {"text": text, "sources": [{"agency": AGENCY, "service": SERVICE}]}
+    seen = deciding.preview(
+        item_id=the_item(turn).pk, actor=eva, action=Action.WRITE, payload=payload
+    )
+    assert [finding.code.value for finding in seen.warnings] == [
+        "reply.ungrounded",
+        "reply.unsupported",
+        "reply.unsupported",
+    ]
+    assert "'Bring flowers to our office.' (characters 0 to 28)" in seen.warnings[1].message
+    assert seen.findings == ()
+    taken_and_decided(the_item(turn), eva, Action.WRITE, **payload)
+    reply = reply_of(turn)
+    assert (reply.origin, reply.body["kind"]) == ("staff", "answer")
+    assert reply.body["paragraphs"] == ["Bring flowers to our office.", "It costs EUR 999."]
+    assert reply.body["sources"][0]["service_key"] == SERVICE
+    assert Turn.objects.get(pk=turn.pk).state == "answered"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no text"),
+        (" \n", "no text"),
+        ("...", "nothing to read"),
+        ("x" * 4001, "4,001 characters"),
+        ("Dear {service_name}", "not filled in"),
+        ("See https://evil.example/now", "evil.example"),
+        ("See [here](https://evil.example)", "evil.example"),
+        ("nul \0", "character"),
+        ("half \ud800", "character"),
+    ],
+)
+def test_it_sends_no_text_that_a_citizen_should_not_get(text: str, told: str) -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva")
+    item = desk.take(the_item(turn), eva)
+    with pytest.raises(Refused, match=told):
+        desk.decide(item, eva, Action.WRITE, text=text, sources=[])
+    assert not Reply.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "sources", [None, "x", [1], [{"agency": 1}], [{"agency": "a", "service": "b"}]]
+)
+def test_it_cites_only_what_is_in_the_release(sources: Any) -> None:
+    turn = desk.ask(VISA, {"category_select_v1": BAD})
+    eva = desk.person("eva")
+    item = desk.take(the_item(turn), eva)
+    with pytest.raises(Refused, match="source"):
+        desk.decide(item, eva, Action.WRITE, text="Please write to us.", sources=sources)

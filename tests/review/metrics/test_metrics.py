@@ -1,10 +1,11 @@
-"""The metrics page over rows that the services made."""
+"""The metrics page over rows that the services made, and how it says reasons."""
 
 from __future__ import annotations
 
 import csv as standard_csv
 import io
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,13 +19,16 @@ from conversations.models import Rating, Reply, Turn
 from conversations.rating import rate
 from ieim.people.models import AgencyScope, User
 from ieim.people.roles import Role
-from review.metrics import figures, queries
+from review import finding_texts
+from review.metrics import charts, figures, queries
 from review.metrics.queries import Period
 from review.models import Action, Decision, ReviewItem
+from review.services import open_item
 from tests.audit.owner import triggers_lifted
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 from tests.review import desk
+from tests.review.conftest import make_turn
 from tests.review.people import browser, person
 
 PAGE, CSV = "/review/metrics/", "/review/metrics.csv"
@@ -283,3 +287,31 @@ def test_it_has_no_inline_style_or_script(ask: Ask) -> None:
     assert " style=" not in page
     assert "<script" not in page
     assert "<style" not in page
+
+
+@pytest.mark.django_db
+def test_the_bars_say_reasons_in_words() -> None:
+    for codes in (["citizen.danger"], ["policy.risk"], ["json.syntax"], ["json.not_object"], []):
+        open_item(turn_id=make_turn().pk, stage="reply", codes=codes)
+    today = timezone.localdate().isoformat()
+    page = browser(person("sue", Role.SUPERVISOR)).get(
+        "/review/metrics/", {"from": today, "to": today}
+    )
+    drawing = page.content.decode().split('id="reasons-desc"')[1].split("</svg>")[0]
+    labels = drawing.split("<text")[1:]
+    for code in ("citizen.danger", "policy.risk"):
+        said = " ".join(finding_texts.sentence(code).split()[:3])
+        assert any(said in label and code not in label for label in labels)
+    codes = ["json.syntax", "json.not_object"]  # one sentence, told apart
+    assert all(any(code in label for label in labels) for code in codes)
+    assert any("No reason was noted." in label for label in labels)
+
+
+def test_the_words_of_a_bar_are_folded_and_none_lies_on_another() -> None:
+    drawn = charts.bars(
+        "x", "X", "", [(finding_texts.sentence(code), 1) for code in finding_texts.SENTENCES]
+    ).bars
+    for bar in drawn:
+        assert all(len(line) <= charts.LABEL for line in bar.label)
+    at = [(bar.y, charts.ROW + charts.LINE * (len(bar.label) - 1)) for bar in drawn]
+    assert all(y + height <= below for (y, height), (below, _) in pairwise(at))
