@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -73,136 +73,122 @@ _SEEN = OpenApiParameter(
     description="The ETag of the item as you have seen it. `*` never fits.",
     examples=[OpenApiExample("The ETag", value='"3"')],
 )
-_TAGS = ["review"]
-
-
 _problems = partial(problems, meanings=_MEANINGS, bodies={422: RefusedSerializer})
+_WRITING = (400, 401, 403, 404, 409, 411, 413, 415)
+"""The errors of every operation that changes something."""
 
-items = extend_schema(
-    operation_id="list_review_items",
-    summary="Read the queue",
+
+def _operation(
+    name: str, summary: str, done: str, body: Any, errors: Sequence[int], **more: Any
+) -> Callable[[Method], Method]:
+    """Return an operation's documentation; ``body`` is what is answered when it is ``done``."""
+    status = more.pop("status", 200)
+    responses = {status: OpenApiResponse(body, description=done), **_problems(*errors)}
+    return extend_schema(
+        operation_id=name, summary=summary, tags=["review"], responses=responses, **more
+    )
+
+
+items = _operation(
+    "list_review_items",
+    "Read the queue",
+    "A page of the list.",
+    PageSerializer,
+    (400, 401, 403),
     description=(
         "The lists and filters of the queue page: crises first, then by urgency, then what is due "
         "first; of what is done, the newest first. Follow `next` and `previous` to other pages."
     ),
-    tags=_TAGS,
     parameters=[QueueQuerySerializer],
-    responses={
-        200: OpenApiResponse(PageSerializer, description="A page of the list."),
-        **_problems(400, 401, 403),
-    },
 )
 
-item = extend_schema(
-    operation_id="read_review_item",
-    summary="Read an item",
+item = _operation(
+    "read_review_item",
+    "Read an item",
+    "The item.",
+    ItemSerializer,
+    (401, 403, 404),
     description="Why it stopped, with every attempt and its raw answer, and what you may do.",
-    tags=_TAGS,
     parameters=[_TAG],
-    responses={
-        200: OpenApiResponse(ItemSerializer, description="The item."),
-        **_problems(401, 403, 404),
-    },
 )
 
-
-def _claiming(
-    name: str, summary: str, done: str, description: str | None = None
-) -> Callable[[Method], Method]:
-    return extend_schema(
-        operation_id=f"{name}_review_item",
-        summary=summary,
-        description=description,
-        tags=_TAGS,
-        request=None,
-        parameters=[_TAG],
-        responses={
-            200: OpenApiResponse(StandingSerializer, description=done),
-            **_problems(400, 401, 403, 404, 409, 411, 413, 415),
-        },
-    )
-
-
-claim = _claiming(
-    "claim",
+claim = _operation(
+    "claim_review_item",
     "Claim an item",
     "It is yours.",
-    "Yours is renewed. A claim ends by itself at `claimed_until`.",
+    StandingSerializer,
+    _WRITING,
+    description="Yours is renewed. A claim ends by itself at `claimed_until`.",
+    request=None,
+    parameters=[_TAG],
 )
-release = _claiming("release", "Give a claim back", "It is free.")
+release = _operation(
+    "release_review_item",
+    "Give a claim back",
+    "It is free.",
+    StandingSerializer,
+    _WRITING,
+    request=None,
+    parameters=[_TAG],
+)
 
-decide = extend_schema(
-    operation_id="decide_review_item",
-    summary="Decide an item",
+_WRITTEN_REPLY = OpenApiExample(
+    "A written reply",
+    value={
+        "action": "write",
+        "reason": "The form has moved to another page.",
+        "payload": {
+            "text": "Please use the extension form.",
+            "sources": [{"agency": "immigration", "service": "immigration.extend-tourist-visa"}],
+        },
+    },
+    request_only=True,
+)
+decide = _operation(
+    "decide_review_item",
+    "Decide an item",
+    "Decided.",
+    DecidedSerializer,
+    sorted({*_WRITING, 412, 422, 428}),
     description=(
         "You must have claimed it. An override passes the same gate as a model's answer: 422 with "
         "the findings where it does not. Where a second person or another agency has to agree "
         "first, the decision is kept and `state` is not `decided`."
     ),
-    tags=_TAGS,
-    request=OpenApiRequest(
-        DecideSerializer,
-        examples=[
-            OpenApiExample(
-                "A written reply",
-                value={
-                    "action": "write",
-                    "reason": "The form has moved to another page.",
-                    "payload": {
-                        "text": "Please use the extension form.",
-                        "sources": [
-                            {
-                                "agency": "immigration",
-                                "service": "immigration.extend-tourist-visa",
-                            }
-                        ],
-                    },
-                },
-                request_only=True,
-            )
-        ],
-    ),
+    request=OpenApiRequest(DecideSerializer, examples=[_WRITTEN_REPLY]),
     parameters=[_SEEN, _TAG],
-    responses={
-        200: OpenApiResponse(DecidedSerializer, description="Decided."),
-        **_problems(400, 401, 403, 404, 409, 411, 412, 413, 415, 422, 428),
-    },
 )
 
-begin = extend_schema(
-    operation_id="take_conversation_over",
-    summary="Take the conversation of an item over",
+begin = _operation(
+    "take_conversation_over",
+    "Take the conversation of an item over",
+    "You have it.",
+    TakeoverSerializer,
+    (*_WRITING, 422),
     description=(
         "Claims the item where it is free. Until you hand it back the assistant is silent: what "
         "the citizen sends is stored for you, and no model reads it."
     ),
-    tags=_TAGS,
     request=None,
-    responses={
-        200: OpenApiResponse(TakeoverSerializer, description="You have it."),
-        **_problems(400, 401, 403, 404, 409, 411, 413, 415, 422),
-    },
 )
 
-hand_back = extend_schema(
-    operation_id="hand_conversation_back",
-    summary="Hand the conversation back to the assistant",
-    tags=_TAGS,
+hand_back = _operation(
+    "hand_conversation_back",
+    "Hand the conversation back to the assistant",
+    "The assistant answers again.",
+    None,
+    (400, 401, 403, 404),
     request=None,
-    responses={
-        204: OpenApiResponse(description="The assistant answers again."),
-        **_problems(400, 401, 403, 404),
-    },
+    status=204,
 )
 
-say = extend_schema(
-    operation_id="write_to_citizen",
-    summary="Write to the citizen",
+say = _operation(
+    "write_to_citizen",
+    "Write to the citizen",
+    "They can read it.",
+    SaidSerializer,
+    (*_WRITING, 422),
     description="While you have the conversation. Read what they send at the item's session.",
-    tags=_TAGS,
     request=OpenApiRequest(SaySerializer),
-    responses={
-        201: OpenApiResponse(SaidSerializer, description="They can read it."),
-        **_problems(400, 401, 403, 404, 409, 411, 413, 415, 422),
-    },
+    status=201,
 )
