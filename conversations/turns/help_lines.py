@@ -34,9 +34,9 @@ def in_danger_at(moments: Sequence[tuple[int, datetime]], session_id: UUID) -> l
     what is said of a moment stays as it was.
     """
     flagged = Turn.objects.filter(session_id=session_id).exclude(risks=[])
-    beside = flagged.select_related("reply", "person_request")
-    told = [turn for turn in beside if _own_lines(turn, weak=False)]
-    return [_waited([turn for turn in told if turn.number <= last], at) for last, at in moments]
+    flagged = flagged.select_related("reply", "person_request")
+    strong = [turn for turn in flagged if _own_lines(turn, weak=False)]
+    return [_waited([turn for turn in strong if turn.number <= last], at) for last, at in moments]
 
 
 def _waited(turns: Sequence[Turn], at: datetime) -> bool:
@@ -72,8 +72,8 @@ def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:
     if all(found.source != "model" for found in flags.of(turn)):
         return False
     earlier = (each for each in waiting if each.number < turn.number)
-    known = {line for each in earlier for line in _own_lines(each)}
-    return not known.union(_lines(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
+    shown = {line for each in earlier for line in _own_lines(each)}
+    return not shown.union(_lines(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
 
 
 def of_feedback(turn: Turn) -> tuple[Contact, ...]:
@@ -106,9 +106,9 @@ def contacts(
     people write in danger is often too short to tell: they read it in every language that ``text``
     may well be in: the one of the page at hand first, whichever they are.
     """
-    known = {each.language for each in release.help_lines} | {languages.written_in()}
-    read = likely(text, known)
+    available = {each.language for each in release.help_lines} | {languages.written_in()}
+    read = likely(text, available)
     found = risk.contacts(codes, release, list(dict.fromkeys([*read, language])))
-    told = [replace(each, language=each.language or languages.written_in()) for each in found]
+    lines = [replace(each, language=each.language or languages.written_in()) for each in found]
     page = page_languages.of_this_page()
-    return tuple(sorted(told, key=lambda each: page_languages.find(each.language) != page))
+    return tuple(sorted(lines, key=lambda each: page_languages.find(each.language) != page))

@@ -17,7 +17,6 @@ from django.utils import timezone
 from conversations import states
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn, Unused
 from conversations.record import calls
-from conversations.record import calls as asked
 from conversations.record.audited import ATTEMPT, SPAN, STAGE
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import events, flags, moves
@@ -124,11 +123,11 @@ class TurnStore:
 
     @transaction.atomic
     def discarded(
-        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+        self, request: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
         """Store what a speculative call cost that was not used."""
         renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
-        cost = calls.keep_unused(self.turn, asked, answer, count, seconds)
+        cost = calls.keep_unused(self.turn, request, answer, count, seconds)
         self._tokens += cost.tokens
 
     @transaction.atomic
@@ -137,7 +136,7 @@ class TurnStore:
         renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages[stage]
         judgement = attempt.effective
-        asked.keep(attempt.contract)
+        calls.keep(attempt.contract)
         stored = calls.keep_attempt(row, attempt)
         self._attempts[stage].append([*attempt.judgement.findings])
         self._used |= {stored.response_id} - {""}

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ieim.pipeline import budget, request, results
+from ieim.pipeline import budget, results
 from ieim.pipeline import contract as contracts
+from ieim.pipeline import request as requests
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.contract import Contract
@@ -148,18 +149,18 @@ class TurnStages:
         while True:
             used = self._store.used_response_ids()
             context = replace(context, attempt=len(earlier) + 1, used_response_ids=used)
-            asked = self._request(contract, context, earlier[-1] if earlier else ())
-            count = self._count(contract, asked)
+            request = self._request(contract, context, earlier[-1] if earlier else ())
+            count = self._count(contract, request)
             overruns = budget.before(count)
             if overruns:
                 self._store.over_budget(stage_id, overruns, count)
                 return Stopped(tuple(overruns))
-            call = self._take_speculative(asked)
+            call = self._take_speculative(request)
             if call is None and self._running and budget.before(self._reserving(count)):
                 # It fits only if the calls under way cost less than they may.
                 yield tuple(each.future for each in self._running.values())
                 continue
-            self._running[stage_id] = call or self._call(asked, count, until)
+            self._running[stage_id] = call or self._call(request, count, until)
             try:
                 if context.attempt == 1:
                     self._speculate(contract.stage, context)
@@ -219,30 +220,30 @@ class TurnStages:
             if stored or stage.id in self._speculative:
                 continue
             contract = contracts.load(stage.id)
-            asked = self._request(contract, context, ())
-            count = self._count(contract, asked)
+            request = self._request(contract, context, ())
+            count = self._count(contract, request)
             reserve = SPECULATION_RESERVE * (count.input + count.output_limit)
             if not budget.before(self._reserving(count, reserve)):
                 until = self._engine.clock() + self._options.stage_deadline
-                self._speculative[stage.id] = self._call(asked, count, until)
+                self._speculative[stage.id] = self._call(request, count, until)
 
-    def _take_speculative(self, asked: ModelRequest) -> Call | None:
+    def _take_speculative(self, request: ModelRequest) -> Call | None:
         """Return the speculative call of exactly this request."""
-        call = self._speculative.get(asked.contract)
-        if call is None or call.request != asked:
+        call = self._speculative.get(request.contract)
+        if call is None or call.request != request:
             return None
-        return self._speculative.pop(asked.contract)
+        return self._speculative.pop(request.contract)
 
-    def _call(self, asked: ModelRequest, count: Count, until: float) -> Call:
+    def _call(self, request: ModelRequest, count: Count, until: float) -> Call:
         now = self._engine.clock()
         deadline = min(self._options.deadline, until - now)
-        work = partial(self._engine.model.complete, asked, deadline=deadline)
-        return Call(asked, count, now, self._engine.executor.submit(work))
+        work = partial(self._engine.model.complete, request, deadline=deadline)
+        return Call(request, count, now, self._engine.executor.submit(work))
 
     def _request(
         self, contract: Contract, context: Context, previous: Sequence[Finding]
     ) -> ModelRequest:
-        return request.build(
+        return requests.build(
             contract,
             self.inputs(context),
             request_id=f"{self._turn.id[:8]}-{len(context.used_response_ids)}",
@@ -252,10 +253,10 @@ class TurnStages:
             previous=previous,
         )
 
-    def _count(self, contract: Contract, asked: ModelRequest) -> Count:
+    def _count(self, contract: Contract, request: ModelRequest) -> Count:
         return Count(
-            input=budget.bound(asked),
-            output_limit=asked.max_output_tokens,
+            input=budget.bound(request),
+            output_limit=request.max_output_tokens,
             budget=self._options.budget_of(contract.id),
             spent=self._store.spent(),
         )

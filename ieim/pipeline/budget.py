@@ -84,12 +84,12 @@ def before(count: Count) -> list[Finding]:
 def after(count: Count, answer: ModelAnswer) -> list[Finding]:
     """Return the overruns that the server's own count shows; none where it gave no count."""
     found = []
-    sent, said = answer.prompt_tokens, answer.completion_tokens
+    sent, received = answer.prompt_tokens, answer.completion_tokens
     if sent is not None and count.budget.input is not None and sent > count.budget.input:
         sentence = f"The server counted {sent} tokens of input"
         found.append(_over(Code.BUDGET_INPUT, sentence, count.budget.input))
-    if said is not None and said > count.output_limit:
-        sentence = f"The server counted {said} tokens of output"
+    if received is not None and received > count.output_limit:
+        sentence = f"The server counted {received} tokens of output"
         found.append(_over(Code.BUDGET_OUTPUT, sentence, count.output_limit))
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ieim.pipeline.budget import Budget, Count, Spent
@@ -79,12 +79,8 @@ class Options:
 
     def budget_of(self, contract_id: str) -> Budget:
         """Return the token budget as it holds for one contract."""
-        own = self.overrides.get(contract_id, {})
-        return Budget(
-            input=own.get("max_input_tokens", self.budget.input),
-            session=self.budget.session,
-            day=self.budget.day,
-        )
+        override = self.overrides.get(contract_id, {})
+        return replace(self.budget, input=override.get("max_input_tokens", self.budget.input))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +158,7 @@ class Store(Protocol):
         ...
 
     def discarded(
-        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+        self, request: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
         """Store a speculative call that was not used, whose tokens count; ``answer`` is None where
         none had come yet."""

@@ -120,9 +120,9 @@ class MemoryStore:
         self.tries.append((stage, number))
 
     def discarded(
-        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+        self, request: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
-        self.unused.append((asked.contract, answer))
+        self.unused.append((request.contract, answer))
 
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         self.records.append((stage, attempt))

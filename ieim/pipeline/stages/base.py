@@ -98,9 +98,9 @@ def searched(text: str, history: Sequence[Mapping[str, Any]]) -> str:
     before has it, and so have the answers. The three stand apart by ``APART``, so that the search
     can read a message with a topic of its own alone.
     """
-    asked = [str(item["text"]) for item in history if item.get("role") == "user"]
-    told = [str(item["text"])[:_ANSWER_CHARS] for item in history if item.get("role") != "user"]
-    parts = (text, "\n".join(asked[-3:]), "\n".join(told[-2:]))
+    questions = [str(item["text"]) for item in history if item.get("role") == "user"]
+    answers = [str(item["text"])[:_ANSWER_CHARS] for item in history if item.get("role") != "user"]
+    parts = (text, "\n".join(questions[-3:]), "\n".join(answers[-2:]))
     return APART.join(part.replace(APART, " ") for part in parts)
 
 

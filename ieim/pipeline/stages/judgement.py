@@ -20,10 +20,10 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     asked = inputs.shortlist.asked(inputs.text, in_a_talk=bool(inputs.history))
     # What reads like an inquiry needs no text but the one that would be shown were it none.
     only = {case, guidance.UNCLEAR} if asked is not None and asked.like >= asked.least else None
-    told = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
+    slots = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
     if asked is None:
-        return told
-    return told | {"likeness": {name: round(value, 2) for name, value in asked._asdict().items()}}
+        return slots
+    return slots | {"likeness": {name: round(value, 2) for name, value in asked._asdict().items()}}
 
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:

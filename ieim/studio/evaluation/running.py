@@ -81,7 +81,7 @@ class MemoryStore:
         """Do nothing: a call without an answer is tried again, or the case is not run."""
 
     def discarded(
-        self, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+        self, request: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
         """Do nothing: no speculative calls are made."""
 
