@@ -32,6 +32,7 @@ from tests.audit.tampering import (
     name,
     rows,
 )
+from tests.selection import sample
 
 pytestmark = pytest.mark.django_db
 
@@ -124,7 +125,7 @@ def test_it_finds_what_was_added(add: Callable[[int], Tampered]) -> None:
         assert differing() == done
 
 
-@pytest.mark.parametrize("position", range(POSITIONS))
+@pytest.mark.parametrize("position", sample(range(POSITIONS), keep=4))
 def test_it_finds_a_changed_release(position: int) -> None:
     with tampering():
         number, text = rows("SELECT number, CAST(content AS text) FROM knowledge_release")[
@@ -203,7 +204,7 @@ def test_it_finds_a_conversation_that_no_event_tells_of() -> None:
         assert {kind for kind, _, _ in found} >= {"turn", "stage", "attempt"}
 
 
-@pytest.mark.parametrize("position", range(POSITIONS))
+@pytest.mark.parametrize("position", sample(range(POSITIONS), keep=4))
 def test_it_finds_a_changed_prompt_or_schema(position: int) -> None:
     with tampering():
         artifacts = rows("SELECT sha256, content FROM conversations_artifact ORDER BY sha256")
