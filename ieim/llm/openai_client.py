@@ -12,7 +12,7 @@ from typing import Any
 from ieim.llm.capabilities import Capabilities, response_format
 from ieim.pipeline.gate.gate import MAX_BYTES
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
-from ieim.search.transport import Response, Server
+from ieim.search.transport import Response, client, exchange
 
 _NOT_A_COMPLETION = (
     "The model server answered with something that is not a chat completion. Check that "
@@ -45,7 +45,7 @@ class OpenAIModel:
     Create it after a fork: it holds connections. Of ``overrides`` (contract id to options) it reads
     ``model`` and the fields of :class:`Capabilities`: temperature and output budget come with each
     request. It never retries: the runner does, and audits it. Raises ValueError as
-    :class:`ieim.search.transport.Server`.
+    :func:`ieim.search.transport.client`.
     """
 
     def __init__(
@@ -57,7 +57,9 @@ class OpenAIModel:
         capabilities: Capabilities,
         overrides: Mapping[str, Mapping[str, Any]],
     ) -> None:
-        self._server = Server(base_url, "/chat/completions", key=api_key, settings="IEIM_MODEL")
+        completions = client(base_url, api_key, settings="IEIM_MODEL").chat.completions
+        # Looked up here: the package imports this part at first use, and a call's time is short.
+        self._create = completions.with_streaming_response.create
         self._model = model
         self._capabilities = capabilities
         self._overrides = overrides
@@ -77,7 +79,7 @@ class OpenAIModel:
         """
         model = str(self._overrides.get(request.contract, {}).get("model") or self._model)
         try:
-            response = self._server.post(self._content(request, model), seconds=deadline)
+            response = exchange(self._create, self._content(request, model), seconds=deadline)
         except TimeoutError:
             failure = ModelUnavailable(
                 "The model server gave no whole answer before the deadline.", timed_out=True

@@ -216,7 +216,7 @@ class OpenAIEmbedder:
 
     One instance serves all threads; create it after a fork. ``deadline`` is in seconds, for all
     that one question needs. The prefixes are put before each text, for models that want them
-    (``query: ``). It never retries. Raises ValueError as :class:`ieim.search.transport.Server`.
+    (``query: ``). It never retries. Raises ValueError as :func:`ieim.search.transport.client`.
     """
 
     def __init__(
@@ -229,10 +229,10 @@ class OpenAIEmbedder:
         query_prefix: str = "",
         document_prefix: str = "",
     ) -> None:
-        from ieim.search.transport import Server  # most deployments need no HTTP client for it
+        from ieim.search.transport import client  # most deployments need no HTTP client for it
 
-        settings = "IEIM_EMBEDDINGS"
-        self._server = Server(base_url, "/embeddings", key=api_key, settings=settings)
+        embeddings = client(base_url, api_key, settings="IEIM_EMBEDDINGS").embeddings
+        self._create = embeddings.with_streaming_response.create
         self._model = model
         self._deadline = deadline
         self._query_prefix, self._document_prefix = query_prefix, document_prefix
@@ -260,7 +260,9 @@ class OpenAIEmbedder:
             "encoding_format": "float",
         }
         try:
-            response = self._server.post(content, seconds=seconds)
+            from ieim.search.transport import exchange
+
+            response = exchange(self._create, content, seconds=seconds)
         except TimeoutError:
             failure = "The embedding server gave no whole answer before the deadline."
         except ConnectionError:

@@ -1,4 +1,4 @@
-"""One HTTP POST of JSON with a total deadline and a limit on what is read of the answer.
+"""Calls of an OpenAI-compatible server with a total deadline and a limit on what is read.
 
 The timeouts of an HTTP client count from one read to the next: a server that sends a byte now and
 then, in the head or in the body, keeps a call alive for ever. Here every read and write of a call
@@ -7,17 +7,19 @@ is clipped to what is left of one deadline.
 
 from __future__ import annotations
 
-import json
 import re
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import httpcore
 import httpx
+import openai
 
 MAX_BODY = 1024 * 1024
 """Bytes of an answer's body that are read at most."""
@@ -28,7 +30,11 @@ MAX_ERROR_BODY = 64 * 1024
 _FIRST_READ = 1024
 """Bytes of the first read of an answer: the buffer is allocated for as long as it is waited for."""
 _WRITE = 16 * 1024
-_KEEP_ALIVE_SECONDS = 5.0
+_CALLS = 32
+"""Calls of one pool: with each call a pool looks at every connection that it has, so that hundreds
+in one would cost more time than the calls themselves."""
+_NETWORK_ERRORS = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError)
+_deadline: ContextVar[float] = ContextVar("ieim_deadline")
 
 
 class Response(NamedTuple):
@@ -40,120 +46,181 @@ class Response(NamedTuple):
     whole: bool
 
 
-class Server:
-    """One address of a server and its open connections; safe to share between threads.
+def client(base_url: str, key: str, *, settings: str) -> openai.OpenAI:
+    """Return a client that never retries; safe to share between threads, create it after a fork.
 
-    Create it after a fork. Proxies named in the environment are not used. Looking up the host's
-    name is the one thing that the deadline cannot interrupt. ``settings`` is the beginning of the
-    names of the environment variables that a ValueError names: for a ``base_url`` that is no HTTP
-    address, and for a key that could not stand in a header.
+    Proxies named in the environment are not used. Looking up the host's name is the one thing that
+    the deadline cannot interrupt. ``settings`` is the beginning of the names of the environment
+    variables that a ValueError names: for a ``base_url`` that is no HTTP address, and for a key
+    that could not stand in a header.
     """
-
-    def __init__(self, base_url: str, path: str, *, key: str, settings: str) -> None:
-        if not base_url.startswith(("http://", "https://")):
-            raise ValueError(f"{settings}_BASE_URL has to begin with http:// or https://.")
-        if not re.fullmatch(r"[\x21-\x7e]*", key):
-            raise ValueError(f"{settings}_API_KEY holds a space or a character outside ASCII.")
-        try:
-            url = httpx.URL(base_url.rstrip("/") + path)
-        except httpx.InvalidURL:
-            raise ValueError(f"{settings}_BASE_URL is no address.") from None
-        self._url = httpcore.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+    if not base_url.startswith(("http://", "https://")):
+        raise ValueError(f"{settings}_BASE_URL has to begin with http:// or https://.")
+    if not re.fullmatch(r"[\x21-\x7e]*", key):
+        raise ValueError(f"{settings}_API_KEY holds a space or a character outside ASCII.")
+    try:
+        return openai.OpenAI(
+            base_url=base_url,
+            # A server that wants no key takes any; an empty one would be no legal header.
+            api_key=key or "none",
+            max_retries=0,
+            http_client=_Client(transport=_Transport()),
         )
+    except httpx.InvalidURL:
+        raise ValueError(f"{settings}_BASE_URL is no address.") from None
+
+
+def exchange(
+    create: Callable[..., AbstractContextManager[Any]],
+    content: Mapping[str, Any],
+    *,
+    seconds: float,
+) -> Response:
+    """Return what came of ``create(**content)`` within ``seconds`` in all.
+
+    ``create`` is a method of a :func:`client`'s resource ``with_streaming_response``. Raises
+    TimeoutError after that time and ConnectionError when the connection fails, without a word of
+    what was sent or received.
+    """
+    failure: Exception
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
         # No compressed body is asked for: it could grow a thousandfold beyond the limit.
-        self._headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._lock = threading.Lock()
-        self._idle: list[_Connection] = []
-
-    def post(self, content: Mapping[str, Any], *, seconds: float) -> Response:
-        """Send ``content`` as JSON and return what came, within ``seconds`` in all.
-
-        Raises TimeoutError after that time and ConnectionError when the connection fails, without
-        a word of what was sent or received.
-        """
-        failure: Exception
-        connection = self._connection()
-        connection.deadline = time.monotonic() + seconds
-        encoded = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-        headers = {**self._headers, "Content-Length": str(len(encoded))}
-        # An iterator drops what it has given: while hundreds of calls wait, none keeps its body.
-        body = iter((encoded,))
-        del encoded
-        try:
-            response = connection.exchange(self._url, headers, body)
-        except httpcore.TimeoutException:
+        identity = {"Accept-Encoding": "identity"}
+        with create(**content, timeout=max(seconds, 0.001), extra_headers=identity) as response:
+            return _response(response.http_response, b"".join(response.http_response.iter_raw()))
+    except openai.APIStatusError as error:
+        return _response(error.response, error.response.content)
+    except (openai.APITimeoutError, httpcore.TimeoutException):
+        failure = TimeoutError("No whole answer came before the deadline.")
+    except (openai.APIError, httpcore.NetworkError, httpcore.ProtocolError) as error:
+        failure = ConnectionError("The connection failed.")
+        if isinstance(error.__cause__, httpcore.TimeoutException):
             failure = TimeoutError("No whole answer came before the deadline.")
-        except (httpcore.NetworkError, httpcore.ProtocolError):
-            failure = ConnectionError("The connection failed.")
-        else:
-            with self._lock:
-                self._idle.append(connection)
-            return response
-        # Raised outside the except clauses: the errors behind it may quote headers or the body.
-        raise failure
-
-    def _connection(self) -> _Connection:
-        """Return the connection that was used last, or a new one when none is open."""
-        while True:
-            with self._lock:
-                if not self._idle:
-                    return _Connection(self._url.origin)
-                connection = self._idle.pop()
-            if connection.is_open():
-                return connection
+    finally:
+        _deadline.reset(token)
+    # Raised outside the except clauses: the errors behind it may quote headers or the body.
+    raise failure
 
 
-class _Connection(httpcore.NetworkBackend):
-    """A connection for one call at a time, whose reads and writes end at ``deadline``."""
+def _response(response: httpx.Response, body: bytes) -> Response:
+    limit = _limit(response.status_code)
+    return Response(response.status_code, response.headers, body[:limit], len(body) <= limit)
 
-    def __init__(self, origin: httpcore.Origin) -> None:
-        self.deadline = 0.0
-        self._backend = httpcore.SyncBackend()
-        self._http = httpcore.HTTPConnection(
-            origin,
-            ssl_context=_ssl_context() if origin.scheme == b"https" else None,
-            keepalive_expiry=_KEEP_ALIVE_SECONDS,
-            network_backend=self,
+
+def _limit(status: int) -> int:
+    return MAX_BODY if status == 200 else MAX_ERROR_BODY
+
+
+def _clip(timeout: float | None, error: type[Exception]) -> float:
+    """Return the seconds for one read or write; raises ``error`` after the deadline."""
+    left = _deadline.get() - time.monotonic()
+    if left <= 0:
+        raise error("The deadline has passed.")
+    return left if timeout is None else min(timeout, left)
+
+
+class _Client(httpx.Client):
+    """A client that keeps no body once it is sent: hundreds of calls wait at the same time."""
+
+    def build_request(self, *args: Any, **named: Any) -> httpx.Request:
+        content = named.get("content")
+        if isinstance(content, bytes):
+            headers = httpx.Headers(named.get("headers"))
+            headers["Content-Length"] = str(len(content))  # an iterator has none: it is chunked
+            named = {**named, "headers": headers, "content": iter((content,))}
+        return super().build_request(*args, **named)
+
+
+class _Transport(httpx.BaseTransport):
+    """Pools of connections that obey :func:`exchange`'s deadline. The errors are httpcore's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pools: dict[httpcore.ConnectionPool, int] = {}
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        pool = self._take()
+        try:
+            response = pool.handle_request(
+                httpcore.Request(
+                    method=request.method,
+                    url=httpcore.URL(
+                        scheme=request.url.raw_scheme,
+                        host=request.url.raw_host,
+                        port=request.url.port,
+                        target=request.url.raw_path,
+                    ),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        except BaseException:
+            self._give_back(pool)
+            raise
+        return httpx.Response(
+            status_code=response.status,
+            headers=response.headers,
+            stream=_Body(response, partial(self._give_back, pool)),
+            extensions=response.extensions,
         )
 
-    def is_open(self) -> bool:
-        """Whether another call can use it; an expired connection is closed."""
-        if self._http.is_idle() and not self._http.has_expired():
-            return True
-        self._http.close()
-        return False
+    def _take(self) -> httpcore.ConnectionPool:
+        """Return the first pool that has room: in quiet times always the same few connections."""
+        with self._lock:
+            pool = next((each for each, calls in self._pools.items() if calls < _CALLS), None)
+            if pool is None:
+                # As many connections as callers, which the workers bound: a call that waits for
+                # one would lose time that its deadline counts.
+                pool = httpcore.ConnectionPool(
+                    ssl_context=_ssl_context(),
+                    network_backend=_Backend(),
+                    max_connections=None,
+                    keepalive_expiry=5.0,
+                )
+            self._pools[pool] = self._pools.get(pool, 0) + 1
+            return pool
 
-    def exchange(
-        self, url: httpcore.URL, headers: dict[str, str], body: Iterator[bytes]
-    ) -> Response:
-        """Send one request and read its response. Raises the errors of httpcore."""
-        self.clip(None, httpcore.ConnectTimeout)
-        with self._http.stream("POST", url, headers=[*headers.items()], content=body) as response:
-            found = {
-                name.decode().lower(): value.decode("latin-1") for name, value in response.headers
-            }
-            limit = MAX_BODY if response.status == 200 else MAX_ERROR_BODY
-            read = bytearray()
-            try:
-                for chunk in response.iter_stream():
-                    read += chunk
-                    if len(read) > limit:
-                        break
-            except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
-                # The status of an error says enough; a broken or endless body must not hide it.
-                if response.status == 200:
-                    raise
-            return Response(response.status, found, bytes(read[:limit]), len(read) <= limit)
+    def _give_back(self, pool: httpcore.ConnectionPool) -> None:
+        with self._lock:
+            self._pools[pool] -= 1
 
-    def clip(self, timeout: float | None, error: type[Exception]) -> float:
-        """Return the seconds for one read or write; raises ``error`` after the deadline."""
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise error("The deadline has passed.")
-        return left if timeout is None else min(timeout, left)
+    def close(self) -> None:
+        for pool in self._pools:
+            pool.close()
+
+
+class _Body(httpx.SyncByteStream):
+    """The bytes of a response, one more than its limit at most."""
+
+    def __init__(self, response: httpcore.Response, ended: Callable[[], None]) -> None:
+        self._response = response
+        self._ended: Callable[[], None] | None = ended
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = _limit(self._response.status) + 1
+        try:
+            for chunk in self._response.iter_stream():
+                yield chunk[:left]
+                left -= len(chunk)
+                if left <= 0:
+                    return
+        except _NETWORK_ERRORS:
+            # The status of an error says enough; a broken or endless body must not hide it.
+            if self._response.status == 200:
+                raise
+
+    def close(self) -> None:
+        self._response.close()
+        ended, self._ended = self._ended, None
+        if ended:
+            ended()
+
+
+class _Backend(httpcore.NetworkBackend):
+    def __init__(self) -> None:
+        self._backend = httpcore.SyncBackend()
 
     def connect_tcp(
         self,
@@ -163,27 +230,25 @@ class _Connection(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        left = self.clip(timeout, httpcore.ConnectTimeout)
-        stream = self._backend.connect_tcp(host, port, left, local_address, socket_options)
-        return _Stream(stream, self)
+        left = _clip(timeout, httpcore.ConnectTimeout)
+        return _Stream(self._backend.connect_tcp(host, port, left, local_address, socket_options))
 
 
 class _Stream(httpcore.NetworkStream):
-    def __init__(self, stream: httpcore.NetworkStream, connection: _Connection) -> None:
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
-        self._connection = connection
         self._sent = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._sent:
             max_bytes, self._sent = min(max_bytes, _FIRST_READ), False
-        return self._stream.read(max_bytes, self._connection.clip(timeout, httpcore.ReadTimeout))
+        return self._stream.read(max_bytes, _clip(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._sent = True
         # In pieces: the timeout of one write starts again with each part that the peer takes.
         for start in range(0, len(buffer), _WRITE):
-            left = self._connection.clip(timeout, httpcore.WriteTimeout)
+            left = _clip(timeout, httpcore.WriteTimeout)
             self._stream.write(buffer[start : start + _WRITE], left)
 
     def close(self) -> None:
@@ -195,9 +260,8 @@ class _Stream(httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore.NetworkStream:
-        left = self._connection.clip(timeout, httpcore.ConnectTimeout)
-        stream = self._stream.start_tls(ssl_context, server_hostname, left)
-        return _Stream(stream, self._connection)
+        left = _clip(timeout, httpcore.ConnectTimeout)
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
