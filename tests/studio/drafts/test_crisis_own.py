@@ -60,6 +60,7 @@ def test_an_own_example_takes_the_place_of_a_shipped_one() -> None:
     assert at in known.near
 
 
+@pytest.mark.both_databases  # PostgreSQL locks the publication while one process trains
 @pytest.mark.django_db
 def test_a_published_example_is_taught(feelings: Feelings, bundle: Bundle) -> None:
     crisis.prepare()
