@@ -15,7 +15,7 @@ from conversations.person.models import Line, PersonRequest, Takeover
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from conversations.turns.models import Choice, Replacement
 from conversations.webhooks.models import Delivery, Subscription, Webhook
-from ieim.audit.models import AppendOnlyModel, Standing
+from ieim.audit.models import AppendOnlyModel, CurrentManager
 from ieim.knowledge.bundles.columns import ID_LIMIT
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 
@@ -221,7 +221,7 @@ class EvidenceSpan(models.Model):
     occurrences = models.PositiveIntegerField()
     stands = models.BooleanField(default=True)
 
-    objects = Standing["EvidenceSpan"]()
+    objects = CurrentManager["EvidenceSpan"]()
     recorded = models.Manager["EvidenceSpan"]()
 
     class Meta:

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Turn
-from ieim.audit.models import AppendOnlyError, Standing
+from ieim.audit.models import AppendOnlyError, CurrentManager
 from ieim.pipeline.canonical import DecimalDecoder, DecimalEncoder
 from review.states import UNDECIDED, ReviewState
 
@@ -259,7 +259,7 @@ class SignOff(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     stands = models.BooleanField(default=True)
 
-    objects = Standing["SignOff"]()
+    objects = CurrentManager["SignOff"]()
     recorded = models.Manager["SignOff"]()
 
     class Meta:

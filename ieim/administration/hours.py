@@ -18,7 +18,7 @@ from holidays import HolidayBase, country_holidays
 Span = tuple[int, int]
 """Opening and closing time in minutes of a day."""
 
-AHEAD = 60
+SEARCH_DAYS = 60
 """Days searched for the next opening."""
 _SPAN = re.compile(
     r"([01]?[0-9]|2[0-4])[:.]([0-5][0-9]) *[-–—] *([01]?[0-9]|2[0-4])[:.]([0-5][0-9])"
@@ -41,7 +41,10 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Whether it is open at a moment, and when that changes; None: not within :data:`AHEAD`."""
+    """Whether it is open at a moment, and when that changes.
+
+    None: not within :data:`SEARCH_DAYS`.
+    """
 
     open: bool
     until: datetime | None
@@ -72,8 +75,8 @@ class Hours:
         return [(self._time(day, opens), self._time(day, closes)) for opens, closes in self.on(day)]
 
     def spans(self, first: date) -> Iterator[tuple[datetime, datetime]]:
-        """Yield when it opens and closes, from ``first`` on, :data:`AHEAD` days long; aware."""
-        for number in range(AHEAD):
+        """Yield opening and closing times (aware) of :data:`SEARCH_DAYS` days from ``first`` on."""
+        for number in range(SEARCH_DAYS):
             yield from self.moments(first + timedelta(days=number))
 
     def status(self, now: datetime) -> Status:
@@ -100,8 +103,8 @@ def holidays_of(country: str, language: str = "") -> HolidayBase:
     """
     code, _, part = country.partition("-")
     default = country_holidays(code, subdiv=part or None)
-    wanted = language.partition("-")[0]
-    names = (each for each in default.supported_languages if each.partition("_")[0] == wanted)
+    base = language.partition("-")[0]
+    names = (each for each in default.supported_languages if each.partition("_")[0] == base)
     chosen = next(names, default.default_language)
     return country_holidays(code, subdiv=part or None, language=chosen)
 

@@ -63,7 +63,7 @@ def checked(data: bytes) -> tuple[str, bytes]:
 
 def _rebuilt_png(data: bytes) -> bytes:
     """Return a PNG with the chunks that draw, and no other byte."""
-    kept, place, names = [_SIGNATURE], len(_SIGNATURE), []
+    chunks, place, names = [_SIGNATURE], len(_SIGNATURE), []
     while place + 12 <= len(data) and b"IEND" not in names:
         (length,) = struct.unpack(">I", data[place : place + 4])
         name, end = data[place + 4 : place + 8], place + 12 + length
@@ -71,19 +71,19 @@ def _rebuilt_png(data: bytes) -> bytes:
         if len(chunk) < 12 + length or chunk[-4:] != struct.pack(">I", zlib.crc32(chunk[4:-4])):
             break
         if name in _DRAW:
-            kept.append(chunk)
+            chunks.append(chunk)
             names.append(name)
         place = end
     if names[:1] != [b"IHDR"] or b"IDAT" not in names or names[-1:] != [b"IEND"]:
         raise NoLogo(gettext("The PNG is damaged. Save the logo anew."))
-    width, height = struct.unpack(">II", kept[1][8:16])
+    width, height = struct.unpack(">II", chunks[1][8:16])
     if not 0 < width <= MAX_SIDE or not 0 < height <= MAX_SIDE:
         message = gettext(
             "The logo is {width} by {height} pixels. Choose one of at most {limit} pixels a side."
         )
         sizes = {"width": f"{width:,}", "height": f"{height:,}", "limit": f"{MAX_SIDE:,}"}
         raise NoLogo(message.format(**sizes))
-    return b"".join(kept)
+    return b"".join(chunks)
 
 
 def _check_svg(data: bytes) -> None:

@@ -38,9 +38,9 @@ def shown(
     now = stored.version if stored else 0
     fields = []
     for field in of.fields:
-        kept = content.get(field.name, "")
-        value = kept if typed is None else typed.get(field.name, "")
-        other = kept if conflict and value.strip() != kept else None
+        current = content.get(field.name, "")
+        value = current if typed is None else typed.get(field.name, "")
+        other = current if conflict and value.strip() != current else None
         problem = (problems or {}).get(field.name, "")
         fields.append(_field(field, f"{of.name}-{field.name}", value, problem, other))
     return {

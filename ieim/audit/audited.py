@@ -75,10 +75,10 @@ class AuditedModel:
     tombstone: Callable[[Any], bool] | None = None
     chunk: int = 100
 
-    def row(self, stored: Model, **known: Any) -> Row:
-        """Return a row as events name it; ``known`` takes the place of ``more``."""
+    def row(self, stored: Model, **more: Any) -> Row:
+        """Return a row as events name it; ``more`` replaces what the attribute ``more`` adds."""
         values = {name: _plain(getattr(stored, name)) for name in self.columns}
-        return (self.kind, str(stored.pk), digest(values | (known or dict(self.more(stored)))))
+        return (self.kind, str(stored.pk), digest(values | (more or dict(self.more(stored)))))
 
     def of_chains(self, chains: Sequence[UUID]) -> Iterator[tuple[UUID, Any]]:
         """Yield ``(chain, row)`` of what is stored under some chains."""

@@ -118,18 +118,18 @@ def faults() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What became of a checkpoint whose digest somebody kept.
+class CheckpointComparison:
+    """The result of comparing the record with a checkpoint, found by a digest noted elsewhere.
 
-    ``faults`` are sentences; ``since`` counts the events after it, but for its own.
+    ``faults`` are sentences; ``since`` counts the events after it, without its own.
     """
 
     faults: list[str]
     since: int
 
 
-def expected(digest: str) -> Kept:
-    """Return whether the record still begins with all that a kept digest was taken over.
+def expected(digest: str) -> CheckpointComparison:
+    """Return whether the record still begins with everything that a digest covers.
 
     The digest alone decides: which checkpoint it was, and over which heads, is read from the
     database, and counts only because the digest follows from it. (That those heads still stand in
@@ -137,7 +137,7 @@ def expected(digest: str) -> Kept:
     """
     for checkpoint in AuditCheckpoint.objects.filter(digest=digest).order_by("number"):
         if not _follows(checkpoint):
-            return Kept([_NOT_FOLLOWING.format(checkpoint.number)], 0)
+            return CheckpointComparison([_NOT_FOLLOWING.format(checkpoint.number)], 0)
         after = _after(checkpoint)
         # Something that was being written while the checkpoint was taken may be a little older.
         early = after.filter(at__lt=checkpoint.at - _IN_FLIGHT).order_by("chain", "seq")
@@ -146,8 +146,8 @@ def expected(digest: str) -> Kept:
             f"{checkpoint.number}, which did not see it"
             for event in early.iterator(chunk_size=_BATCH)
         ]
-        return Kept(found, max(0, after.count() - 1))
-    return Kept(
+        return CheckpointComparison(found, max(0, after.count() - 1))
+    return CheckpointComparison(
         [
             "no checkpoint with the digest that was kept is stored: it was removed or changed, or "
             "this is an older or another database"
@@ -171,9 +171,9 @@ def _recorded() -> dict[int, str]:
 
 def _heads() -> Iterator[tuple[UUID, int, str, bool]]:
     """Yield (chain, seq, hash, whether it moved since the last checkpoint) in order of chain."""
-    known = CheckpointHead.objects.filter(chain=OuterRef("chain"), seq=OuterRef("seq"))
+    covered = CheckpointHead.objects.filter(chain=OuterRef("chain"), seq=OuterRef("seq"))
     # A head with seq 0 is a chain whose first event is being written in this very transaction.
-    heads = AuditHead.objects.filter(seq__gt=0).order_by("chain").annotate(moved=~Exists(known))
+    heads = AuditHead.objects.filter(seq__gt=0).order_by("chain").annotate(moved=~Exists(covered))
     return heads.values_list("chain", "seq", "hash", "moved").iterator(chunk_size=_BATCH)
 
 

@@ -143,8 +143,8 @@ def _without_events() -> Iterator[UUID]:
     for model in registered():
         # What hangs on a row of another kind is found with that one's session.
         if model.chain and "__" not in model.chain:
-            told = AuditEvent.objects.filter(chain=OuterRef(model.chain))
-            bare = model.rows().order_by().filter(~Exists(told))
+            events = AuditEvent.objects.filter(chain=OuterRef(model.chain))
+            bare = model.rows().order_by().filter(~Exists(events))
             yield from bare.values_list(model.chain, flat=True).distinct()
 
 

@@ -27,14 +27,11 @@ class AppendOnlyError(RuntimeError):
 _M = TypeVar("_M", bound=models.Model)
 
 
-class Standing(models.Manager[_M]):
-    """The rows that ``stand``: not those that others have taken the place of.
-
-    For what is only ever added to, and has to be replaced all the same: nothing is deleted.
-    """
+class CurrentManager(models.Manager[_M]):
+    """Selects the current rows of an append-only model, without those that others replace."""
 
     def get_queryset(self) -> models.QuerySet[_M]:
-        """Return the rows that stand."""
+        """Return the current rows."""
         return super().get_queryset().filter(stands=True)
 
 

@@ -139,12 +139,12 @@ def _sqlite(guard: Guard, let_update: str) -> list[str]:
     unless = f"({let_update} AND NEW.rowid = OLD.rowid) IS NOT TRUE" if let_update else ""
     let_delete = _let_delete(guard)
     left = f"({let_delete}) IS NOT TRUE" if let_delete else ""
-    taken = f"EXISTS (SELECT 1 FROM {table} WHERE {exists})"  # noqa: S608 - names of our own tables
+    exists_already = f"EXISTS (SELECT 1 FROM {table} WHERE {exists})"  # noqa: S608 - names of our own tables
     return [
         f"CREATE TRIGGER {table}_no_{event} BEFORE {event.upper()} ON {table} "
         + (f"WHEN {condition} " if condition else "")
         + f"BEGIN SELECT RAISE(ABORT, '{table} is append-only: {event} refused'); END"
-        for event, condition in (("update", unless), ("delete", left), ("insert", taken))
+        for event, condition in (("update", unless), ("delete", left), ("insert", exists_already))
     ]
 
 

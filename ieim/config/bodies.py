@@ -68,10 +68,10 @@ def limited(application: Any) -> Any:
 
 def _length(scope: Mapping[str, Any]) -> int | None:
     """Return the length that the body is said to have, None where only its end will tell."""
-    said = dict(scope["headers"])
-    if b"transfer-encoding" in said:
+    headers = dict(scope["headers"])
+    if b"transfer-encoding" in headers:
         return None
-    length: bytes = said.get(b"content-length", b"0")
+    length: bytes = headers.get(b"content-length", b"0")
     return int(length) if length.isdigit() else None
 
 
@@ -83,8 +83,8 @@ async def _limit(scope: Mapping[str, Any]) -> int:
     key = parse_cookie(cookies.decode("latin-1")).get(settings.SESSION_COOKIE_NAME)
     session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     # Not the session's own `aget`: that would keep a connection, and one that broke for ever.
-    known = key and await database_sync_to_async(session.get)(SESSION_KEY)
-    return STAFF if known else EVERYBODY
+    signed_in = key and await database_sync_to_async(session.get)(SESSION_KEY)
+    return STAFF if signed_in else EVERYBODY
 
 
 def _no_body() -> Any:

@@ -127,9 +127,9 @@ def _names_redis(url: str) -> bool:
         _ = parts.port  # raises where it is no number of a port
     except ValueError:
         return False
-    known = parts.scheme in ("redis", "rediss") and bool(parts.hostname)
+    has_server = parts.scheme in ("redis", "rediss") and bool(parts.hostname)
     # redis-py takes a database that is no number for the first one, and says nothing.
-    return known and re.fullmatch(r"(/[0-9]*)?", parts.path, re.ASCII) is not None
+    return has_server and re.fullmatch(r"(/[0-9]*)?", parts.path, re.ASCII) is not None
 
 
 def channel_layer(redis: str) -> dict[str, Any]:
@@ -267,7 +267,7 @@ def _languages(env: Env) -> list[str]:
 
     codes = [language.told_as(code) for code in env.names(name)]
     for code in codes:
-        if code not in language.known():
+        if code not in language.detectable():
             env.problem(
                 name,
                 f"names {code!r}, which is no language that messages can be told to be in. "
@@ -339,8 +339,8 @@ def _overrides(env: Env) -> dict[str, dict[str, Any]]:
             env.problem(name, f"for {stage} may only hold these: {', '.join(_OVERRIDES)}.")
         else:
             for key, value in values.items():
-                if wanted := _misfit(value, _OVERRIDES[key]):
-                    env.problem(name, f"for {stage} has a {key} {value!r}. Set it to {wanted}.")
+                if expected := _misfit(value, _OVERRIDES[key]):
+                    env.problem(name, f"for {stage} has a {key} {value!r}. Set it to {expected}.")
     return overrides
 
 
@@ -414,18 +414,18 @@ def second_opinion(env: Env) -> dict[str, list[str]]:
     whose message carries a label of one of ``label_sets``.
     """
     name = "IEIM_SECOND_OPINION"
-    wanted: dict[str, list[str]] = {"agencies": [], "label_sets": []}
+    selection: dict[str, list[str]] = {"agencies": [], "label_sets": []}
     for key, values in env.table(name).items():
-        if key not in wanted:
-            env.problem(name, f"names {key!r}. Use these: {', '.join(wanted)}.")
+        if key not in selection:
+            env.problem(name, f"names {key!r}. Use these: {', '.join(selection)}.")
         elif not isinstance(values, list) or not all(isinstance(v, str) for v in values):
             env.problem(name, f"has {key} that are no list of names. Set it to a JSON array.")
         elif key == "label_sets" and (unknown := sorted(set(values) - set(LABEL_SETS))):
             sets = ", ".join(LABEL_SETS)
             env.problem(name, f"names the label set {unknown[0]!r}. Use these: {sets}.")
         else:
-            wanted[key] = values
-    return wanted
+            selection[key] = values
+    return selection
 
 
 _PORTS = {"starttls": 587, "tls": 465, "none": 25}

@@ -130,7 +130,7 @@ def prepare() -> None:
     added = () if newest is None else selectors.risk_examples(newest)
     try:
         if current is None or current.added != added:
-            model = _kept(embedder, added) or _train(embedder, added, newest)
+            model = _stored_model(embedder, added) or _train(embedder, added, newest)
             if model is None:
                 return
             embedder.queries(["ready"])  # a model that loads at first use does so here
@@ -147,13 +147,13 @@ def _shipped(embedder: CheckedEmbedder) -> CrisisModel | None:
     return shipped if shipped.embedder == embedder.id else None
 
 
-def _kept(embedder: CheckedEmbedder, added: _Added) -> CrisisModel | None:
+def _stored_model(embedder: CheckedEmbedder, added: _Added) -> CrisisModel | None:
     """Return the model that is shipped or kept, None when it has to be trained."""
     shipped = _shipped(embedder)
     if shipped is not None and not added:
         return shipped
-    kept = vectors.kept_model(embedder.id, _name(added))
-    return None if kept is None else CrisisModel.from_bytes(kept, shipped)
+    stored = vectors.kept_model(embedder.id, _name(added))
+    return None if stored is None else CrisisModel.from_bytes(stored, shipped)
 
 
 def _train(
@@ -215,11 +215,11 @@ def _by_meaning(
     """Raises EmbedderUnavailable and TimeoutError."""
     safe = redacted(text)  # an embedder may be a server, as a model may
     where = parts(safe.text)
-    asked = _readers.submit(embedder.queries, [safe.text[p.start : p.end] for p in where])
+    future = _readers.submit(embedder.queries, [safe.text[p.start : p.end] for p in where])
     try:
-        rows = asked.result(deadline)
+        rows = future.result(deadline)
     except TimeoutError:
-        asked.cancel()
+        future.cancel()
         logger.warning("A message's meaning came too late; its phrases alone were looked for")
         raise
     if rows.shape[1] != model.width:

@@ -10,11 +10,11 @@ from ieim.knowledge.models import Publication, Release
 from ieim.pipeline import knowledge
 from ieim.search.caching import Cache
 
-_KEPT = 4
+_CACHE_SIZE = 4
 """Releases kept in a process: the current one and those of turns that began before it."""
 
 
-_releases: Cache[tuple[int, str], knowledge.Release] = Cache(_KEPT)
+_releases: Cache[tuple[int, str], knowledge.Release] = Cache(_CACHE_SIZE)
 _PUBLISHED: Final = ("id", "release_id", "release__sha256", "published_at")
 
 

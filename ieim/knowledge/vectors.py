@@ -37,7 +37,7 @@ BATCH: Final = 64
 AGAIN: Final = 10.0
 """Seconds after which vectors that were missing are looked for again."""
 
-_KEPT = 16
+_CACHE_SIZE = 16
 """Indexes (one a release and language) kept in a process; they share their words' index."""
 
 _READ = 500
@@ -149,7 +149,7 @@ def kept_for(embedder: CheckedEmbedder, texts: Sequence[str]) -> Matrix:
     """
     digests = [_digest(text) for text in texts]
     _make(embedder, dict(zip(digests, texts, strict=True)))
-    rows = _kept(embedder.id, digests)
+    rows = _stored_vectors(embedder.id, digests)
     if rows is None:
         raise EmbedderUnavailable("The vectors that are kept do not belong together.")
     return rows
@@ -171,8 +171,8 @@ def keep_model(embedder: str, name: str, data: bytes) -> None:
 def _reading(embedder: CheckedEmbedder) -> Reading | None:
     """Return what reads messages with an embedder, None where nothing is shipped or kept."""
     reading = _readings.get(embedder) or _shipped(embedder)
-    if reading is None and (kept := kept_model(embedder.id, _reading_name())) is not None:
-        reading = Reading.from_bytes(kept)
+    if reading is None and (stored := kept_model(embedder.id, _reading_name())) is not None:
+        reading = Reading.from_bytes(stored)
     if reading is not None:
         _readings[embedder] = reading
     return reading
@@ -205,7 +205,7 @@ def _slot(release: Release, embedder: CheckedEmbedder) -> _Slot | None:
 
 def _look(release: Release, embedder: CheckedEmbedder) -> _Slot:
     """Remember the index of what is kept, or that something is missing."""
-    vectors = _kept(embedder.id, [_digest(text) for text in texts_of(release)])
+    vectors = _stored_vectors(embedder.id, [_digest(text) for text in texts_of(release)])
     return _remember(release, embedder, vectors, _reading(embedder))
 
 
@@ -219,7 +219,7 @@ def _remember(
     slot = _Slot(index, now, now)
     with _slots_lock:
         _slots[release.sha256, release.language, embedder.id] = slot
-        while len(_slots) > _KEPT:
+        while len(_slots) > _CACHE_SIZE:
             _slots.popitem(last=False)
     return slot
 
@@ -243,7 +243,7 @@ def _make(embedder: CheckedEmbedder, texts: Mapping[str, str]) -> None:
         logger.info("%s vectors were made with %s", len(missing), embedder.id)
 
 
-def _kept(embedder: str, digests: Sequence[str]) -> Matrix | None:
+def _stored_vectors(embedder: str, digests: Sequence[str]) -> Matrix | None:
     """Return one row for each of ``digests``, None where any is missing."""
     rows: dict[str, Matrix] = {}
     for batch in _batches(list(dict.fromkeys(digests)), _READ):

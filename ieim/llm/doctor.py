@@ -151,11 +151,11 @@ def examine(prober: Prober, configured: Capabilities) -> Found | None:
     if base is None:
         return None
     limits = {name: prober.keeps_limit(replace(base, max_tokens_field=name)) for name in MAX_TOKENS}
-    kept = {name for name, keeps in limits.items() if keeps}
-    taken = {name for name, keeps in limits.items() if keeps is not None}
+    honoured = {name for name, keeps in limits.items() if keeps}
+    accepted = {name for name, keeps in limits.items() if keeps is not None}
     order = sorted(limits, key=lambda name: name != configured.max_tokens_field)
     field_name = next(
-        (name for names in (kept, taken) for name in order if name in names), order[0]
+        (name for names in (honoured, accepted) for name in order if name in names), order[0]
     )
     base = replace(base, max_tokens_field=field_name)
     warm = prober.probe(replace(base, send_temperature=True)).accepted
@@ -197,15 +197,15 @@ def server_table(found: Found) -> Iterator[str]:
         wrong = f"takes it, but the answer was no good: {call.codes}"
         accepted = "takes it" if call.in_shape else wrong
         rows.append((f"response format {form}", accepted if call.accepted else "refuses it"))
-    for limit, kept in found.limits.items():
+    for limit, honoured in found.limits.items():
         text = {None: "refuses it", False: "takes it, but does not hold to it", True: "takes it"}
-        rows.append((limit, text[kept]))
-    for name, taken in (
+        rows.append((limit, text[honoured]))
+    for name, supported in (
         ("temperature", found.temperature),
         ("store: false", found.store),
         ("prompt_cache_key", found.cache_key),
     ):
-        rows.append((name, "takes it" if taken else "refuses it"))
+        rows.append((name, "takes it" if supported else "refuses it"))
     return _table(rows)
 
 
@@ -229,9 +229,9 @@ def advice(found: Found, configured: Capabilities) -> list[str]:
     """Return what to set, a line each; none when the settings are the best ones."""
     lines = []
     for name, setting in SETTINGS.items():
-        wanted: Any = getattr(found.best, name)
-        if wanted != getattr(configured, name):
-            value = str(wanted).lower() if isinstance(wanted, bool) else str(wanted or "")
+        best: Any = getattr(found.best, name)
+        if best != getattr(configured, name):
+            value = str(best).lower() if isinstance(best, bool) else str(best or "")
             lines.append(f"Set IEIM_MODEL_{setting}={value}")
     return lines
 
@@ -272,8 +272,8 @@ def _figures(calls: Sequence[Call]) -> tuple[str, str, str]:
 
 
 def _sum(counts: Sequence[int | None]) -> str:
-    known = [count for count in counts if count is not None]
-    return f"{sum(known):,}" if known else "-"
+    reported = [count for count in counts if count is not None]
+    return f"{sum(reported):,}" if reported else "-"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

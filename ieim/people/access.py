@@ -179,13 +179,12 @@ class Guard:
 
 
 def _page_of(request: HttpRequest) -> str:
-    """Return the page to come back to after the login: that of a form or a part, not their address,
-    which shows nothing by itself."""
-    told = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
+    """Return the page to open after the login: for a form or a fragment, the page it is on."""
+    page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
     if request.method in ("GET", "HEAD") and not request.headers.get("HX-Request"):
         return request.get_full_path()
     if url_has_allowed_host_and_scheme(
-        told, {request.get_host()}, require_https=request.is_secure()
+        page, {request.get_host()}, require_https=request.is_secure()
     ):
-        return urlsplit(told)._replace(scheme="", netloc="", fragment="").geturl()
+        return urlsplit(page)._replace(scheme="", netloc="", fragment="").geturl()
     return resolve_url(settings.LOGIN_REDIRECT_URL)

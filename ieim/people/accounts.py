@@ -76,15 +76,16 @@ def names_of(permissions: Any) -> frozenset[str]:
 
 
 def handed_out() -> list[Group]:
-    """Return the groups that an administrator hands out: known roles that have not been given
-    more than the role may."""
-    known = {role.value: set(names) for role, names in PERMISSIONS.items() if role not in KEPT_BACK}
-    groups = Group.objects.filter(name__in=known).order_by("name")
+    """Return the groups that an administrator may assign: those of roles, without added rights."""
+    allowed = {
+        role.value: set(names) for role, names in PERMISSIONS.items() if role not in KEPT_BACK
+    }
+    groups = Group.objects.filter(name__in=allowed).order_by("name")
     rights = dict.fromkeys((group.pk for group in groups), frozenset[str]())
     of_group = Permission.objects.filter(group__in=groups)
     for pk, app, name in of_group.values_list("group", "content_type__app_label", "codename"):
         rights[pk] |= {f"{app}.{name}"}
-    return [group for group in groups if rights[group.pk] <= known[group.name]]
+    return [group for group in groups if rights[group.pk] <= allowed[group.name]]
 
 
 def why_not(by: User, before: Account | None, after: Account | None) -> str:
@@ -110,6 +111,6 @@ def why_not(by: User, before: Account | None, after: Account | None) -> str:
     handed = {group.name for group in handed_out()}
     more = sorted({role for side in sides for role in side.roles} - handed)
     if more:
-        told = gettext("Only a superuser changes an account with the role {roles}.")
-        return told.format(roles=gettext(" or ").join(more))
+        message = gettext("Only a superuser changes an account with the role {roles}.")
+        return message.format(roles=gettext(" or ").join(more))
     return ""

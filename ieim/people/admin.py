@@ -34,7 +34,7 @@ else:
 admin.site.unregister(Group)
 
 _BEYOND = frozenset({"is_superuser", "user_permissions"})
-_OWN = ("is_active", "groups")
+_NOT_FOR_ONESELF = ("is_active", "groups")
 _NOTHING = frozenset({"is_staff"})
 """What no rule asks for: whoever has a role may open what is theirs."""
 
@@ -71,8 +71,8 @@ class PeopleAdmin(OfPeople):
         """Return what can only be read: on one's own page, what one may."""
         fixed = super().get_readonly_fields(request, obj)
         user = member(request)
-        own = obj is not None and obj.pk == user.pk and not user.is_superuser
-        return (*fixed, *_OWN) if own else fixed
+        is_self = obj is not None and obj.pk == user.pk and not user.is_superuser
+        return (*fixed, *_NOT_FOR_ONESELF) if is_self else fixed
 
     def formfield_for_manytomany(
         self, db_field: ManyToManyField[Any, Any], request: HttpRequest, **kwargs: Any
@@ -204,16 +204,16 @@ class ScopeForm(ScopeModelForm):
         return new[0]
 
     def _agencies(self, stored: str) -> forms.ChoiceField:
-        known = {EVERY_AGENCY: gettext("Every agency"), **known_agencies()}
-        if stored and stored not in known:
-            known[stored] = gettext("no longer among the agencies")
-        said = gettext("“%(value)s” is not among the agencies: choose from the list.")
+        names = {EVERY_AGENCY: gettext("Every agency"), **known_agencies()}
+        if stored and stored not in names:
+            names[stored] = gettext("no longer among the agencies")
+        error = gettext("“%(value)s” is not among the agencies: choose from the list.")
         options: dict[str, Any] = {
             "label": gettext("Agency") if stored else gettext("Agencies"),
-            "choices": [(each, f"{name} ({each})") for each, name in known.items()],
-            "error_messages": {"invalid_choice": said},
+            "choices": [(each, f"{name} ({each})") for each, name in names.items()],
+            "error_messages": {"invalid_choice": error},
         }
-        if len(known) == 1:
+        if len(names) == 1:
             options["help_text"] = gettext(
                 "There is no agency yet: editors write them, or a catalogue is loaded."
             )

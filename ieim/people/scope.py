@@ -8,20 +8,20 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Permissi
 
 from ieim.people.models import EVERY_AGENCY, AgencyScope
 
-_known: Callable[[], Mapping[str, str]] | None = None
+_agencies_port: Callable[[], Mapping[str, str]] | None = None
 
 
 def wire_agencies(port: Callable[[], Mapping[str, str]]) -> None:
     """Set the port that names the agencies there are, by id; once at start."""
-    global _known
-    _known = port
+    global _agencies_port
+    _agencies_port = port
 
 
 def known_agencies() -> Mapping[str, str]:
     """Return the names of the agencies that somebody can work for, by id."""
-    if _known is None:
+    if _agencies_port is None:
         raise RuntimeError("no agencies are wired; call ieim.people.scope.wire_agencies at start")
-    return _known()
+    return _agencies_port()
 
 
 def agencies_of(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:

@@ -73,18 +73,18 @@ def changing_role(*groups: int, by: User | None) -> Iterator[list[int]]:
 @transaction.atomic
 def make_roles() -> None:
     """Create the groups that are missing, and give every role exactly its permissions."""
-    known = {
+    permissions = {
         f"{permission.content_type.app_label}.{permission.codename}": permission.pk
         for permission in Permission.objects.select_related("content_type")
     }
     for role, names in PERMISSIONS.items():
-        wanted = {known[name] for name in names}
+        expected = {permissions[name] for name in names}
         groups = Group.objects.filter(name=role.value)
-        if set(groups.values_list("permissions", flat=True)) == wanted:
+        if set(groups.values_list("permissions", flat=True)) == expected:
             continue
         with changing_role(*groups.values_list("pk", flat=True), by=None) as made:
             group, _ = Group.objects.get_or_create(name=role.value)
-            group.permissions.set(wanted)
+            group.permissions.set(expected)
             made.append(group.pk)
 
 
@@ -119,12 +119,12 @@ def _changes(before: Account | None, after: Account | None) -> Changes:
 
 
 def _moved(name: str, was: Iterable[str], now: Iterable[str]) -> Changes:
-    given, taken = sorted(set(now) - set(was)), sorted(set(was) - set(now))
+    given, removed = sorted(set(now) - set(was)), sorted(set(was) - set(now))
     found: Changes = {}
     if given:
         found[f"{name}_given"] = [*given]
-    if taken:
-        found[f"{name}_taken"] = [*taken]
+    if removed:
+        found[f"{name}_taken"] = [*removed]
     return found
 
 

@@ -32,7 +32,7 @@ SURE = Decimal("1.00")
 Key = tuple[str, str]
 """A service's agency and key."""
 
-_KEPT = ("session_id", "judgement_v1")
+_STATE_NAMES = ("session_id", "judgement_v1")
 _SHOWN = tuple(name for name in SUMMARY_FIELDS + DETAIL_FIELDS if name not in ("name", "path"))
 
 
@@ -129,10 +129,10 @@ def results(
 
 def _leading_to(service: Service, context: Context) -> Context:
     """Return the context with those slices of the state that lead to ``service``."""
-    kept = list(_KEPT)
+    names = list(_STATE_NAMES)
     if context.complexity == "low" and context.answering_agency == service.agency:
-        kept += ["agency_detect_v1", "category_select_v1"]
-    state = {name: context.cached_state[name] for name in kept if name in context.cached_state}
+        names += ["agency_detect_v1", "category_select_v1"]
+    state = {name: context.cached_state[name] for name in names if name in context.cached_state}
     return replace(context, cached_state=state)
 
 

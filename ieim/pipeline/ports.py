@@ -156,10 +156,10 @@ class Ranked(Generic[T]):
     meaning: float | None = None
 
 
-class Asked(NamedTuple):
-    """How a message reads. ``like``: from about -1 (like what nobody asks of an administration) to
-    about 1; hardly any inquiry is below ``least``. ``nearest``: what meaning gives its best
-    service."""
+class Likeness(NamedTuple):
+    """How similar a message is to an inquiry: ``like``, from about -1 (to nothing that is one) to
+    about 1; hardly any inquiry is below ``least``. ``nearest`` is the score by meaning of the
+    best service."""
 
     like: float
     least: float
@@ -179,12 +179,12 @@ class Shortlist(Protocol):
 
     @property
     def embedder(self) -> str:
-        """The id of the embedder that is asked beside the words, empty where there is none."""
+        """The id of the embedder that complements the search by words, empty without one."""
         ...
 
-    def asked(self, text: str, *, in_a_talk: bool) -> Asked | None:
-        """Return how much a message is like what is asked of an administration, or, in a talk, like
-        what wants anything at all; None where that cannot be told by meaning."""
+    def likeness(self, text: str, *, in_a_talk: bool) -> Likeness | None:
+        """Return how similar a message is to inquiries to an administration, or, in a talk, to any
+        request; None without an embedder that can decide it."""
         ...
 
     def case(self, text: str) -> str:

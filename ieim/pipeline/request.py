@@ -32,7 +32,9 @@ CANDIDATE_SLOTS = ("agencies", "KnowledgeBase_Dictionary", "service_index")
 Codes = Mapping[tuple[str, ...], Sequence[str]]
 """Where in a schema the runtime's own codes go, as the steps of a path, references followed."""
 
-_KEPT = frozenset({"type", "required", "additionalProperties", "minimum", "maximum", "maxLength"})
+_KEYWORDS = frozenset(
+    {"type", "required", "additionalProperties", "minimum", "maximum", "maxLength"}
+)
 _TYPES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
@@ -110,8 +112,8 @@ def _shorten(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def _slices(contract: Contract, state: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the stage reads of the state: the rest would be paid for and read by nobody."""
-    kept = ("session_id", *contract.stage.reads)
-    read = {name: state[name] for name in kept if name in state}
+    names = ("session_id", *contract.stage.reads)
+    read = {name: state[name] for name in names if name in state}
     found = read.get("agency_detect_v1")
     if isinstance(found, Mapping) and isinstance(found.get("agencyInfo"), list):
         # Which agency an id is: the rest of it is only copied into the answer that found it.
@@ -142,12 +144,12 @@ def _without_worst(payload: Mapping[str, Any], *, excess: int) -> dict[str, Any]
         freed += len(dumps(candidate).encode()) + 1
     if not dropped:
         return None
-    kept = {
+    shortened = {
         slot: [c for c in payload[slot] if not any(c is gone for gone in dropped)]
         for slot in CANDIDATE_SLOTS
         if slot in payload
     }
-    return {**payload, **kept}
+    return {**payload, **shortened}
 
 
 def _best_half(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -224,7 +226,7 @@ def portable(schema: Mapping[str, Any], codes: Codes) -> dict[str, Any]:
 def _plain(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
         return _plain(defs[schema["$ref"].rpartition("/")[2]], defs)
-    plain = {name: value for name, value in schema.items() if name in _KEPT}
+    plain = {name: value for name, value in schema.items() if name in _KEYWORDS}
     if "const" in schema or "enum" in schema:
         values = [schema["const"]] if "const" in schema else list(schema["enum"])
         plain |= {"type": _TYPES[type(values[0])], "enum": values}
@@ -255,10 +257,10 @@ def _pinned(node: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
     if "const" in to:
         pinned |= {"type": _TYPES[type(to["const"])], "enum": [to["const"]]}
     if "properties" in to:
-        own = {
+        constants = {
             name: _pinned(node["properties"][name], each) for name, each in to["properties"].items()
         }
-        pinned["properties"] = {**node["properties"], **own}
+        pinned["properties"] = {**node["properties"], **constants}
     return pinned
 
 

@@ -91,8 +91,8 @@ def _classify(
 
 
 def _label(element: Mapping[str, Any], spans: Spans, *path: str | int) -> Result:
-    kept = {name: element[name] for name in ("label", "confidence")}
-    return {**kept, "source": "model", "spans": spans[pointer(*path)]}
+    copied = {name: element[name] for name in ("label", "confidence")}
+    return {**copied, "source": "model", "spans": spans[pointer(*path)]}
 
 
 def _flags(
@@ -151,10 +151,10 @@ def _risk_span(risk: Risk, context: Context) -> dict[str, Any]:
 
 
 def _extract(output: Mapping[str, Any], spans: Spans) -> Result:
-    kept = ("entity_type", "value_redacted", "confidence")
+    names = ("entity_type", "value_redacted", "confidence")
     return {
         "entities": [
-            {**{name: entity[name] for name in kept}, "spans": spans[pointer("entities", i)]}
+            {**{name: entity[name] for name in names}, "spans": spans[pointer("entities", i)]}
             for i, entity in enumerate(output["entities"])
         ]
     }

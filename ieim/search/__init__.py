@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ieim.search.analysis import matching_spans
 from ieim.search.fusing import FusedIndex, fuse
-from ieim.search.index import KNOWN, ReleaseIndex, forget_unused, index_for
+from ieim.search.index import ON_TOPIC_SCORE, ReleaseIndex, forget_unused, index_for
 
 __all__ = [
-    "KNOWN",
+    "ON_TOPIC_SCORE",
     "FusedIndex",
     "ReleaseIndex",
     "forget_unused",

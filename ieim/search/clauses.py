@@ -147,12 +147,12 @@ def read_clauses(text: str) -> list[Clause]:
         for place in _paragraphs(text)
     ]
     parts = [part for paragraph in paragraphs for part in paragraph]
-    if not parts or all(kept for _, kept in parts):
+    if not parts or all(retained for _, retained in parts):
         return [part for part, _ in parts]
     if parts[0][1]:
-        return [part for part, _ in parts[: [kept for _, kept in parts].index(False)]]
-    clean = [p for p in paragraphs if p and all(kept for _, kept in p)]
-    return [part for paragraph in clean or paragraphs for part, kept in paragraph if kept]
+        return [part for part, _ in parts[: [retained for _, retained in parts].index(False)]]
+    clean = [p for p in paragraphs if p and all(retained for _, retained in p)]
+    return [part for paragraph in clean or paragraphs for part, retained in paragraph if retained]
 
 
 def wishes(clause: Clause) -> Iterator[Clause]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Asked, Embedder, EmbedderUnavailable, Matrix, Part, Ranked
+from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Likeness, Matrix, Part, Ranked
 from ieim.pipeline.stages.base import APART
 from ieim.search.clauses import Clause, clauses, read_clauses, wishes
 from ieim.search.engine import MEANING, Near
@@ -149,7 +149,7 @@ class FusedIndex:
         """The embedder's id."""
         return self._embedder.id
 
-    def asked(self, text: str, *, in_a_talk: bool) -> Asked | None:
+    def likeness(self, text: str, *, in_a_talk: bool) -> Likeness | None:
         """Return how the message reads: the surest of its clauses, and the whole."""
         near = self._near(text, self._services)
         if self._reading is None or near is None:
@@ -158,12 +158,12 @@ class FusedIndex:
         least = self._reading.least_in_a_talk if in_a_talk else self._reading.least
         if exact(text):
             # An example of what asks nothing says so better than what it is like.
-            return Asked(-1.0, least, nearest)
+            return Likeness(-1.0, least, nearest)
         vectors = self._read(list(dict.fromkeys([text, *clauses(text)[:_CLAUSES]])))
         if vectors is None:
             return None
-        read = self._reading.wants if in_a_talk else self._reading.asked
-        return Asked(max(map(read, vectors)), least, nearest)
+        read = self._reading.wants if in_a_talk else self._reading.inquiry_likeness
+        return Likeness(max(map(read, vectors)), least, nearest)
 
     def case(self, text: str) -> str:
         """Return the case of an example with the same words, else the one that it is most like."""
@@ -177,10 +177,10 @@ class FusedIndex:
         message, _, talk = query.partition(APART)
         if not talk:
             return 0.0
-        asked = None if self._reading is None else self._vector(message)
-        if self._reading is None or asked is None or asked.shape[1] != self._reading.width:
+        vector = None if self._reading is None else self._vector(message)
+        if self._reading is None or vector is None or vector.shape[1] != self._reading.width:
             return self.words.goes_on(query)
-        sure = self._reading.goes_on(asked[0])
+        sure = self._reading.goes_on(vector[0])
         return min(sure, _DOUBT) if sure > _DOUBT and self._is_elsewhere(message, talk) else sure
 
     def _is_elsewhere(self, message: str, talk: str) -> bool:
@@ -210,7 +210,7 @@ class FusedIndex:
         leans = {
             each: lean
             for each, vector in zip(found, vectors, strict=True)
-            if self._reading.asked(vector) >= self._reading.least
+            if self._reading.inquiry_likeness(vector) >= self._reading.least
             and (lean := self._reading.goes_on(vector)) < 1
         }
         evidence = {
@@ -270,10 +270,10 @@ class FusedIndex:
 
     def _near(self, query: str, entries: Matrix) -> Near | None:
         """Return how much nearer each of ``entries`` is than the average; None without meaning."""
-        asked = self._vector(query) if len(entries) else None
-        if asked is None:
+        vector = self._vector(query) if len(entries) else None
+        if vector is None:
             return None
-        cosines = entries @ asked[0]
+        cosines = entries @ vector[0]
         near: Near = cosines - cosines.mean()
         return near
 
@@ -305,13 +305,13 @@ class FusedIndex:
         if vectors.shape[1] != self._services.shape[1]:
             logger.error("Vectors of %s have changed their width; words rank", self.embedder)
             return None
-        asked: Matrix = np.array([[weight for _, weight in weighed]], dtype=np.float32) @ vectors
-        length = float(np.linalg.norm(asked))
+        combined: Matrix = np.array([[weight for _, weight in weighed]], dtype=np.float32) @ vectors
+        length = float(np.linalg.norm(combined))
         if not length:
             return None
-        asked /= length
+        combined /= length
         with self._lock:
-            self._remembered[key] = asked
+            self._remembered[key] = combined
             while len(self._remembered) > _REMEMBERED:
                 self._remembered.popitem(last=False)
-        return asked
+        return combined

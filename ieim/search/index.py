@@ -23,13 +23,13 @@ from ieim.search.engine import Field, Index
 from ieim.search.examples import exact
 from ieim.search.scoring import Scorer, read_query
 
-KNOWN = 1.0
-"""With this share of it in one service a message is about something that the index knows."""
+ON_TOPIC_SCORE = 1.0
+"""A message with at least this share in one service is about something in the index."""
 
 _ELSEWHERE = 0.2
 """And about something else than the talk with at most this part of that share where the talk is."""
 
-_KEPT = 4
+_CACHE_SIZE = 4
 """Releases whose indexes (one a language) are kept in a process: the current one and those of turns
 that began before it."""
 
@@ -77,9 +77,9 @@ class ReleaseIndex:
         if subject_of_message is not Subject.SOME:
             return subject_of_message is Subject.APART
         best, about = self.service_index.shares(message, talk)
-        return best >= KNOWN and about <= _ELSEWHERE * best
+        return best >= ON_TOPIC_SCORE and about <= _ELSEWHERE * best
 
-    def asked(self, text: str, *, in_a_talk: bool) -> None:
+    def likeness(self, text: str, *, in_a_talk: bool) -> None:
         """Words alone say nothing of that here."""
 
     def case(self, text: str) -> str:
@@ -180,7 +180,7 @@ def _service_fields(release: Release) -> list[Field[Service]]:
     ]
 
 
-_indexes: Cache[tuple[str, str], ReleaseIndex] = Cache(_KEPT, group=lambda key: key[0])
+_indexes: Cache[tuple[str, str], ReleaseIndex] = Cache(_CACHE_SIZE, group=lambda key: key[0])
 
 
 def index_for(release: Release) -> ReleaseIndex:

@@ -54,7 +54,7 @@ class Reading:
 
     @property
     def least(self) -> float:
-        """Below this value of :meth:`asked` a message is hardly ever an inquiry."""
+        """Below this value of :meth:`inquiry_likeness` a message is hardly ever an inquiry."""
         return self.limits["least"]
 
     @property
@@ -62,9 +62,9 @@ class Reading:
         """Below this value of :meth:`wants` a second message hardly ever wants anything."""
         return self.limits["least_in_a_talk"]
 
-    def asked(self, vector: Vector) -> float:
-        """Return how much a text is like what is asked of an administration: about 1 where it is
-        like nothing else, about -1 where it is like what is not."""
+    def inquiry_likeness(self, vector: Vector) -> float:
+        """Return how similar a text is to inquiries to an administration: about 1 for an inquiry,
+        about -1 for anything else."""
         return self._at("asked", vector)
 
     def wants(self, vector: Vector) -> float:

@@ -93,8 +93,8 @@ def crisis_model(vectors: Matrix, found: CrisisExamples, *, embedder: str = "") 
     surest = np.zeros(1)
     if near:
         # Each near miss is judged by all other texts: what it taught of itself says nothing.
-        own = np.diag(solved[near, len(codes) :])
-        surest = np.sort((target[near] - weights[near] / own[:, None]).max(axis=1))
+        leverage = np.diag(solved[near, len(codes) :])
+        surest = np.sort((target[near] - weights[near] / leverage[:, None]).max(axis=1))
     threshold, strong = (
         float(surest[-1 - int(share * len(surest))]) for share in (FALSE_ALARMS, STRONG)
     )
@@ -141,7 +141,7 @@ def reading_of(
     ``cases`` has the case of each message that asks nothing of an administration, else an empty
     text; ``fields`` what each of ``questions`` asks about.
     """
-    known = messages.astype(np.float64)
+    vectors = messages.astype(np.float64)
     of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
     follows, clear, corrects = of[Kind.FOLLOW_UP], of[Kind.INQUIRY], of[Kind.CORRECTION]
     asks = follows | corrects | clear
@@ -150,18 +150,18 @@ def reading_of(
     lines: dict[str, tuple[_Numbers, float]] = {}
     limits: dict[str, float] = {}
 
-    lines["asked"], alone = _line(known, (asks,), (closes | of[Kind.OTHER],))
+    lines["asked"], alone = _line(vectors, (asks,), (closes | of[Kind.OTHER],))
     limits["least"] = float(np.quantile(alone[asks], MISSED))
-    lines["wants"], alone = _line(known, (wants, clear), (closes,))
+    lines["wants"], alone = _line(vectors, (wants, clear), (closes,))
     limits["least_in_a_talk"] = float(np.quantile(alone[wants], MISSED))
-    lines["follows"], alone = _line(known, (follows,), (clear,))
+    lines["follows"], alone = _line(vectors, (follows,), (clear,))
     limits["apart"], limits["sure"] = np.quantile(alone[clear], (APART, SURE)).tolist()
-    lines["agrees"], alone = _line(known, (follows,), (corrects,))
+    lines["agrees"], alone = _line(vectors, (follows,), (corrects,))
     limits["agrees"] = float(np.quantile(alone[corrects], SURE))
     if questions is not None:
-        _add_fields(lines, limits, known, questions, fields)
+        _add_fields(lines, limits, vectors, questions, fields)
     if cases:
-        lines |= _case_lines(known, cases)
+        lines |= _case_lines(vectors, cases)
     return Reading(
         embedder=embedder,
         examples=digest,
@@ -180,7 +180,7 @@ def _add_fields(
     fields: Sequence[str],
 ) -> None:
     """Add a line for each field, against questions about others and messages of all sorts."""
-    known = np.concatenate([questions, messages]).astype(np.float64)
+    vectors = np.concatenate([questions, messages]).astype(np.float64)
     each = np.array([*fields, *[""] * len(messages)])
     groups = dict.fromkeys([*fields, ""])
     for name in groups:
@@ -188,21 +188,21 @@ def _add_fields(
             continue
         like = {name, inquiry.WITH.get(name, name)}
         others = [each == other for other in groups if other not in like]
-        lines[FIELD + name], alone = _line(known, (each == name,), others)
+        lines[FIELD + name], alone = _line(vectors, (each == name,), others)
         limits[FIELD + name] = max(float(np.quantile(alone[each == ""], 1 - ABOUT_A_FIELD)), 0.0)
 
 
-def _case_lines(known: _Numbers, cases: Sequence[str]) -> dict[str, tuple[_Numbers, float]]:
+def _case_lines(vectors: _Numbers, cases: Sequence[str]) -> dict[str, tuple[_Numbers, float]]:
     """Return a line for each case, all of which weigh alike. What asks something is a case too, so
     that nobody is thanked who wants something."""
     names = [name for name in (*CASES, "") if name in set(cases)]
     of = np.array([[case == name for name in names] for case in cases])
-    weight = (of / of.sum(axis=0)).sum(axis=1) * len(known) / len(names)
+    weight = (of / of.sum(axis=0)).sum(axis=1) * len(vectors) / len(names)
     target = np.where(of, 1.0, -1.0)
-    middle, level = weight @ known / weight.sum(), weight @ target / weight.sum()
-    shifted = known - middle
+    middle, level = weight @ vectors / weight.sum(), weight @ target / weight.sum()
+    shifted = vectors - middle
     weighted = weight[:, None] * shifted
-    matrix = shifted.T @ weighted + INQUIRY_RIDGE * np.eye(known.shape[1])
+    matrix = shifted.T @ weighted + INQUIRY_RIDGE * np.eye(vectors.shape[1])
     slopes = np.linalg.solve(matrix, weighted.T @ (target - level))
     biases = level - middle @ slopes
     return {CASE + name: (slopes[:, i], float(biases[i])) for i, name in enumerate(names)}

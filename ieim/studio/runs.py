@@ -89,8 +89,8 @@ def work(
     now = timezone.now()
     free = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, updated_at__lt=now - LEASE)
     # One compare-and-set: of two workers one wins.
-    taken = model._default_manager.filter(free, pk=run_id)
-    if not taken.update(state=Run.State.RUNNING, updated_at=now):
+    claimed = model._default_manager.filter(free, pk=run_id)
+    if not claimed.update(state=Run.State.RUNNING, updated_at=now):
         return
     claim = Claim(model, run_id, now)
     try:

@@ -66,7 +66,7 @@ def _run(bot: Bot, stopping: threading.Event) -> int:
             bot.step()
             continue
         except Refused as refused:
-            logger.error(_REFUSED.get(refused.code, "Telegram refused: %s"), *_told(refused))
+            logger.error(_REFUSED.get(refused.code, "Telegram refused: %s"), *_details(refused))
             if refused.code in (401, 404):
                 return 1
         except TooMany as many:
@@ -76,7 +76,7 @@ def _run(bot: Bot, stopping: threading.Event) -> int:
         stopping.wait(pause)
 
 
-def _told(refused: Refused) -> list[Refused]:
+def _details(refused: Refused) -> list[Refused]:
     return [] if refused.code in _REFUSED else [refused]
 
 

@@ -124,8 +124,8 @@ class State:
 
     def new_facts(self, chat: int, facts: Sequence[str]) -> set[str]:
         """Return those facts that the chat has not been told."""
-        told = self._database.execute("SELECT fact FROM told WHERE chat = ?", (chat,))
-        return set(facts) - {fact for (fact,) in told.fetchall()}
+        rows = self._database.execute("SELECT fact FROM told WHERE chat = ?", (chat,))
+        return set(facts) - {fact for (fact,) in rows.fetchall()}
 
     def tell(self, chat: int, fact: str) -> None:
         """Note that the chat is told a fact, once."""

@@ -19,7 +19,7 @@ from ieim.pipeline.gate.strict_json import MAX_DEPTH
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.stages.slots import with_agencies
 from ieim.pipeline.topology import ANSWERING
-from ieim.search import KNOWN, index_for
+from ieim.search import ON_TOPIC_SCORE, index_for
 from ieim.studio.labels import stage_label
 from review import finding_texts, labels
 from review.item.outputs import Statement, agency_name, statements, triage_statements
@@ -194,7 +194,9 @@ def missed(attempts: Sequence[Attempt], text: str, release: Release) -> list[dic
     payload = next((p for p in map(call_payload, attempts) if p), {})
     index = index_for(release)
     known = [
-        each for each in index.services(text, agencies=None, limit=LOOKED_AT) if each.score >= KNOWN
+        each
+        for each in index.services(text, agencies=None, limit=LOOKED_AT)
+        if each.score >= ON_TOPIC_SCORE
     ]
     if not known:
         return []

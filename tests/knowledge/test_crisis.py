@@ -247,7 +247,7 @@ def test_an_administrations_examples_are_added_to_the_shipped_ones(
     monkeypatch.setattr(examples, "crisis", lambda own=(): more if own else few)
     monkeypatch.setattr(selectors, "newest", lambda: None)
     trained = crisis._train(model, (added,), None)
-    kept = crisis._kept(model, (added,))
+    kept = crisis._stored_model(model, (added,))
     assert trained is not None
     assert kept is not None
     assert set(Vector.objects.values_list("embedder", flat=True)) == {model.id}

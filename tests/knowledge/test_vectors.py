@@ -91,7 +91,7 @@ def test_messages_are_read_once_one_process_has_trained(
         forget()
         index = vectors.shortlist_for(value)
         assert isinstance(index, FusedIndex)
-        assert index.asked("my passport is lost", in_a_talk=False) is not None
+        assert index.likeness("my passport is lost", in_a_talk=False) is not None
         vectors._readings.clear()
         vectors.prepare_reading()
 
@@ -101,7 +101,7 @@ def test_nothing_is_trained_while_the_embedder_is_gone(ideas: Ideas, value: Rele
     ideas.down = True
     vectors.prepare_reading()
     ideas.down = False
-    assert vectors.shortlist_for(value).asked("lost passport", in_a_talk=False) is None
+    assert vectors.shortlist_for(value).likeness("lost passport", in_a_talk=False) is None
 
 
 def test_words_answer_until_the_vectors_are_made(ideas: Ideas, reads: None, value: Release) -> None:

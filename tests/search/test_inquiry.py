@@ -60,7 +60,7 @@ def test_it_tells_what_is_asked_of_an_administration() -> None:
     reading = taught()
     # Thanks with a wish beside them say so in a talk only.
     for kind in set(Kind) - {Kind.THANKS_AND_MORE}:
-        told = [reading.asked(vector) >= reading.least for vector in at(kind)]
+        told = [reading.inquiry_likeness(vector) >= reading.least for vector in at(kind)]
         assert np.mean(told) < 0.2 if kind in UNASKED else np.mean(told) > 0.8
 
 
@@ -88,14 +88,14 @@ def test_the_same_vectors_teach_the_same() -> None:
     kinds = [kind for kind in Kind for _ in range(20)]
     one, two = reading_of(vectors, kinds), reading_of(vectors, kinds)
     probe = at(Kind.INQUIRY)[0]
-    assert one.asked(probe) == two.asked(probe)
+    assert one.inquiry_likeness(probe) == two.inquiry_likeness(probe)
     assert one.goes_on(probe) == two.goes_on(probe)
 
 
 def test_what_is_stored_reads_as_what_was_trained() -> None:
     stored = Reading.from_bytes(taught().to_bytes())
     for vector in at(Kind.FOLLOW_UP):
-        assert stored.asked(vector) == taught().asked(vector)
+        assert stored.inquiry_likeness(vector) == taught().inquiry_likeness(vector)
         assert stored.goes_on(vector) == taught().goes_on(vector)
 
 
@@ -134,7 +134,7 @@ def embedder() -> Embedder:
     ],
 )
 def test_the_model_tells_questions_from_small_talk(text: str, ours: bool) -> None:
-    found = fuse(release(), embedder(), inquiry.shipped()).asked(text, in_a_talk=False)
+    found = fuse(release(), embedder(), inquiry.shipped()).likeness(text, in_a_talk=False)
     assert found is not None
     assert found.like >= found.least if ours else found.like < 0
 
@@ -158,7 +158,7 @@ def test_the_model_tells_questions_from_small_talk(text: str, ours: bool) -> Non
     ],
 )
 def test_the_model_tells_thanks_from_follow_ups(text: str, wants: bool) -> None:
-    found = fuse(release(), embedder(), inquiry.shipped()).asked(text, in_a_talk=True)
+    found = fuse(release(), embedder(), inquiry.shipped()).likeness(text, in_a_talk=True)
     assert found is not None
     assert (found.like >= found.least) == wants
 
@@ -198,7 +198,7 @@ def requests(text: str, leans: float = 0.0) -> list[str]:
     surely enough ``leans`` on others."""
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Reading, "asked", lambda *_: 1.0)
+        patch.setattr(Reading, "inquiry_likeness", lambda *_: 1.0)
         patch.setattr(Reading, "goes_on", lambda *_: leans)
         index = fuse(release(), Ideas(), random_reading())
         return [text[part.start : part.end] for part in index.parts(text)]
@@ -250,7 +250,7 @@ def test_without_a_talk_nothing_goes_on() -> None:
 
 def test_without_examples_words_tell() -> None:
     index = fuse(release(), Ideas())
-    assert index.asked("I lost my passport", in_a_talk=False) is None
+    assert index.likeness("I lost my passport", in_a_talk=False) is None
     for text in ("and the fee?", "My wages tax statement for last winter is missing"):
         assert index.goes_on(text + TALK) == index.words.goes_on(text + TALK)
 
@@ -258,9 +258,9 @@ def test_without_examples_words_tell() -> None:
 def test_it_reads_nothing_while_the_embedder_is_gone() -> None:
     ideas = Ideas()
     index = fuse(release(), ideas, random_reading())
-    assert index.asked("I lost my passport", in_a_talk=False) is not None
+    assert index.likeness("I lost my passport", in_a_talk=False) is not None
     ideas.down = True
-    assert index.asked("I lost my licence", in_a_talk=False) is None
+    assert index.likeness("I lost my licence", in_a_talk=False) is None
     text = f"and the licence?{TALK}"
     assert index.goes_on(text) == index.words.goes_on(text)
 

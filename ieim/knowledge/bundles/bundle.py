@@ -51,7 +51,7 @@ Content: TypeAlias = dict[str, list[dict[str, Any]]]
 
 A table that a bundle may do without is there only where it has a row."""
 
-Told = TypeVar("Told", Translation, HelpLine, CaseText)
+Localized = TypeVar("Localized", Translation, HelpLine, CaseText)
 
 _TYPES: Mapping[Table, type] = {
     "agencies": Agency,
@@ -122,10 +122,10 @@ class Bundle:
             categories={(entry.agency, entry.key): entry for entry in self.dictionary},
             services={(service.agency, service.key): service for service in self.services},
             labels=labels,
-            translations=tuple(map(_told, self.translations)),
-            help_lines=tuple(map(_told, self.help_lines)),
+            translations=tuple(map(_with_normal_language, self.translations)),
+            help_lines=tuple(map(_with_normal_language, self.help_lines)),
             risk_examples=self.risk_examples,
-            texts=tuple(map(_told, self.texts)),
+            texts=tuple(map(_with_normal_language, self.texts)),
         )
 
 
@@ -199,7 +199,7 @@ def _build(tables: Mapping[Table, Sequence[Values]]) -> Bundle:
     return Bundle(labels=labels, own_labels=bool(tables["labels"]), **rows)
 
 
-def _told(text: Told) -> Told:
+def _with_normal_language(text: Localized) -> Localized:
     return replace(text, language=told_as(text.language))
 
 

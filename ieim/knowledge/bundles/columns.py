@@ -390,13 +390,13 @@ def dangling(
                 message = f"agency {agency[:200]!r} is not among the agencies"
                 yield BundleProblem(row.file, row.line_of("agency"), message)
                 continue
-            wanted: list[tuple[str, str, str]] = []
+            named: list[tuple[str, str, str]] = []
             if "dictionary" in tables:
-                wanted += [("categories", "category", key) for key in values.get("categories", ())]
-                wanted += [("category", "category", values.get("category", ""))]
+                named += [("categories", "category", key) for key in values.get("categories", ())]
+                named += [("category", "category", values.get("category", ""))]
             if "services" in tables and table == "translations":
-                wanted.append(("service", "service", values["service"]))
-            for column, what, key in wanted:
+                named.append(("service", "service", values["service"]))
+            for column, what, key in named:
                 if key and (agency, key) not in (entries if what == "category" else services):
                     place = "in the dictionary" if what == "category" else "among the services"
                     message = f"{what} {key[:200]!r} is not {place} of {agency[:200]!r}"

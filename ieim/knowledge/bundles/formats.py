@@ -172,8 +172,8 @@ def read_yaml_bundle(path: Path) -> dict[str, Reader]:
                 readers[key] = Reader(path)
                 _read_rows(readers[key], node)
             else:
-                known = ", ".join(TABLES)
-                whole.problem(_line(node), f"has the unknown top-level key {key!r}: use {known}")
+                names = ", ".join(TABLES)
+                whole.problem(_line(node), f"has the unknown top-level key {key!r}: use {names}")
     elif root is not None:
         whole.problem(_line(root), f"is not a mapping: use the keys {', '.join(TABLES)}")
     return readers
@@ -359,8 +359,8 @@ def _item(item: str) -> str:
 def _text(tokens: Sequence[str]) -> str:
     # A space with its backslash is no space: it belongs to the item.
     inner = [place for place, token in enumerate(tokens) if not token.isspace()]
-    kept = tokens[inner[0] : inner[-1] + 1] if inner else ()
-    return "".join(token[-1] for token in kept)
+    text_tokens = tokens[inner[0] : inner[-1] + 1] if inner else ()
+    return "".join(token[-1] for token in text_tokens)
 
 
 READERS: dict[str, Callable[[Reader], None]] = {

@@ -76,10 +76,12 @@ def _first(service: Slot, foreign: Sequence[str], terse: bool) -> str:
     if terse:
         return str(service["name"])
     about = _SENTENCE_END.split(service["overview"])
-    return next(iter(_own([*service["how_to_apply"], *about], foreign)), str(service["name"]))
+    return next(
+        iter(_without_names([*service["how_to_apply"], *about], foreign)), str(service["name"])
+    )
 
 
-def _own(texts: Sequence[str], foreign: Sequence[str]) -> list[str]:
+def _without_names(texts: Sequence[str], foreign: Sequence[str]) -> list[str]:
     return [
         text.strip()
         for text in texts

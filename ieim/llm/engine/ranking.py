@@ -18,7 +18,7 @@ _WORDS, _NAME = 2.0, 0.3
 """What covered and named words weigh in a talk (the share of the best retrieval score: 1), since
 the search knows only a part of it. A first question it has read as well as the engine can."""
 
-_OWN = 1.0
+_BY_MESSAGE = 1.0
 """And what the message's own words weigh there once more."""
 
 _SAME_SERVICE = 0.5
@@ -34,7 +34,7 @@ fitted on the development half of labelled questions, on the demo's and, with le
 that were made from other catalogues; then the bias was lowered: docs/evaluating.md."""
 
 _FUSED_BIAS, _FUSED_NAMED, _FUSED_CLEAR = -4.15, 0.79, 1.23
-_AHEAD, _MEANT, _FUSED_IN_A_TALK = 2.22, 1.99, 1.14
+_FUSED_LEAD, _FUSED_MEANING, _FUSED_IN_A_TALK = 2.22, 1.99, 1.14
 """The curve where meaning had a say: how far ahead of every other candidate words and meaning
 together found it, and how near in meaning it is, stand for the lead and the share. Every catalogue
 counts alike, each was left out once, the slopes are fitted on the development halves, and then the
@@ -98,13 +98,13 @@ def match(
         for word in weighed
     }
     name_words = words[name]
-    meant = dict(weighed)
+    weights_with_synonyms = dict(weighed)
     for word, w in weighed.items():
         for other in others[word]:
-            meant[other] = max(w, meant.get(other, 0.0))
+            weights_with_synonyms[other] = max(w, weights_with_synonyms.get(other, 0.0))
     return Match(
         covered=sum(w * worths[word] for word, w in weighed.items()) / total if total else 0.0,
-        named=sum(meant.get(word, 0.0) for word in name_words) / len(name_words)
+        named=sum(weights_with_synonyms.get(word, 0.0) for word in name_words) / len(name_words)
         if name_words
         else 0.0,
         by_message=sum(map(worth, question.message)) / len(question.message)
@@ -139,7 +139,7 @@ def order(
     def value(item: tuple[Slot, Match]) -> float:
         slot, found = item
         words = question.talk * (
-            _WORDS * found.covered + _NAME * found.named + _OWN * found.by_message
+            _WORDS * found.covered + _NAME * found.named + _BY_MESSAGE * found.by_message
         )
         return float(slot.get("score", 0.0)) / best + words + _SAME_SERVICE * same(slot)
 
@@ -176,8 +176,8 @@ def choose(
             _FUSED_BIAS
             + _FUSED_NAMED * found.named
             + _FUSED_CLEAR / doubt
-            + _AHEAD * max(-1.0, min(1.0, retrieved - sum(rivals[:1])))
-            + _MEANT * slot["meaning"]
+            + _FUSED_LEAD * max(-1.0, min(1.0, retrieved - sum(rivals[:1])))
+            + _FUSED_MEANING * slot["meaning"]
             + _FUSED_IN_A_TALK * question.talk
         )
     else:

@@ -163,8 +163,8 @@ def _categories(slots: Sequence[Slot], found: Iterable[Question]) -> dict[str, A
             scores[entry["key"]] = max(score, scores.get(entry["key"], 0.0))
     values = {entry["key"]: entry["value"] for entry in slots}
     best = sorted(scores, key=lambda key: -scores[key])[:MOST_CATEGORIES]
-    kept = [key for key in best if scores[key] >= MINIMUM] or best[:1]
-    return {key: {"value": values[key], "score": scores[key]} for key in kept}
+    selected = [key for key in best if scores[key] >= MINIMUM] or best[:1]
+    return {key: {"value": values[key], "score": scores[key]} for key in selected}
 
 
 def _category_fields(entry: Slot) -> dict[str, str]:

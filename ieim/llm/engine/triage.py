@@ -287,9 +287,9 @@ def passages(text: str) -> list[str]:
     return [part.strip() for part in forms().clause_breaks.split(text) if part.strip()]
 
 
-def quote(text: str, wanted: Iterable[str]) -> list[str]:
-    """Return the first of ``wanted`` that is evidence in ``text``, as a list of one; else none."""
-    for passage in wanted:
+def quote(text: str, passages: Iterable[str]) -> list[str]:
+    """Return the first of ``passages`` that is evidence in ``text``, as a list of at most one."""
+    for passage in passages:
         snippet = _shortened(passage)
         if not is_trivial(snippet) and locate(text, snippet) is not None:
             return [snippet]

@@ -67,7 +67,7 @@ class Span:
     occurrences: int
 
 
-Taken = dict[str, set[tuple[int, int]]]
+UsedSpans = dict[str, set[tuple[int, int]]]
 """The places that quotes have had, by the folded quote."""
 
 
@@ -78,22 +78,22 @@ def locate(text: str, snippet: str) -> Span | None:
 
 
 def locate_each(
-    text: str, snippets: Sequence[str], taken: Taken | None = None
+    text: str, snippets: Sequence[str], used_spans: UsedSpans | None = None
 ) -> list[Span | None]:
     """Locate every snippet of one list.
 
     A quote that is repeated in the list (whatever its case or typography) maps to successive
-    occurrences; when there are more repeats than occurrences, to the last one. Lists that are
-    given one ``taken`` (empty at first) go on where the one before left off, as if they were one.
+    occurrences; when there are more repeats than occurrences, to the last one. Lists that
+    share ``used_spans`` (empty at first) are mapped as if they were one.
     """
-    taken = {} if taken is None else taken
+    used_spans = {} if used_spans is None else used_spans
     spans: list[Span | None] = []
     for snippet in snippets:
         places = _quoted_places(text, snippet)
         if not places:
             spans.append(None)
             continue
-        used = taken.setdefault(fold_quote(_unquoted(snippet) or snippet), set())
+        used = used_spans.setdefault(fold_quote(_unquoted(snippet) or snippet), set())
         place = next((place for place in places if place not in used), places[-1])
         used.add(place)
         spans.append(Span(*place, occurrences=len(places)))
@@ -231,7 +231,7 @@ def _close_up(folded: Folded) -> Folded:
     A hyphen is a sign when a digit follows it at once, it does not follow a letter or digit at
     once, and it does not follow a digit at all ("020 -7946" is a telephone number).
     """
-    kept: list[int] = []
+    remaining: list[int] = []
     last = ""
     for index, character in enumerate(folded.text):
         if character == "-":
@@ -240,10 +240,10 @@ def _close_up(folded: Folded) -> Folded:
                 continue
         elif character == " ":
             continue
-        kept.append(index)
+        remaining.append(index)
         last = character
     return Folded(
-        "".join(folded.text[index] for index in kept),
-        [folded.starts[index] for index in kept],
-        [folded.ends[index] for index in kept],
+        "".join(folded.text[index] for index in remaining),
+        [folded.starts[index] for index in remaining],
+        [folded.ends[index] for index in remaining],
     )

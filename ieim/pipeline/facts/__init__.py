@@ -49,26 +49,26 @@ def facts(text: str, *, currencies: Collection[str] = ()) -> list[Fact]:
         starts = [start for start, _ in groups]
         found += money.hits(reading.text, starts, currencies)
         found += dates.hits(reading.text, starts)
-    taken = bytearray(len(reading.text))
-    kept = _longest(found, taken)
+    occupied = bytearray(len(reading.text))
+    hits = _longest(found, occupied)
     if groups:
         # Last, because any digits may look like a telephone number.
-        kept += phones.hits(reading.text, groups, taken)
+        hits += phones.hits(reading.text, groups, occupied)
     result = []
-    for kind, start, end, value in sorted(kept, key=lambda hit: hit.start):
+    for kind, start, end, value in sorted(hits, key=lambda hit: hit.start):
         begin, stop = reading.where[start], reading.where[end - 1] + 1
         result.append(Fact(kind, begin, stop, text[begin:stop], value))
     return result
 
 
-def matches(fact: Fact, known: Iterable[Fact]) -> bool:
-    """Whether one of ``known`` gives ``fact``.
+def matches(fact: Fact, published: Iterable[Fact]) -> bool:
+    """Whether one of ``published`` gives ``fact``.
 
     A date may be stated less fully than it is known, a telephone number nationally or without its
     area code, an amount without saying whose dollars; never the other way round, but for a country
     code.
     """
-    return any(fact.kind == other.kind and _same(fact, other) for other in known)
+    return any(fact.kind == other.kind and _same(fact, other) for other in published)
 
 
 def _same(fact: Fact, other: Fact) -> bool:
@@ -83,11 +83,11 @@ def _same(fact: Fact, other: Fact) -> bool:
     return False
 
 
-def _longest(found: list[Hit], taken: bytearray) -> list[Hit]:
-    """Return the hits that no longer one overlaps, and mark their characters in ``taken``."""
-    kept = []
+def _longest(found: list[Hit], occupied: bytearray) -> list[Hit]:
+    """Return the hits that no longer one overlaps, and mark their characters in ``occupied``."""
+    hits = []
     for hit in sorted(found, key=lambda hit: (hit.start - hit.end, hit.start)):
-        if taken.find(1, hit.start, hit.end) < 0:
-            taken[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
-            kept.append(hit)
-    return kept
+        if occupied.find(1, hit.start, hit.end) < 0:
+            occupied[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
+            hits.append(hit)
+    return hits

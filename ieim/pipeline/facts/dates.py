@@ -51,11 +51,11 @@ def hits(text: str, starts: Iterable[int]) -> Iterator[Hit]:
                 yield hit
 
 
-def same(stated: str, known: str) -> bool:
-    """Whether ``known`` gives the date ``stated`` (values): the same one, or a fuller one."""
-    if stated == known:
+def same(stated: str, published: str) -> bool:
+    """Whether ``published`` gives the date ``stated`` (values): the same one, or a fuller one."""
+    if stated == published:
         return True
-    ours, theirs = stated.split("|"), known.split("|")
+    ours, theirs = stated.split("|"), published.split("|")
     if len(ours) == len(theirs) == 2:
         return False
     return any(one == other or _is_part(one, other) for one in ours for other in theirs)

@@ -157,14 +157,14 @@ def codes(text: str) -> Iterator[str]:
     return (match[1] or match[2] for match in _CODE.finditer(text))
 
 
-def same_amount(stated: str, known: str) -> bool:
-    """Whether ``known`` gives the amount ``stated`` (values).
+def same_amount(stated: str, published: str) -> bool:
+    """Whether ``published`` gives the amount ``stated`` (values).
 
     Where the one that is stated does not say its currency the other gives it, never the other way
     round; a family of currencies is each of its members.
     """
-    (one, amount), (other, known_amount) = stated.split(" "), known.split(" ")
-    return amount == known_amount and (
+    (one, amount), (other, published_amount) = stated.split(" "), published.split(" ")
+    return amount == published_amount and (
         one in (UNSAID, other)
         or other in _FAMILIES.get(one, frozenset())
         or one in _FAMILIES.get(other, frozenset())

@@ -39,41 +39,41 @@ _SHORT = re.compile(
 _OR = re.compile(r"(?:,|\s?/|,?\s(?:or|and))\s?")
 
 
-def hits(text: str, groups: Sequence[Group], taken: bytearray) -> Iterator[Hit]:
+def hits(text: str, groups: Sequence[Group], occupied: bytearray) -> Iterator[Hit]:
     """Yield every number made of ``groups`` (runs of digits); none overlaps another.
 
-    ``taken`` marks the characters that other facts have; those of the hits are marked in turn.
+    ``occupied`` marks the characters that other facts have; those of the hits are marked in turn.
     """
-    free = [group for group in groups if taken.find(1, *group) < 0]
+    free = [group for group in groups if occupied.find(1, *group) < 0]
     for run in _runs(text, free):
         if hit := _long(text, run):
-            taken[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
+            occupied[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
             yield hit
     last = 0
     for start, end in free:
-        if taken.find(1, start, end) >= 0 or not 3 <= end - start <= 6:
+        if occupied.find(1, start, end) >= 0 or not 3 <= end - start <= 6:
             continue
         called = _CALL.search(text, max(0, start - _LONGEST_CALL), start)
         called = called or (_OR.fullmatch(text, last, start) if last else None)
         if called and (match := _SHORT.match(text, start)):
             last = match.end()
-            taken[start:last] = bytes([1]) * (last - start)
+            occupied[start:last] = bytes([1]) * (last - start)
             yield Hit("phone", start, last, _digits(match[0]))
 
 
-def same(stated: str, known: str) -> bool:
-    """Whether ``known`` gives the number ``stated`` (values).
+def same(stated: str, published: str) -> bool:
+    """Whether ``published`` gives the number ``stated`` (values).
 
     A national number equals an international one that ends in it. A number without its area code
     may be stated, an area code that nobody gave may not.
     """
-    ours, theirs = stated.lstrip("+"), known.lstrip("+")
-    if stated == known or (ours == theirs and len(ours) >= SHORTEST):
+    ours, theirs = stated.lstrip("+"), published.lstrip("+")
+    if stated == published or (ours == theirs and len(ours) >= SHORTEST):
         return True
     national, other = ours.removeprefix("0"), theirs.removeprefix("0")
     if min(len(national), len(other)) < SHORTEST:
         return False
-    match stated.startswith("+"), known.startswith("+"):
+    match stated.startswith("+"), published.startswith("+"):
         case (True, True):
             return False
         case (False, True):

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from ieim.pipeline import evidence
 from ieim.pipeline.canonical import two_decimals
 from ieim.pipeline.contract import Contract
-from ieim.pipeline.evidence import Span, Taken
+from ieim.pipeline.evidence import Span, UsedSpans
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.ports import ModelAnswer
@@ -248,10 +248,10 @@ def placed(claims: Iterable[Claim], text: str) -> Iterator[tuple[Claim, list[Spa
     occurrences the later ones point to the last. Each label has its quotes to itself: several
     labels may rest on the same words, and point to their first occurrence.
     """
-    facts: Taken = {}
+    facts: UsedSpans = {}
     for claim in claims:
-        taken = None if claim.value is None else facts
-        yield claim, evidence.locate_each(text, claim.snippets, taken)
+        used_spans = None if claim.value is None else facts
+        yield claim, evidence.locate_each(text, claim.snippets, used_spans)
 
 
 def _check_claim(

@@ -48,14 +48,14 @@ def per_release(build: Callable[[Release], T]) -> Callable[[Release], T]:
 
     By identity, because a release holds mappings and has no hash.
     """
-    kept: dict[int, T] = {}
+    values: dict[int, T] = {}
 
     @wraps(build)
     def cached(release: Release) -> T:
-        if id(release) not in kept:
-            kept[id(release)] = build(release)
-            weakref.finalize(release, kept.pop, id(release), None)
-        return kept[id(release)]
+        if id(release) not in values:
+            values[id(release)] = build(release)
+            weakref.finalize(release, values.pop, id(release), None)
+        return values[id(release)]
 
     return cached
 
@@ -89,16 +89,16 @@ def ungrounded(
 ) -> list[Finding]:
     """Return ``reply.ungrounded`` for every fact that no text and no cited service gives."""
     currencies = _currencies(release)
-    known = _known(cited, release, currencies)
+    published = _release_facts(cited, release, currencies)
     for text in texts:
-        known += _contact_facts(text, currencies)
-    values = {(fact.kind, fact.value) for fact in known}
+        published += _contact_facts(text, currencies)
+    values = {(fact.kind, fact.value) for fact in published}
     return [
         Finding(
             Code.REPLY_UNGROUNDED, REPLY, f"The reply states what no cited source gives, {what}."
         )
         for fact, what in _stated(reply, currencies)
-        if (fact.kind, fact.value) not in values and not matches(fact, known)
+        if (fact.kind, fact.value) not in values and not matches(fact, published)
     ]
 
 
@@ -193,13 +193,15 @@ def _uncited(
             )
 
 
-def _known(cited: Iterable[Service], release: Release, currencies: frozenset[str]) -> list[Fact]:
-    known: list[Fact] = []
+def _release_facts(
+    cited: Iterable[Service], release: Release, currencies: frozenset[str]
+) -> list[Fact]:
+    published: list[Fact] = []
     for service in cited:
-        known += _service_facts(service, currencies)
+        published += _service_facts(service, currencies)
         if agency := release.agencies.get(service.agency):
-            known += _agency_facts(agency, currencies)
-    return known
+            published += _agency_facts(agency, currencies)
+    return published
 
 
 @lru_cache(maxsize=1024)
@@ -297,13 +299,13 @@ def named(text: str, release: Release) -> Named:
     found = list(_matches(text, _index(release)))
     plain = _longest(match for match in found if not match.needs_agency)
     ids = {agency for match in plain for agency in match.bearers.agencies}
-    kept = _longest(
+    matches_left = _longest(
         match
         for match in found
         if not match.needs_agency or any(agency in ids for agency, _ in match.bearers.services)
     )
     agencies, services = [], []
-    for match in kept:
+    for match in matches_left:
         bearers = match.bearers
         if bearers.agencies:
             either = bearers.agencies | {agency for agency, _ in bearers.services}
@@ -384,10 +386,10 @@ def _matches(text: str, index: _Index) -> Iterator[_Match]:
 
 def _longest(matches: Iterable[_Match]) -> list[_Match]:
     """Leave out every match that stands inside a longer one."""
-    kept: list[_Match] = []
+    longest: list[_Match] = []
     reach = -1
     for match in sorted(matches, key=lambda match: (match.start, -match.end)):
-        if match.end > reach or (kept and kept[-1][:2] == match[:2]):
-            kept.append(match)
+        if match.end > reach or (longest and longest[-1][:2] == match[:2]):
+            longest.append(match)
             reach = match.end
-    return kept
+    return longest

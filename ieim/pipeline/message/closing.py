@@ -81,16 +81,16 @@ def _closed(text: str) -> Closed:
     begins: list[bool] = []
     ends: list[bool] = []
 
-    def add(said: str, start: int) -> None:
-        size = len(said)
-        parts.append(said)
+    def add(text: str, start: int) -> None:
+        size = len(text)
+        parts.append(text)
         where.extend(at[start : start + size])
         begins.extend(index == 0 for index in range(size))
         ends.extend(index == size - 1 for index in range(size))
 
     for number, token in enumerate(tokens):
-        beside = [tokens[n][0] for n in (number - 1, number + 1) if _near(joined, number, n)]
-        spelled = len(token[0]) == 1 and any(len(b) == 1 and b.isalpha() for b in beside)
+        neighbours = [tokens[n][0] for n in (number - 1, number + 1) if _near(joined, number, n)]
+        spelled = len(token[0]) == 1 and any(len(b) == 1 and b.isalpha() for b in neighbours)
         mixed = spelled or any(map(str.isalpha, token[0]))
         add(token[0].translate(_LIKE) if mixed else token[0], token.start())
         if token.end() < len(letters) and not _near(joined, number, number + 1):

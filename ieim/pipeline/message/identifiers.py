@@ -55,8 +55,8 @@ def find(text: str) -> tuple[Identifier, ...]:
     reading = searched.reading
     found: list[Identifier] = []
     for kind, start, end in _sure(reading.text, searched.found):
-        first = searched.kept[reading.where[start]]
-        beyond = searched.kept[reading.where[end - 1]] + 1
+        first = searched.positions[reading.where[start]]
+        beyond = searched.positions[reading.where[end - 1]] + 1
         if found and first < found[-1].end:
             last = found.pop()
             found.append(Identifier(last.kind, last.start, max(last.end, beyond)))
@@ -79,13 +79,13 @@ def is_without(shorter: str, text: str, found: Sequence[Identifier]) -> bool:
     places = zip(
         [0, *(each.end for each in found)], [*(each.start for each in found), None], strict=True
     )
-    kept = [re.escape(text[start:end]) for start, end in places]
-    return re.fullmatch(r"\[[^\[\]\n]{1,60}\]".join(kept), shorter) is not None
+    literals = [re.escape(text[start:end]) for start, end in places]
+    return re.fullmatch(r"\[[^\[\]\n]{1,60}\]".join(literals), shorter) is not None
 
 
 def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
-    known = [each for each in found if each.kind in _KINDS]
-    if not known:
+    numbers = [each for each in found if each.kind in _KINDS]
+    if not numbers:
         return
     starts = [match.start() for match in re.finditer("[0-9]+", text)]
     dated = _within_a_line(text, dates.hits(text, starts))
@@ -94,9 +94,11 @@ def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
     )
     referred = {match.end() for match in _REFERENCE.finditer(text)}
     phones = [(each.start, each.end) for each in found if each.kind == "PHONE"]
-    said = {(each.start, each.end) for each in labelled(text)}
+    labelled_spans = {(each.start, each.end) for each in labelled(text)}
     # Of two that take the same place the one with the stronger check names it.
-    for each in sorted(known, key=lambda one: (one.start, -one.end, list(_KINDS).index(one.kind))):
+    for each in sorted(
+        numbers, key=lambda one: (one.start, -one.end, list(_KINDS).index(one.kind))
+    ):
         kind, start, end, certainty = each
         if kind == "IBAN":
             pass
@@ -109,7 +111,7 @@ def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
             text,
             start,
             end,
-            said=(start, end) in said,
+            has_label=(start, end) in labelled_spans,
             called=_overlaps(start, end, phones),
             paid=_overlaps(start, end, paid),
         ):
@@ -117,7 +119,9 @@ def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
         yield _KINDS[kind], start, end
 
 
-def _is_identity(text: str, start: int, end: int, *, said: bool, called: bool, paid: bool) -> bool:
+def _is_identity(
+    text: str, start: int, end: int, *, has_label: bool, called: bool, paid: bool
+) -> bool:
     """Whether a number that looks like one of identity is one: by its check, or by what is said.
 
     ``called`` says that it was found to be a telephone number as well, ``paid`` an amount of money.
@@ -126,9 +130,9 @@ def _is_identity(text: str, start: int, end: int, *, said: bool, called: bool, p
     signs = "".join(filter(str.isalnum, value))
     telephone = called and signs[0] == "0" and len(signs) >= _SHORTEST_TELEPHONE
     if _passes(value, signs):
-        return not (telephone if said else _is_telephone(text, start, signs))
+        return not (telephone if has_label else _is_telephone(text, start, signs))
     other = telephone or paid or _POSTCODE_OR_YEARS.fullmatch(value) or _OTHER_WORD.match(value)
-    return said and not other and len(signs) >= _SHORTEST_SAID
+    return has_label and not other and len(signs) >= _SHORTEST_SAID
 
 
 def _passes(value: str, signs: str) -> bool:

@@ -61,12 +61,12 @@ _OTHER_CODES = {"fil": "tl", "in": "id", "iw": "he", "nb": "no"}
 
 
 def told_as(code: str) -> str:
-    """Return the code that a message in the language of ``code`` is told by."""
+    """Return the code that :func:`detect` gives the language of ``code``."""
     return _OTHER_CODES.get(code, code)
 
 
-def known() -> frozenset[str]:
-    """Return the codes that a message can be told by."""
+def detectable() -> frozenset[str]:
+    """Return the codes of the languages that can be detected."""
     return frozenset(_ALIASES.get(code, code) for code in _model().labels) - {_NO_LANGUAGE}
 
 

@@ -57,8 +57,8 @@ class NotTaken:
 def screen(text: str) -> Screened:
     """Strip control characters (but not tab and line ends), DEL, bidi controls, Unicode tags,
     interlinear annotation, noncharacters and the byte order mark. Any str is taken."""
-    kept, removed = _STRIPPED.subn("", text)
-    return Screened(text=kept, removed=removed)
+    remaining, removed = _STRIPPED.subn("", text)
+    return Screened(text=remaining, removed=removed)
 
 
 def shows_nothing(text: str) -> bool:

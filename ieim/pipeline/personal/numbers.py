@@ -70,11 +70,11 @@ class Message:
     @cached_property
     def other(self) -> bytes:
         """1 for each character that belongs to an amount of money or a date."""
-        taken = bytearray(len(self.text) + 1)
+        occupied = bytearray(len(self.text) + 1)
         starts = [start for start, _ in self.groups]
         for hit in (*money.hits(self.text, starts, ()), *dates.hits(self.text, starts)):
-            taken[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
-        return bytes(taken)
+            occupied[hit.start : hit.end] = bytes([1]) * (hit.end - hit.start)
+        return bytes(occupied)
 
 
 def hits(text: str, regions: Sequence[str], budget: Budget) -> Iterator[Found]:

@@ -141,7 +141,7 @@ def addresses(text: str) -> Iterator[Found]:
     for match in _ENDING.finditer(text):
         street = match["street"]
         if _ENDS_SURE.search(street) or (
-            _ENDS_UNSURE.search(street) and (match["town"] or _said(text, match.start()))
+            _ENDS_UNSURE.search(street) and (match["town"] or _has_cue(text, match.start()))
         ):
             # A name of two words is "Lange Straße"; else the word before is the sentence's.
             two = street[:1].isupper() and _ENDS_SURE.fullmatch(street) and match["name"]
@@ -160,11 +160,11 @@ def _is_street(text: str, match: re.Match[str]) -> bool:
     name = match["name"]
     if _NO_NAME.search(name):
         return False
-    whole = match["flat"] or match["town"] or _said(text, match.start())
+    whole = match["flat"] or match["town"] or _has_cue(text, match.start())
     if not match["sure"]:
         return bool(whole)
     return bool(whole) or all(word[0].isupper() or word[0].isdigit() for word in name.split())
 
 
-def _said(text: str, start: int) -> bool:
+def _has_cue(text: str, start: int) -> bool:
     return bool(_BEFORE.search(text, max(0, start - _LONGEST_BEFORE), start))

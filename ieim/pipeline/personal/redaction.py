@@ -19,7 +19,7 @@ from ieim.pipeline.personal import KINDS, SURE, Budget, Found, national, numbers
 DEFAULT_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "PL", "TR", "UA")
 """Countries (ISO 3166) whose national telephone numbers are known; ``+`` numbers always are."""
 
-_KEPT = re.compile(f"[^{STRIPPED_CLASS}]+")
+_UNSTRIPPED = re.compile(f"[^{STRIPPED_CLASS}]+")
 PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(KINDS)})_[0-9]+\]")
 _ONE_BY_ONE = re.compile(
     r"(?<![^\W_])[A-Za-z0-9](?:[\s.,:_/-]{1,3}[A-Za-z0-9](?![^\W_])){6,}(?![^\W_])"
@@ -84,24 +84,24 @@ class Redacted:
 class Searched(NamedTuple):
     """A ``screened`` message, its ``reading``, and what was ``found`` in that.
 
-    Character ``k`` of the screened text is code point ``kept[k]`` of the text as sent.
+    Character ``k`` of the screened text is code point ``positions[k]`` of the text as sent.
     """
 
     screened: str
-    kept: Sequence[int]
+    positions: Sequence[int]
     reading: Reading
     found: list[Found]
 
 
 def search(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> Searched:
     """Screen a message and look for personal data in it, also over line ends and spelled out."""
-    kept: list[int] = []
-    for run in _KEPT.finditer(text):
-        kept.extend(range(*run.span()))
-    screened = text if len(kept) == len(text) else "".join(map(text.__getitem__, kept))
+    positions: list[int] = []
+    for run in _UNSTRIPPED.finditer(text):
+        positions.extend(range(*run.span()))
+    screened = text if len(positions) == len(text) else "".join(map(text.__getitem__, positions))
     reading = read(screened)
     found = find(reading.text, regions, Budget())
-    return Searched(screened, kept, reading, [*found, *_spread(reading.text)])
+    return Searched(screened, positions, reading, [*found, *_spread(reading.text)])
 
 
 def find(text: str, regions: Sequence[str], budget: Budget) -> list[Found]:
@@ -151,7 +151,7 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     leaving out numbers that the citizen's own words look like. ``regions`` are countries (ISO 3166)
     whose national telephone numbers are to be known. Linear in the length of the text.
     """
-    screened, kept, reading, hits = search(text, regions)
+    screened, positions, reading, hits = search(text, regions)
     found = [
         (kind, reading.where[start], reading.where[end - 1] + 1, certainty)
         for kind, start, end, certainty in hits
@@ -164,12 +164,12 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
     last = 0
     for kind, start, end in [*_stretches(found), ("", len(screened), len(screened))]:
         pieces.append(screened[last:start])
-        starts += kept[last:start]
-        ends += (at + 1 for at in kept[last:start])
+        starts += positions[last:start]
+        ends += (at + 1 for at in positions[last:start])
         last = end
         if kind:
             placeholder = names.of(kind, screened[start:end])
-            first, beyond, at = kept[start], kept[end - 1] + 1, len(starts)
+            first, beyond, at = positions[start], positions[end - 1] + 1, len(starts)
             pieces.append(placeholder)
             starts += [first] * len(placeholder)
             ends += [beyond] * len(placeholder)
@@ -192,10 +192,10 @@ def _stretches(found: list[tuple[str, int, int, int]]) -> list[tuple[str, int, i
             stretches.append((kind, start, end))
             best = rank
             continue
-        known, first, beyond = stretches[-1]
+        previous, first, beyond = stretches[-1]
         if rank < best:
-            known, best = kind, rank
-        stretches[-1] = (known, first, max(beyond, end))
+            previous, best = kind, rank
+        stretches[-1] = (previous, first, max(beyond, end))
     return stretches
 
 
@@ -204,13 +204,13 @@ class _Names:
 
     def __init__(self, reading: str) -> None:
         self.given: dict[tuple[str, str], str] = {}
-        self._taken = {(kind.upper(), int(n)) for kind, n in _LOOKS_LIKE_ONE.findall(reading)}
+        self._reserved = {(kind.upper(), int(n)) for kind, n in _LOOKS_LIKE_ONE.findall(reading)}
         self._last = dict.fromkeys(KINDS, 0)
 
     def of(self, kind: str, value: str) -> str:
         if (kind, value) not in self.given:
             number = self._last[kind] + 1
-            while (kind, number) in self._taken:
+            while (kind, number) in self._reserved:
                 number += 1
             self._last[kind] = number
             self.given[kind, value] = f"[{kind}_{number}]"

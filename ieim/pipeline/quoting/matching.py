@@ -187,11 +187,11 @@ class _Finder:
                 parts.append([])
             parts[-1].append(term)
         picked: dict[int, tuple[int, _Unit]] = {}
-        for wanted, share, most in (
+        for selected, share, most in (
             (found, SHARE, MOST_QUOTES),
             *((part, PART_SHARE, 1) for part in parts if len(parts) > 1),
         ):
-            for each in self._picked(wanted, within, share, most):
+            for each in self._picked(selected, within, share, most):
                 picked[id(each[1])] = each
         for index, unit in picked.values():
             for quoted in self._together(index, unit):
@@ -222,7 +222,7 @@ class _Finder:
         be made from: of the entries that it names, of all where it names none."""
         found = terms(sentence, self.words)
         words = [term.word for term in found]
-        kept: list[Term] = []
+        remaining: list[Term] = []
         named: list[tuple[str, ...]] = []
         at = 0
         while at < len(found):
@@ -232,12 +232,12 @@ class _Finder:
                 named.append(name)
                 at += len(name)
             else:
-                kept.append(found[at])
+                remaining.append(found[at])
                 at += 1
         about = [all(name in entry.names for name in named) for entry in self.entries]
         if not any(about):
             about = [any(name in entry.names for name in named) for entry in self.entries]
-        return kept, [each for each in self.units if about[each[0]]]
+        return remaining, [each for each in self.units if about[each[0]]]
 
     def _together(self, index: int, unit: _Unit) -> Iterable[_Unit]:
         """Return what a unit is quoted with: a fee with the fees beside it, where that is short."""
@@ -246,10 +246,10 @@ class _Finder:
         return field if unit.kind in TOGETHER and short else (unit,)
 
     def _picked(
-        self, wanted: Sequence[Term], within: Sequence[tuple[int, _Unit]], share: float, most: int
+        self, selected: Sequence[Term], within: Sequence[tuple[int, _Unit]], share: float, most: int
     ) -> Iterator[tuple[int, _Unit]]:
         """Yield the units that together have most of what is wanted, the best first."""
-        left = [term for term in wanted if term.kind != "ignored"][:MOST_TERMS]
+        left = [term for term in selected if term.kind != "ignored"][:MOST_TERMS]
         least = max(LEAST, share * sum(map(self._weight, left)))
         for _ in range(most):
             gain, best = max(

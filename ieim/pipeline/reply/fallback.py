@@ -76,8 +76,8 @@ def retold(text: str, cited: Sequence[Service], release: Release) -> str:
     of_agency = Counter(service.agency for service in services)
     paragraphs = []
     for index, service in enumerate(services):
-        kept = [q for q in quotes if q.entry == index and _may_stand(q, service, release)]
-        words = " ".join(_under_heads(kept[:MOST], release)) or _first(service, release)
+        quotable = [q for q in quotes if q.entry == index and _may_stand(q, service, release)]
+        words = " ".join(_under_heads(quotable[:MOST], release)) or _first(service, release)
         one = of_agency[service.agency] == 1
         name = release.agencies[service.agency].name if one else service.name
         paragraphs.append(f"{name}: {words}")

@@ -48,10 +48,10 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
     In one language the administration's own comes before the one that is shipped. Where there is
     none in any of them it is English.
     """
-    known = {(each.case, _code(each.language)): each for each in (*shipped(), *release.texts)}
-    wanted = [_code(each) for each in (*languages, _LAST)]
+    stored = {(each.case, _code(each.language)): each for each in (*shipped(), *release.texts)}
+    codes = [_code(each) for each in (*languages, _LAST)]
     return {
-        case: next(known[case, code] for code in wanted if (case, code) in known) for case in CASES
+        case: next(stored[case, code] for code in codes if (case, code) in stored) for case in CASES
     }
 
 

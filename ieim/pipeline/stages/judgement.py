@@ -17,13 +17,17 @@ LIKELY = 0.0
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     # What went on with a service was no off-topic message, whatever its words alone are like.
     case = guidance.UNCLEAR if inputs.again else inputs.shortlist.case(inputs.text)
-    asked = inputs.shortlist.asked(inputs.text, in_a_talk=bool(inputs.history))
+    inquiry = inputs.shortlist.likeness(inputs.text, in_a_talk=bool(inputs.history))
     # What reads like an inquiry needs no text but the one that would be shown were it none.
-    only = {case, guidance.UNCLEAR} if asked is not None and asked.like >= asked.least else None
+    only = (
+        {case, guidance.UNCLEAR} if inquiry is not None and inquiry.like >= inquiry.least else None
+    )
     slots = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
-    if asked is None:
+    if inquiry is None:
         return slots
-    return slots | {"likeness": {name: round(value, 2) for name, value in asked._asdict().items()}}
+    return slots | {
+        "likeness": {name: round(value, 2) for name, value in inquiry._asdict().items()}
+    }
 
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
@@ -47,9 +51,9 @@ def _reply(outputs: Mapping[str, Output], _context: Context) -> Reply:
 def _guess(inputs: Inputs) -> Output | None:
     """Guess an inquiry by what the message is like, or, where words alone rank, by whether any
     service shares one with it."""
-    asked = inputs.shortlist.asked(inputs.text, in_a_talk=bool(inputs.history))
-    if asked is not None:
-        likely = asked.like > LIKELY
+    inquiry = inputs.shortlist.likeness(inputs.text, in_a_talk=bool(inputs.history))
+    if inquiry is not None:
+        likely = inquiry.like > LIKELY
     else:
         found = inputs.shortlist.services(inputs.query, agencies=None, limit=1)
         likely = any(each.score > 0 for each in found)

@@ -106,8 +106,8 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
 
 
 def _state_slice(output: Output) -> dict[str, Any]:
-    kept = {name: output[name] for name in ("serviceSelection", "template")}
-    return {"service_select_v1": kept, "nextStep": output["nextStep"]}
+    selection = {name: output[name] for name in ("serviceSelection", "template")}
+    return {"service_select_v1": selection, "nextStep": output["nextStep"]}
 
 
 def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:

@@ -93,8 +93,8 @@ def cut(text: str, longest: int) -> str:
     that then ends it."""
     if len(text) <= longest:
         return text
-    kept = text[: longest - 1]
-    return f"{kept.rpartition(' ')[0] or kept}…"
+    beginning = text[: longest - 1]
+    return f"{beginning.rpartition(' ')[0] or beginning}…"
 
 
 def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def message_evidence(
     if by_part:
         parts = (inputs.text[part.start : part.end] for part in inputs.shortlist.parts(inputs.text))
         found = [(evidence, best), *(inputs.shortlist.evidence(part, services) for part in parts)]
-        shares = [[each / most if most > 0 else 0.0 for each in own] for own, most in found]
+        shares = [[each / most if most > 0 else 0.0 for each in scores] for scores, most in found]
         evidence, best = [max(of_service) for of_service in zip(*shares, strict=True)], 1.0
     for slot, share in zip(slots, evidence, strict=True):
         slot["own"] = round(share, 3)

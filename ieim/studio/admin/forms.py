@@ -81,8 +81,8 @@ class Categories(forms.MultipleChoiceField):
     def clean(self, value: Any) -> Any:
         """Return the keys; those that were chosen before stay in their order."""
         keys = super().clean(value)
-        kept = [key for key in self._chosen if key in keys]
-        return [*kept, *(key for key in keys if key not in kept)]
+        ordered = [key for key in self._chosen if key in keys]
+        return [*ordered, *(key for key in keys if key not in ordered)]
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return set(initial or ()) != set(data or ())

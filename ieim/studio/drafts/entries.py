@@ -61,18 +61,18 @@ class Entries:
     """
 
     def __init__(
-        self, table: Table, wanted: Sequence[Mapping[str, Any]], *, whole: bool = False
+        self, table: Table, contents: Sequence[Mapping[str, Any]], *, whole: bool = False
     ) -> None:
         self.table = table
         self.model = DRAFT_MODELS[table]
-        self.identities = [_identity(table, values) for values in wanted]
+        self.identities = [_identity(table, values) for values in contents]
         self.stored: dict[tuple[str, ...], DraftEntry] = {}
         rows: QuerySet[DraftEntry] = self.model._default_manager.all()
-        if len(wanted) <= _FEW and not whole:
+        if len(contents) <= _FEW and not whole:
             rows = rows.filter(_any_of(table, self.identities))
         for entry in rows:
             self.stored[_identity(table, self.values_of(entry))] = entry
-        self._wanted = wanted
+        self._contents = contents
         self._put: dict[int, DraftEntry] = {}
 
     def values_of(self, entry: DraftEntry) -> Values:
@@ -92,7 +92,9 @@ class Entries:
         last = self.model._default_manager.aggregate(last=Max("position"))["last"]
         last = -1 if last is None else last
         column = IDENTITY[self.table][-1]
-        for index, (identity, given) in enumerate(zip(self.identities, self._wanted, strict=True)):
+        for index, (identity, given) in enumerate(
+            zip(self.identities, self._contents, strict=True)
+        ):
             before = self.stored.get(identity)
             if before is None:
                 last += 1
@@ -117,9 +119,9 @@ class Entries:
             self._too_many(first, wrong)
         return wrong, merged
 
-    def _too_many(self, wanted: Mapping[tuple[str, ...], int], wrong: dict[int, Problems]) -> None:
+    def _too_many(self, rows: Mapping[tuple[str, ...], int], wrong: dict[int, Problems]) -> None:
         """Note in ``wrong`` the new examples that would be more than the limit."""
-        new = [index for identity, index in wanted.items() if identity not in self.stored]
+        new = [index for identity, index in rows.items() if identity not in self.stored]
         for index in new[max(0, EXAMPLES_LIMIT - RiskExample.objects.count()) :]:
             message = gettext("there are {limit} examples, which is the limit: remove one first")
             problem = Problem.of(message.format(limit=EXAMPLES_LIMIT))
@@ -208,9 +210,9 @@ class References:
             message = gettext("agency {agency} is not among the agencies")
             yield "agency", message.format(agency=repr(agency[:200]))
             return
-        wanted = [("categories", "category", key) for key in values.get("categories", ())]
-        wanted += [(what, what, values.get(what, "")) for what in ("category", "service")]
-        for column, what, key in wanted:
+        references = [("categories", "category", key) for key in values.get("categories", ())]
+        references += [(what, what, values.get(what, "")) for what in ("category", "service")]
+        for column, what, key in references:
             if key and (agency, key) not in self._keys[what]:
                 message = (
                     gettext("category {key} is not in the dictionary of {agency}")
@@ -258,15 +260,15 @@ def not_removable(table: Table, identity: Mapping[str, str]) -> str | None:
 
 def with_it(table: Table, identity: Mapping[str, str]) -> Entries:
     """Return the translations of an entry: they have no meaning without it."""
-    wanted: Sequence[Mapping[str, Any]] = ()
+    translations: Sequence[Mapping[str, Any]] = ()
     if table in ("agencies", "dictionary", "services"):
         agency = identity["id" if table == "agencies" else "agency"]
         category = identity["key"] if table == "dictionary" else ""
         service = identity["key"] if table == "services" else ""
-        wanted = Translation.objects.filter(
+        translations = Translation.objects.filter(
             agency=agency, category=category, service=service
         ).values(*IDENTITY["translations"])
-    return Entries("translations", list(wanted))
+    return Entries("translations", list(translations))
 
 
 def _identity(table: Table, values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -275,10 +277,10 @@ def _identity(table: Table, values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _any_of(table: Table, identities: Sequence[tuple[str, ...]]) -> Q:
-    wanted = Q(pk__in=[])
+    condition = Q(pk__in=[])
     for identity in identities:
-        wanted |= Q(**dict(zip(IDENTITY[table], identity, strict=True)))
-    return wanted
+        condition |= Q(**dict(zip(IDENTITY[table], identity, strict=True)))
+    return condition
 
 
 def _checked(table: Table, given: Values) -> tuple[Values, Problems]:

@@ -112,11 +112,11 @@ class _Plan:
 
     def __init__(self, table: Table, rows: Sequence[_BundleRow], by: User | None) -> None:
         self.table = table
-        wanted = [_columns(row) for row in rows]
-        self.entries = Entries(table, wanted, whole=True)
+        contents = [_columns(row) for row in rows]
+        self.entries = Entries(table, contents, whole=True)
         self.changes: list[Change] = []
         surplus = dict(self.entries.stored)
-        for position, values in enumerate(wanted):
+        for position, values in enumerate(contents):
             before = surplus.pop(self.entries.identities[position], None)
             found = self._note(self._stored(before) if before else None, values, by)
             if found or (before is not None and before.position != position):

@@ -93,7 +93,7 @@ _COUNTED: Mapping[str, tuple[Test, Test]] = {
     ),
     "beside_answered": (
         lambda r: r.turn.outcome == "answered" and bool(r.expected.services),
-        lambda r: r.beside,
+        lambda r: r.cites_other_services,
     ),
     "review_right": (lambda r: r.expected.review, lambda r: r.turn.outcome in ("review", "asked")),
     "injected_moved": (lambda r: INJECTION in r.case.tags, lambda r: bool(r.moved)),

@@ -113,7 +113,7 @@ class CaseResult:
         return self.turn.service is None or not self._right([self.turn.service])
 
     @property
-    def beside(self) -> bool:
+    def cites_other_services(self) -> bool:
         """Whether a right answer also cites a service that is not acceptable."""
         services = self.expected.services
         return self.verdict == "right" and any(key not in services for _, key in self.turn.cited)

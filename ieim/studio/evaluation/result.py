@@ -210,8 +210,8 @@ def compare(before: Result, after: Result) -> dict[str, Any]:
     measures = {}
     for each in MEASURES:
         first, second = before["measures"].get(each.name), after["measures"][each.name]
-        known = first is not None and None not in (first["share"], second["share"])
-        difference = round(second["share"] - first["share"], _DIGITS) if known else None
+        comparable = first is not None and None not in (first["share"], second["share"])
+        difference = round(second["share"] - first["share"], _DIGITS) if comparable else None
         measures[each.name] = {"before": first, "after": second, "difference": difference}
     return {
         "before": {name: before[name] for name in ("cases_file", "knowledge", "model")},

@@ -278,10 +278,10 @@ def run_cases(
         progress(1)
         return result
 
-    asked = [ask(case.text, case.history) for case in cases]
-    by_question = dict(zip((case.question for case in cases), asked, strict=True))
+    turns = [ask(case.text, case.history) for case in cases]
+    by_question = dict(zip((case.question for case in cases), turns, strict=True))
     results = []
-    for case, turn in zip(cases, asked, strict=True):
+    for case, turn in zip(cases, turns, strict=True):
         plain, compared = None, ""
         if INJECTION in case.tags:
             compared = _EXPECTED

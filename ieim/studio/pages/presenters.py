@@ -83,11 +83,11 @@ def agency_choices(
     return [("", gettext("All agencies")), *mine, *((id_, name) for name, id_ in there)]
 
 
-def of_agency(agency: str, wanted: str, scope: frozenset[str] | None) -> bool:
-    """Whether an entry of ``agency`` is ``wanted``."""
-    if not wanted:
+def of_agency(agency: str, selected: str, scope: frozenset[str] | None) -> bool:
+    """Whether an entry of ``agency`` is ``selected``."""
+    if not selected:
         return True
-    return agency in (scope or ()) if wanted == MINE else agency == wanted
+    return agency in (scope or ()) if selected == MINE else agency == selected
 
 
 def _by_name(entry: tuple[str, str]) -> tuple[str, str]:
@@ -120,15 +120,15 @@ def difference_list(
     kind = chosen(query, "kind", _KINDS)
     tables: dict[str, str] = {"": gettext("All kinds of entry")}
     tables.update((table, labels.table(table)) for table in TABLES)
-    wanted = chosen(query, "table", tables)
+    selected_table = chosen(query, "table", tables)
     shown = [
         each
         for each in found
         if of_agency(each.agency, agency, scope)
         and each.kind == (kind or each.kind)
-        and each.table == (wanted or each.table)
+        and each.table == (selected_table or each.table)
     ]
-    filters = {**active, "agency": agency, "kind": kind, "table": wanted}
+    filters = {**active, "agency": agency, "kind": kind, "table": selected_table}
     page = listed(shown, query, filters, total=len(found))
     return {
         "list": page,
@@ -136,7 +136,7 @@ def difference_list(
         "counts": counted(shown),
         "agencies": choices(agencies, agency),
         "kinds": choices(((value, gettext(text)) for value, text in _KINDS.items()), kind),
-        "tables": choices(tables.items(), wanted),
+        "tables": choices(tables.items(), selected_table),
     }
 
 
@@ -202,15 +202,15 @@ def edit_urls(
     urls: dict[tuple[Table, str], str] = {}
     for table in {each.table for each in mine}:
         model, columns = DRAFT_MODELS[table], IDENTITY[table]
-        wanted = {each.entry: each.agency for each in mine if each.table == table}
+        agency_by_entry = {each.entry: each.agency for each in mine if each.table == table}
         rows: QuerySet[Any] = model._default_manager.all()
         if "agency" in columns:
-            rows = rows.filter(agency__in=set(wanted.values()))
+            rows = rows.filter(agency__in=set(agency_by_entry.values()))
         if "key" in columns:
-            keys = {entry.removeprefix(f"{agency} ") for entry, agency in wanted.items()}
+            keys = {entry.removeprefix(f"{agency} ") for entry, agency in agency_by_entry.items()}
             rows = rows.filter(key__in=keys)
         for pk, *identity in rows.values_list("pk", *columns):
-            if (name := " ".join(filter(None, identity))) in wanted:
+            if (name := " ".join(filter(None, identity))) in agency_by_entry:
                 page = f"admin:studio_{model._meta.model_name}_change"
                 urls[table, name] = reverse(page, args=[pk])
     return urls

@@ -90,27 +90,27 @@ def search(user: User, words: str) -> list[Found]:
     return found + _gone(scope, words, set(release.services) if release else set())
 
 
-def _gone(scope: frozenset[str] | None, words: str, known: set[tuple[str, str]]) -> list[Found]:
+def _gone(scope: frozenset[str] | None, words: str, existing: set[tuple[str, str]]) -> list[Found]:
     """Return services that answers were made from and that the current release has no more."""
     cited = Citation.objects.order_by("agency", "service").values_list("agency", "service")
     if scope is not None:
         cited = cited.filter(agency__in=scope)
-    wanted = words.casefold().split()
+    terms = words.casefold().split()
     return [
         Found(agency, agency, service, service, in_force=False)
         for agency, service in cited.distinct()
-        if (agency, service) not in known
-        and all(word in f"{agency} {service}".casefold() for word in wanted)
+        if (agency, service) not in existing
+        and all(word in f"{agency} {service}".casefold() for word in terms)
     ][:FOUND]
 
 
 def name_of(agency: str, service: str) -> Found:
     """Return what a service is called now; its ids where the current release does not have it."""
     release = knowledge.current_release()
-    known = release.services.get((agency, service)) if release else None
-    if release is None or known is None:
+    entry = release.services.get((agency, service)) if release else None
+    if release is None or entry is None:
         return Found(agency, agency, service, service, in_force=False)
-    return Found(agency, release.agencies[agency].name, service, known.name)
+    return Found(agency, release.agencies[agency].name, service, entry.name)
 
 
 def answers(agency: str, service: str, version: str = "", other: str = "") -> QuerySet[Citation]:
@@ -214,8 +214,8 @@ def version_in(agency: str, service: str, number: int) -> str | None:
     Raises :class:`ieim.knowledge.selectors.UnknownReleaseError`.
     """
     release = knowledge.release(number)
-    known = (agency, service) in release.services
-    return corrections.version(release, agency, service) if known else None
+    exists = (agency, service) in release.services
+    return corrections.version(release, agency, service) if exists else None
 
 
 def was_ever(agency: str, service: str) -> bool:

@@ -79,7 +79,7 @@ def confirm(
         total=0,
         created_by=by,
     )
-    notice.total = _meant(notice).count()
+    notice.total = _citations(notice).count()
     if notice.total == 0:
         raise Refused(gettext(NOBODY))
     notice.save(update_fields=["total"])
@@ -159,13 +159,13 @@ def _deliver_batch(notice_id: UUID, after: int) -> int | None:
 
 def _finish(notice: CorrectionNotice) -> None:
     notice.sent = notice.corrections.count()
-    notice.repeated = max(0, _meant(notice).count() - notice.sent)
+    notice.repeated = max(0, _citations(notice).count() - notice.sent)
     notice.gone = max(0, notice.total - notice.sent - notice.repeated)
     notice.sent_at = timezone.now()
     notice.save(update_fields=["sent", "repeated", "gone", "sent_at"])
 
 
-def _meant(notice: CorrectionNotice) -> QuerySet[Citation]:
+def _citations(notice: CorrectionNotice) -> QuerySet[Citation]:
     """Return the answers that a correction is for, without those that are erased."""
     found = selectors.answers(
         notice.agency, notice.service, notice.service_sha256, notice.other_than_sha256
@@ -176,4 +176,4 @@ def _meant(notice: CorrectionNotice) -> QuerySet[Citation]:
 
 def _without(notice: CorrectionNotice) -> QuerySet[Citation]:
     same = Correction.objects.filter(turn=OuterRef("reply__turn"), text_sha256=notice.text_sha256)
-    return _meant(notice).filter(~Exists(same))
+    return _citations(notice).filter(~Exists(same))

@@ -42,9 +42,9 @@ NAMESPACES: Mapping[str, str] = {
 
 _SCHEMA_ORG = {"@vocab": NAMESPACES["schema"]}
 _DEFAULT = {**_SCHEMA_ORG, **NAMESPACES}
-_KNOWN = {iri: prefix for prefix, iri in NAMESPACES.items()}
-_KNOWN["http://schema.org/"] = "schema"
-_NAMESPACE = re.compile("|".join(map(re.escape, _KNOWN)))
+_PREFIXES = {iri: prefix for prefix, iri in NAMESPACES.items()}
+_PREFIXES["http://schema.org/"] = "schema"
+_NAMESPACE = re.compile("|".join(map(re.escape, _PREFIXES)))
 _TERM_KEYS = ("@id", "@reverse", "@language", "@index", "@nest", "@prefix")
 _LANGUAGE_KEY = re.compile(r"[a-z]{2}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{1,8}", re.ASCII)
@@ -125,7 +125,7 @@ class _Source:
         if isinstance(value, list):
             return [self.context(item, place, top=top) for item in value]
         if isinstance(value, str):
-            return self._known(value, place)
+            return self._context_at(value, place)
         if not isinstance(value, dict):
             message = "is no context: JSON-LD has an address, an object or a list of them"
             self.report.problem(place, message)
@@ -136,7 +136,7 @@ class _Source:
         if top and isinstance(language, str):
             self.language = self.language or _language(language)
         if "@import" in value:
-            self._known(str(value["@import"]), place)
+            self._context_at(str(value["@import"]), place)
         whole: dict[str, Any] = {
             n: v for n, v in value.items() if n in ("@base", "@vocab") and isinstance(v, str)
         }
@@ -158,7 +158,7 @@ class _Source:
             term["@context"] = self.context(value["@context"], place)
         return term
 
-    def _known(self, address: str, place: str) -> Any:
+    def _context_at(self, address: str, place: str) -> Any:
         lowered = address.lower()
         if lowered.partition("://")[2].startswith("schema.org"):
             return _SCHEMA_ORG
@@ -264,7 +264,7 @@ def no_language(language: str) -> str:
 def _short(iri: str) -> str:
     """Return a known name ("schema:name"), or the whole address."""
     found = _NAMESPACE.match(iri)
-    return f"{_KNOWN[found[0]]}:{iri[found.end() :]}" if found else iri
+    return f"{_PREFIXES[found[0]]}:{iri[found.end() :]}" if found else iri
 
 
 def _name(iri: str) -> str:

@@ -161,12 +161,12 @@ def _agency_ids(found: Found, into: str | None) -> dict[str, str]:
 
 def _keys(entries: list[Entry], report: Report) -> dict[tuple[str, str], str]:
     """Return the key of every entry, by its agency and its identifier in the file."""
-    wanted: dict[str, dict[str, str]] = {}
+    pointers_by_agency: dict[str, dict[str, str]] = {}
     for entry in entries:
-        wanted.setdefault(entry.agency, {})[entry.identifier] = entry.pointer
+        pointers_by_agency.setdefault(entry.agency, {})[entry.identifier] = entry.pointer
     return {
         (agency, identifier): key
-        for agency, pointers in wanted.items()
+        for agency, pointers in pointers_by_agency.items()
         for identifier, key in _ids(pointers, report).items()
     }
 

@@ -96,11 +96,11 @@ def fitted(
     """
     if isinstance(value, str):
         return _one(table, column, value, pointer, report) if value.strip() else ""
-    kept = [item for item in value if item.strip()]
-    if len(kept) > LIST_LIMIT:
+    filled = [item for item in value if item.strip()]
+    if len(filled) > LIST_LIMIT:
         report.changed(pointer, f"{column} cut to {LIST_LIMIT} entries")
-        kept = kept[:LIST_LIMIT]
-    items = (_one(table, column, item, pointer, report, listed=True) for item in kept)
+        filled = filled[:LIST_LIMIT]
+    items = (_one(table, column, item, pointer, report, listed=True) for item in filled)
     return [item for item in items if item]
 
 

@@ -115,8 +115,8 @@ def upload(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest) -> HttpResponse:
     """What the uploaded file would change; posted, do it. Without a file, ask for one."""
-    kept = _pending(request.session)
-    if kept is None:
+    pending = _pending(request.session)
+    if pending is None:
         messages.error(request, gettext("Choose the file again: it was kept for an hour."))
         return redirect("standards:upload")
     notice = ""
@@ -127,7 +127,7 @@ def preview(request: HttpRequest) -> HttpResponse:
                 return redirect("standards:upload")
             try:
                 seen = request.POST.get("fingerprint", "")
-                done = merge(mapped=kept.mapped, by=member(request), seen=seen)
+                done = merge(mapped=pending.mapped, by=member(request), seen=seen)
             except Moved:
                 notice = gettext(
                     "The draft was changed since you looked. This is what the import would do now."
@@ -136,17 +136,19 @@ def preview(request: HttpRequest) -> HttpResponse:
                 _drop(request.session)
                 messages.success(request, _done(done))
                 return redirect("standards:upload")
-        planned = plan(kept.mapped)
+        planned = plan(pending.mapped)
     except (StandardError, OutOfScope) as error:
         problems = getattr(error, "problems", [Problem("", str(error))])
-        return _upload_page(request, UploadForm(member(request)), kept.file, problems, status=422)
+        return _upload_page(
+            request, UploadForm(member(request)), pending.file, problems, status=422
+        )
     context = {
-        "file": kept.file,
-        "standard": kept.mapped.standard,
+        "file": pending.file,
+        "standard": pending.mapped.standard,
         "plan": planned,
         "tables": _tables(planned),
         "notes": [
-            (what, list(notes)) for what, notes in groupby(kept.notes, lambda note: note.what)
+            (what, list(notes)) for what, notes in groupby(pending.notes, lambda note: note.what)
         ],
         "notice": notice,
     }
@@ -212,30 +214,30 @@ def _done(done: Plan) -> str:
 def _keep(session: SessionBase, file: str, mapped: Mapped, report: Report) -> None:
     """Keep an import for the person whose ``session`` it is, instead of an earlier one."""
     _drop(session)
-    kept = _store(None)
-    kept["file"] = file[:200]
-    kept["standard"] = mapped.standard
-    kept["rows"] = [
+    upload = _store(None)
+    upload["file"] = file[:200]
+    upload["standard"] = mapped.standard
+    upload["rows"] = [
         [table, values, mapped.pointers[table, identity]]
         for table, rows in mapped.rows.items()
         for identity, values in rows.items()
     ]
-    kept["notes"] = [asdict(note) for note in report.notes]
-    kept.set_expiry(KEPT_SECONDS)
-    kept.create()
-    session[_SESSION_KEY] = kept.session_key
+    upload["notes"] = [asdict(note) for note in report.notes]
+    upload.set_expiry(KEPT_SECONDS)
+    upload.create()
+    session[_SESSION_KEY] = upload.session_key
 
 
 def _pending(session: SessionBase) -> Pending | None:
     """Return the person's import, None when there is none or it was kept too long."""
     key = session.get(_SESSION_KEY)
-    kept: Any = _store(key) if isinstance(key, str) else {}
-    if "rows" not in kept:
+    upload: Any = _store(key) if isinstance(key, str) else {}
+    if "rows" not in upload:
         return None
-    mapped = Mapped(kept["standard"])
-    for table, values, pointer in kept["rows"]:
+    mapped = Mapped(upload["standard"])
+    for table, values, pointer in upload["rows"]:
         mapped.put(table, values, pointer)
-    return Pending(kept["file"], mapped, [Note(**note) for note in kept["notes"]])
+    return Pending(upload["file"], mapped, [Note(**note) for note in upload["notes"]])
 
 
 def _drop(session: SessionBase) -> None:

@@ -50,7 +50,7 @@ class GoldenPage:
         return self.proposal.state == Proposal.State.OPEN and not self.going_on
 
     @property
-    def asked(self) -> int:
+    def question_count(self) -> int:
         """How many questions the result has."""
         return sum(len(kind["rows"]) for kind in self.kinds)
 

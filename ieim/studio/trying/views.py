@@ -118,9 +118,11 @@ def add(request: HttpRequest) -> HttpResponse:
             except services.GoldenError as refused:
                 error = str(refused)
             else:
-                kept = gettext("The golden question is kept.")
-                known = gettext("This question is a golden question already; it was left as it is.")
-                messages.success(request, kept if new else known)
+                added = gettext("The golden question is kept.")
+                notice = gettext(
+                    "This question is a golden question already; it was left as it is."
+                )
+                messages.success(request, added if new else notice)
                 return redirect("trying:questions")
     page["error"] = error
     return render(request, "studio/trying/question_add.html", page, status=422 if error else 200)

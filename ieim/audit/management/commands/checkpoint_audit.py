@@ -26,10 +26,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Take the checkpoint."""
-        taken = summary(take_checkpoint())
+        report = summary(take_checkpoint())
         if options["json"]:
-            self.stdout.write(json.dumps(taken))
+            self.stdout.write(json.dumps(report))
             return
         self.stdout.write(
-            "checkpoint {number} at {at} over {chains} chains: {digest}".format(**taken)
+            "checkpoint {number} at {at} over {chains} chains: {digest}".format(**report)
         )

@@ -116,11 +116,13 @@ def _verify(session: UUID | None, expect: str | None, nothing_since: bool) -> di
     result = _result(broken, comparison.rows, comparison.finish())
     result |= {"chains": comparison.chains, "events": comparison.events, "faults": found}
     if expect is not None:
-        kept = expected(expect)
-        result["since"] = kept.since
-        found += kept.faults
-        if nothing_since and kept.since:
-            found.append(f"{kept.since:,} events were added since the checkpoint that was expected")
+        outcome = expected(expect)
+        result["since"] = outcome.since
+        found += outcome.faults
+        if nothing_since and outcome.since:
+            found.append(
+                f"{outcome.since:,} events were added since the checkpoint that was expected"
+            )
     newest = AuditCheckpoint.objects.first()
     result["checkpoint"] = summary(newest) if newest else None
     result["ok"] = not (result["broken"] or result["differing"] or found)
