@@ -205,21 +205,17 @@ def _require_free(item: ReviewItem) -> None:
     if item.state == ReviewState.DECIDED.value:
         raise ClaimRefused(gettext(DECIDED))
     if selectors.is_held(item, timezone.now()):
-        raise _taken(item)
+        # A held item has a claim with an end, or it would count as free.
+        assert item.claimed_until is not None  # noqa: S101
+        raise ClaimTaken(selectors.name_of(item.claimed_by), item.claimed_until)
 
 
 def _require_held(item: ReviewItem, actor: User) -> None:
-    """Let pass who claimed the item last, also when the claim ran out and nobody took it."""
+    """Raise unless the actor claimed the item last, even when the claim ran out and is free."""
     if item.state == ReviewState.CLAIMED.value and item.claimed_by_id == actor.pk:
         return
     _require_free(item)
     raise ClaimRefused(gettext(NOT_YOURS))
-
-
-def _taken(item: ReviewItem) -> ClaimTaken:
-    # Who holds an item has a claim with an end, or it would count as free.
-    assert item.claimed_until is not None  # noqa: S101
-    return ClaimTaken(selectors.name_of(item.claimed_by), item.claimed_until)
 
 
 def _require(actor: User, permission: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -53,7 +53,10 @@ def case_of(item: ReviewItem) -> dict[str, Any]:
         "id": f"correction-{item.pk}",
         "lang": item.turn.language or "und",
         "text": item.turn.text,
-        "history": [_said(each) for each in selectors.history(item.turn)],
+        "history": [
+            {**message, "role": "user" if message["role"] == "user" else "agent"}
+            for message in selectors.history(item.turn)
+        ],
         "expected": _expected(item, decision),
         "tags": ["correction", action.value, decision.artifacts.get("stage") or item.stage],
         "labels": "human",
@@ -71,10 +74,6 @@ def _effective(item: ReviewItem) -> Decision:
     if last is None or last.answers.filter(action__in=against).exists():
         raise NoCase(gettext("The decision was undone."))
     return last
-
-
-def _said(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {**item, "role": "user" if item["role"] == "user" else "agent"}
 
 
 def _expected(item: ReviewItem, decision: Decision) -> Expected:

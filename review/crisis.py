@@ -46,12 +46,12 @@ def labels(turn: Turn) -> tuple[Label, ...]:
 
     What the citizen wrote of the answer counts as the message does, and comes after it.
     """
-    told = [code for code, _ in flags.of_feedback(turn)]
-    codes = dict.fromkeys([*(risk["code"] for risk in turn.risks), *told])
+    feedback_codes = [code for code, _ in flags.of_feedback(turn)]
+    codes = dict.fromkeys([*(risk["code"] for risk in turn.risks), *feedback_codes])
     if not codes:
         return ()
-    known = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    return tuple(known[code] for code in codes if code in known and known[code].escalates)
+    defined = knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    return tuple(defined[code] for code in codes if code in defined and defined[code].escalates)
 
 
 def help_lines(turn: Turn) -> tuple[str, ...]:
@@ -63,6 +63,6 @@ def help_lines(turn: Turn) -> tuple[str, ...]:
         return ()
     release = knowledge.release(turn.release_number)
     shown = contacts([label.code for label in found], release, turn.language, text=turn.text)
-    told = [each.text for each in (*shown, *of_feedback(turn))]
-    texts = [*told, *(label.description for label in found)]
+    contact_texts = [each.text for each in (*shown, *of_feedback(turn))]
+    texts = [*contact_texts, *(label.description for label in found)]
     return tuple(dict.fromkeys(text for text in texts if text))

@@ -61,13 +61,13 @@ def _minutes(urgencies: Mapping[str, Label]) -> dict[str, int]:
     return {code: int(label.effect) for code, label in urgencies.items() if label.effect}
 
 
-def due(start: datetime, wanted: Target, calendar: Hours) -> datetime:
-    """Return the moment that is ``wanted`` after ``start`` (aware), never outside business hours.
+def due(start: datetime, target: Target, calendar: Hours) -> datetime:
+    """Return the moment that is ``target`` after ``start`` (aware), in the zone of ``start``.
 
-    Unless the target counts at any hour. The result is in the zone of ``start``.
+    Only business hours count, unless the target counts at any hour.
     """
-    left = timedelta(minutes=min(wanted.minutes, LONGEST_MINUTES))
-    if wanted.at_any_hour:
+    left = timedelta(minutes=min(target.minutes, LONGEST_MINUTES))
+    if target.at_any_hour:
         return start + left
     day = start.astimezone(calendar.zone).date()
     for _ in range(LONGEST_DAYS):

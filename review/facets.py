@@ -33,12 +33,12 @@ class Facets:
 
 
 def of_turn(turn: Turn) -> Facets:
-    """Return what is known of a turn by now: triage may still be running."""
+    """Return a turn's facets as far as triage has found them; it may still be running."""
     done = [status.value for status in DONE_STAGE_STATUSES]
     rows = Stage.objects.filter(turn=turn, contract="classify", status__in=done)
     classified = rows.values_list("result", flat=True).first() or {}
-    told = [code for code, _ in of_feedback(turn)]
-    flags = tuple(dict.fromkeys([*(risk["code"] for risk in turn.risks), *told]))
+    feedback_codes = [code for code, _ in of_feedback(turn)]
+    flags = tuple(dict.fromkeys([*(risk["code"] for risk in turn.risks), *feedback_codes]))
     return Facets(
         urgency=classified.get("urgency", {}).get("label", ""),
         language=turn.language,
@@ -57,36 +57,36 @@ def detected_agencies(turn_id: UUID) -> tuple[str, ...]:
     merge = rows.values_list("state_merge", flat=True).first()
     if merge:
         return tuple(merge[AGENCY_STAGE]["agencyDetected"])
-    asked = PersonRequest.objects.filter(turn=turn_id, about__isnull=False)
-    about = asked.values_list("about_id", flat=True).first()
+    requests = PersonRequest.objects.filter(turn=turn_id, about__isnull=False)
+    about = requests.values_list("about_id", flat=True).first()
     return detected_agencies(about) if about is not None else ()
 
 
-def due_at(turn: Turn, known: Facets, *, priority: int, opened_at: datetime) -> datetime:
+def due_at(turn: Turn, facets: Facets, *, priority: int, opened_at: datetime) -> datetime:
     """Return by when an item that was opened at ``opened_at`` should be decided.
 
     What somebody in danger writes while they wait is due as soon as a crisis.
     """
-    wanted = due.target(
-        urgency=known.urgency,
+    target = due.target(
+        urgency=facets.urgency,
         priority=priority,
-        crisis=known.crisis or help_lines.in_danger(turn),
-        urgencies=_urgencies(turn, known),
+        crisis=facets.crisis or help_lines.in_danger(turn),
+        urgencies=_urgencies(turn, facets),
     )
-    return due.due(opened_at, wanted, hours.calendar())
+    return due.due(opened_at, target, hours.calendar())
 
 
-def rank(turn: Turn, known: Facets, *, stage: str, reasons: Sequence[str]) -> int:
+def rank(turn: Turn, facets: Facets, *, stage: str, reasons: Sequence[str]) -> int:
     """Return an item's place among the urgencies, the lowest first."""
     return due.rank(
-        urgency=known.urgency,
-        crisis=known.crisis,
+        urgency=facets.urgency,
+        crisis=facets.crisis,
         sign=crisis.is_sign(turn, stage=stage, reasons=reasons),
-        urgencies=_urgencies(turn, known),
+        urgencies=_urgencies(turn, facets),
     )
 
 
-def _urgencies(turn: Turn, known: Facets) -> Mapping[str, Label]:
-    if not (known.urgency or known.crisis):
+def _urgencies(turn: Turn, facets: Facets) -> Mapping[str, Label]:
+    if not (facets.urgency or facets.crisis):
         return {}
     return knowledge.release(turn.release_number).labels.get("urgencies", {})

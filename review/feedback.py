@@ -1,4 +1,4 @@
-"""What citizens said of answers: who of the staff sees it, and review items made of it."""
+"""Citizens' feedback on answers: which staff may see it, and review items opened for it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from review.scope import TRIAGE, Person
 
 @dataclass(frozen=True, slots=True)
 class FeedbackView:
-    """What a citizen said of an answer.
+    """A citizen's feedback on an answer.
 
     ``question`` is their message without personal data, as it may become a golden question.
     ``item`` is the review item of the turn that was opened last, None for none.
@@ -51,72 +51,72 @@ class FeedbackView:
 
 
 def visible_feedback(user: Person) -> QuerySet[Feedback]:
-    """Return what was said of answers that a user may see: those made of their agencies' services.
+    """Return the feedback that a user may see: on answers made of their agencies' services.
 
-    What no service was behind takes a role that sees what has no agency.
+    Feedback on an answer without any service needs a role that sees items without an agency.
     """
-    said = Feedback.objects.exclude(reason="", text="")
+    rows = Feedback.objects.exclude(reason="", text="")
     scope = agencies_of(user)
     if scope is None:
-        return said
+        return rows
     theirs = Q(reply__citations__agency__in=scope)
     if user.has_perm(TRIAGE):
         theirs |= Q(reply__citations=None)
     # A reply has a row for each service that it was made from.
-    return said.filter(pk__in=Feedback.objects.filter(theirs).values("pk"))
+    return rows.filter(pk__in=Feedback.objects.filter(theirs).values("pk"))
 
 
 def listed(user: Person, *, with_items: bool) -> QuerySet[Feedback]:
-    """Return what a user may see, the newest first; without items only what has none so far."""
-    said = _whole(visible_feedback(user))
+    """Return the feedback that a user may see, newest first; all, or only that without an item."""
+    rows = _whole(visible_feedback(user))
     if not with_items:
-        said = said.exclude(Exists(ReviewItem.objects.filter(turn=OuterRef("reply__turn"))))
-    return said.order_by("-at", "-pk")
+        rows = rows.exclude(Exists(ReviewItem.objects.filter(turn=OuterRef("reply__turn"))))
+    return rows.order_by("-at", "-pk")
 
 
 def of_turn(turn: Turn) -> FeedbackView | None:
-    """Return what was said of a turn's answer, None for nothing. Who sees the turn may see it."""
-    said = Feedback.objects.filter(reply__turn=turn).exclude(reason="", text="")
-    found = _whole(said).first()
+    """Return the feedback on a turn's answer, None for none; whoever sees the turn may see it."""
+    rows = Feedback.objects.filter(reply__turn=turn).exclude(reason="", text="")
+    found = _whole(rows).first()
     return view(found) if found else None
 
 
-def _whole(said: QuerySet[Feedback]) -> QuerySet[Feedback]:
-    """Return rows with all that :func:`view` shows of them."""
+def _whole(rows: QuerySet[Feedback]) -> QuerySet[Feedback]:
+    """Return rows with everything that :func:`view` reads of them."""
     items = ReviewItem.objects.filter(turn=OuterRef("reply__turn")).order_by("-opened_at")
     newest = Subquery(items.values("pk")[:1])
-    return said.select_related("reply__turn__session", "reply__rating").annotate(item=newest)
+    return rows.select_related("reply__turn__session", "reply__rating").annotate(item=newest)
 
 
-def view(said: Any) -> FeedbackView:
-    """Return what was said, a row of :func:`listed`, as it is shown."""
-    turn = said.reply.turn
+def view(feedback: Any) -> FeedbackView:
+    """Return a row of :func:`listed` as it is shown."""
+    turn = feedback.reply.turn
     return FeedbackView(
         turn_id=turn.pk,
         reference=turn.session.reference,
-        at=said.at,
-        useful=said.reply.useful,
-        why=str(Reason(said.reason).label) if said.reason else "",
-        text=said.text,
+        at=feedback.at,
+        useful=feedback.reply.useful,
+        why=str(Reason(feedback.reason).label) if feedback.reason else "",
+        text=feedback.text,
         question=prepare(turn.text).text,
-        answer=said.reply.body.get("title") or said.reply.body.get("lead") or "",
-        item=said.item,
+        answer=feedback.reply.body.get("title") or feedback.reply.body.get("lead") or "",
+        item=feedback.item,
     )
 
 
 @transaction.atomic
 def make_item(*, turn_id: UUID, by: User) -> ReviewItem:
-    """Open a review item for a turn's reply because of what its citizen said of it.
+    """Open a review item for a turn's reply because of the citizen's feedback.
 
     An undecided one is returned as it is, with that reason added. The citizen has their answer:
     nothing waits for the item, and no decision on it changes what they read. Raises
     ``Feedback.DoesNotExist`` for what the user may not see, also once it was erased.
     """
-    said = visible_feedback(by).select_related("reply__turn").get(reply__turn=turn_id)
-    session_id = said.reply.turn.session_id
+    feedback = visible_feedback(by).select_related("reply__turn").get(reply__turn=turn_id)
+    session_id = feedback.reply.turn.session_id
     # Erasing holds the same row: no item is opened after it.
     locked(Session.objects.all()).get(pk=session_id)
-    if not Feedback.objects.filter(pk=said.pk).exists():
+    if not Feedback.objects.filter(pk=feedback.pk).exists():
         raise Feedback.DoesNotExist(str(turn_id))
     codes = [Code.CITIZEN_FEEDBACK.value]
     item = services.open_item(turn_id=turn_id, stage=REPLY, codes=codes)
@@ -124,7 +124,7 @@ def make_item(*, turn_id: UUID, by: User) -> ReviewItem:
         chain=session_id,
         kind="review.feedback",
         actor=by.actor,
-        payload={"turn": str(turn_id), "item": str(item.pk), "reason": said.reason},
+        payload={"turn": str(turn_id), "item": str(item.pk), "reason": feedback.reason},
     )
     return item
 
@@ -135,10 +135,10 @@ PAGE = 50
 @never_cache
 @require_safe
 def feedback_page(request: HttpRequest) -> HttpResponse:
-    """What citizens said of answers that had no item, or of all of them."""
+    """Show the feedback on answers without an item, or all of it."""
     every = request.GET.get("show") == "all"
-    said = listed(member(request), with_items=every)
-    page = Paginator(said, PAGE).get_page(request.GET.get("page"))
+    visible = listed(member(request), with_items=every)
+    page = Paginator(visible, PAGE).get_page(request.GET.get("page"))
     rows = [view(each) for each in page]
     context = {"page": page, "rows": rows, "every": every}
     return render(request, "review/feedback/feedback.html", context)
@@ -146,7 +146,7 @@ def feedback_page(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def make_item_page(request: HttpRequest) -> HttpResponse:
-    """Make an item of what was said of one answer, and go there."""
+    """Open an item for the feedback on one answer, and redirect to it."""
     try:
         turn_id = UUID(request.POST.get("turn", ""))
     except ValueError:

@@ -30,7 +30,7 @@ ITEM_STATES: Mapping[str, str] = {
     ReviewState.SECOND_OPINION: gettext_noop("Waits for a second person"),
 }
 
-ASKED_BACK: Mapping[str, str] = {
+CHOICE_OUTCOMES: Mapping[str, str] = {
     ChoiceOutcome.OPEN: gettext_noop("The citizen is asked to choose one of these."),
     ChoiceOutcome.CHOSEN: gettext_noop("The citizen chose one of these."),
     ChoiceOutcome.NONE: gettext_noop("The citizen was offered these, and said: none of them."),
@@ -176,8 +176,8 @@ def agency_names(item: ReviewItem, release: Release | None) -> str:
 
     An id that the release has not is shown as it is.
     """
-    known = release.agencies if release else {}
-    names = {each: known[each].name if each in known else each for each in item.agency_ids}
+    agencies = release.agencies if release else {}
+    names = {each: agencies[each].name if each in agencies else each for each in item.agency_ids}
     others = ", ".join(name for each, name in names.items() if each != item.agency)
     if item.agency not in names:
         return others

@@ -30,21 +30,21 @@ def sets_with(ids: Collection[str]) -> list[int]:
 
 def agency_set(ids: Collection[str]) -> AgencySet | None:
     """Return the set of exactly these agencies, None for none."""
-    wanted = sorted(set(ids))
-    if not wanted:
+    unique = sorted(set(ids))
+    if not unique:
         return None
-    digest = hashlib.sha256("\n".join(wanted).encode()).hexdigest()
-    found, new = AgencySet.objects.get_or_create(digest=digest, defaults={"ids": wanted})
+    digest = hashlib.sha256("\n".join(unique).encode()).hexdigest()
+    found, new = AgencySet.objects.get_or_create(digest=digest, defaults={"ids": unique})
     if new:
-        SetMember.objects.bulk_create(SetMember(set=found, agency=agency) for agency in wanted)
+        SetMember.objects.bulk_create(SetMember(set=found, agency=agency) for agency in unique)
     return found
 
 
 def agencies_of_item(item: ReviewItem) -> frozenset[str]:
-    """Return the ids of the agencies that an item belongs to, as things stand now."""
+    """Return the ids of the agencies that an item belongs to at present."""
     found = facets.detected_agencies(item.turn_id)
-    own = [item.agency] if item.agency else found
-    return agencies_together(item.turn_id).union(own)
+    current = [item.agency] if item.agency else found
+    return agencies_together(item.turn_id).union(current)
 
 
 def agencies_together(turn_id: UUID) -> frozenset[str]:
@@ -59,7 +59,7 @@ def agencies_ever(turn_id: UUID) -> frozenset[str]:
 
 
 def refresh_agencies(turn_id: UUID) -> None:
-    """Let the undecided items of a turn belong to whom they should, now that more is known.
+    """Update the agencies of a turn's undecided items from the present findings.
 
     Runs inside the caller's transaction, which holds the turn's row.
     """
@@ -93,7 +93,7 @@ def visible(user: Person) -> QuerySet[ReviewItem]:
 
 
 def sees(user: Person, item: ReviewItem) -> bool:
-    """Whether an item is among those."""
+    """Whether an item is among those that :func:`visible` returns."""
     return visible(user).filter(pk=item.pk).exists()
 
 

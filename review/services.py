@@ -132,10 +132,10 @@ def _end(item: ReviewItem) -> None:
 
 
 def _refresh(item: ReviewItem, turn: Turn, facts: Facets, codes: Sequence[str]) -> None:
-    """Write what is known now; a reason that was told once stays."""
+    """Write the present facets and reasons; a reason that was given once stays."""
     # Danger comes first: it is what the person who picks an item has to know.
-    told = dict.fromkeys([*item.reasons, *codes])
-    reasons = sorted(told, key=lambda code: _DANGER.get(code, len(_DANGER)))
+    unique = dict.fromkeys([*item.reasons, *codes])
+    reasons = sorted(unique, key=lambda code: _DANGER.get(code, len(_DANGER)))
     priority = _priority(item.stage, reasons)
     item.turn, item.rank = turn, facets.rank(turn, facts, stage=item.stage, reasons=reasons)
     scope.refresh_agencies(turn.pk)

@@ -49,18 +49,18 @@ LEFT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One thing in a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
+class Entry:
+    """One entry of a conversation; ``who`` is ``citizen``, ``staff``, ``assistant`` or ``note``.
 
-    ``answered`` has an answer as the citizen reads it, with its corrections, ``asked`` what the
-    assistant asked back; where one is there, ``text`` is empty.
+    ``answered`` has an answer as the citizen reads it, with its corrections, ``choice`` the
+    options that the assistant offered; where one of them is set, ``text`` is empty.
     """
 
     who: str
     text: str
     at: datetime
     answered: TurnView | None = None
-    asked: AskedBack | None = None
+    choice: AskedBack | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Talk:
 
     item: UUID
     reference: str
-    said: tuple[Said, ...]
+    entries: tuple[Entry, ...]
     mine: bool
     other: str
     holds: bool
@@ -92,7 +92,7 @@ def talk_view(pk: UUID, user: User) -> Talk:
     return Talk(
         item=item.pk,
         reference=session.reference,
-        said=tuple(_said(item)),
+        entries=tuple(_entries(item)),
         mine=mine,
         other=takeover.by.display_name if takeover is not None and not mine else "",
         holds=holder == user,
@@ -101,34 +101,34 @@ def talk_view(pk: UUID, user: User) -> Talk:
     )
 
 
-def _said(item: ReviewItem) -> Iterator[Said]:
+def _entries(item: ReviewItem) -> Iterator[Entry]:
     turns = Turn.objects.filter(session_id=item.turn.session_id).select_related("reply", "choice")
     turns = turns.prefetch_related("corrections__notice")
     lines = people.lines(item.turn.session_id)
     release = cache(knowledge.release)  # one of a number is read once, however many turns it has
     for turn in turns.order_by("number"):
-        yield Said("citizen", turn.text, turn.created_at)
+        yield Entry("citizen", turn.text, turn.created_at)
         if hasattr(turn, "choice"):
-            told = release(turn.release_number).in_language(turn.language)
-            asked = asked_back(turn, told)
-            yield Said("assistant", "", turn.choice.asked_at, asked=asked)
+            localized = release(turn.release_number).in_language(turn.language)
+            choice = asked_back(turn, localized)
+            yield Entry("assistant", "", turn.choice.asked_at, choice=choice)
         if hasattr(turn, "reply"):
             who = "staff" if turn.reply.origin == "staff" else "assistant"
-            said = reply_view(turn.reply, turn, release(turn.release_number))
-            yield Said(who, "", turn.reply.created_at, answered=_answered(turn, said))
+            reply = reply_view(turn.reply, turn, release(turn.release_number))
+            yield Entry(who, "", turn.reply.created_at, answered=_answered(turn, reply))
         for line in lines.get(turn.number, ()):
             if line.kind == "said":
-                yield Said("staff", line.text, line.at)
+                yield Entry("staff", line.text, line.at)
             elif line.kind == "joined":
-                yield Said("note", gettext("A caseworker took the conversation over."), line.at)
+                yield Entry("note", gettext("A caseworker took the conversation over."), line.at)
             else:
-                yield Said("note", gettext(LEFT[Ended(line.how)]), line.at)
+                yield Entry("note", gettext(LEFT[Ended(line.how)]), line.at)
                 if line.read:
                     waited = gettext("A message of danger still waited for a person.")
-                    yield Said("note", waited, line.at)
+                    yield Entry("note", waited, line.at)
 
 
-def _answered(turn: Turn, said: ReplyView) -> TurnView:
+def _answered(turn: Turn, reply: ReplyView) -> TurnView:
     """Return an answered turn as far as its answer is shown."""
     return TurnView(
         id=turn.pk,
@@ -137,13 +137,13 @@ def _answered(turn: Turn, said: ReplyView) -> TurnView:
         asked_at=turn.created_at,
         state=turn.state,
         steps=(),
-        reply=said,
+        reply=reply,
         corrections=conversations.corrections(turn),
         language=wording.words(turn.language).language,
     )
 
 
-TAKEN = gettext_noop("A colleague is in this conversation already.")
+ALREADY_TAKEN_OVER = gettext_noop("A colleague is in this conversation already.")
 ENDED = gettext_noop(
     "You are not in this conversation any more: the assistant answers again. Take it over anew."
 )
@@ -151,7 +151,7 @@ NOBODY_WAITS = gettext_noop("No citizen waits for this item, so there is nobody 
 
 
 class CannotTalk(Exception):
-    """It cannot be said, or nobody can be talked to; ``message`` says why. Nothing was changed."""
+    """A message or takeover that is refused; ``message`` says why. Nothing was changed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -171,17 +171,17 @@ def begin(*, item_id: UUID, actor: User) -> Takeover:
     try:
         return takeovers.begin(session=session, item=item.pk, by=actor, until=_until(item))
     except takeovers.AlreadyTaken as error:
-        raise CannotTalk(gettext(TAKEN)) from error
+        raise CannotTalk(gettext(ALREADY_TAKEN_OVER)) from error
 
 
 @transaction.atomic
 def say(*, item_id: UUID, actor: User, text: str) -> Line:
-    """Say something to the citizen. Raises as :func:`begin`."""
+    """Send a message to the citizen. Raises as :func:`begin`."""
     session, item = _held(item_id, actor)
     try:
-        said = texts.checked(item.turn, text)
+        checked = texts.checked(item.turn, text)
         return takeovers.say(
-            session_id=session.pk, item=item.pk, by=actor, text=said, until=_until(item)
+            session_id=session.pk, item=item.pk, by=actor, text=checked, until=_until(item)
         )
     except Refused as refused:
         raise CannotTalk(refused.message) from refused

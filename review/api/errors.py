@@ -19,7 +19,7 @@ UNCHOSEN = "refused-unconfirmed"
 """That of an approval of what the citizen was offered and did not want."""
 
 
-class Taken(APIException):
+class ItemConflict(APIException):
     """409: somebody else has the item, or was faster."""
 
     status_code = 409

@@ -67,7 +67,7 @@ PLACE = r"^([0-9]{1,6}-)?[0-9]{1,17}-[0-9a-f]{32}$"
 """A place in a list, as the links to other pages have it."""
 ACTIONS = [action.value for action in Action if action is not Action.UNDO]
 """What can be decided; a decision is undone in the console."""
-TAKES: Mapping[Action, frozenset[str]] = {
+PAYLOAD_FIELDS: Mapping[Action, frozenset[str]] = {
     Action.APPROVE: frozenset({"confirmed"}),
     Action.OVERRIDE: frozenset({"output", "stage"}),
     Action.WRITE: frozenset({"text", "sources"}),
@@ -75,7 +75,7 @@ TAKES: Mapping[Action, frozenset[str]] = {
     Action.HAND_OVER: frozenset({"agency"}),
     Action.DISMISS: frozenset({"text"}),
 }
-"""What the payload of an action may have; nothing for those that are not named."""
+"""The fields that an action's payload may have; none for actions that are not listed."""
 # The parser takes no NUL anywhere, so that is part of the shape.
 _NO_NUL = r"^[^\u0000]*$"
 
@@ -129,8 +129,8 @@ def filters_of(request: Request) -> tuple[Filters, str, str]:
         raise ParseError("A parameter stands in the address twice. Send each once.")
     query = QueueQuerySerializer(data=given.dict())
     if not query.is_valid():
-        name, told = next(iter(query.errors.items()))
-        raise ParseError(f"The parameter “{name}” cannot be used: {' '.join(told)}")
+        name, messages = next(iter(query.errors.items()))
+        raise ParseError(f"The parameter “{name}” cannot be used: {' '.join(messages)}")
     after, before = given.get("after", ""), given.get("before", "")
     if after and before:
         raise ParseError("Ask for the page after a place or before one, not for both.")
@@ -220,27 +220,31 @@ class SaySerializer(ClosedSerializer):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a body asks for."""
+class RequestedDecision:
+    """The decision that a request's body describes."""
 
     action: Action
     reason: str
     payload: Mapping[str, Any]
 
 
-def decision_of(request: Request) -> Wanted:
-    """Return what a body asks for; raises ValidationError, and NotDecided for a payload that the
-    action does not take."""
+def decision_of(request: Request) -> RequestedDecision:
+    """Return the decision that a body describes.
+
+    Raises ValidationError, and NotDecided for a payload with fields that the action does not have.
+    """
     body = DecideSerializer(data=request.data)
     body.is_valid(raise_exception=True)
     given = body.validated_data
-    wanted = Wanted(Action(given["action"]), given["reason"], given.get("payload", {}))
-    strange = sorted(set(wanted.payload) - TAKES.get(wanted.action, frozenset()))
-    if strange:
-        names = ", ".join(strange)
-        refused = Refused(f"The action {wanted.action} does not take: {names}. Leave it out.")
-        raise NotDecided(refused, wanted.action)
-    return wanted
+    requested = RequestedDecision(
+        Action(given["action"]), given["reason"], given.get("payload", {})
+    )
+    unknown = sorted(set(requested.payload) - PAYLOAD_FIELDS.get(requested.action, frozenset()))
+    if unknown:
+        names = ", ".join(unknown)
+        refused = Refused(f"The action {requested.action} does not take: {names}. Leave it out.")
+        raise NotDecided(refused, requested.action)
+    return requested
 
 
 STATES = [state.value for state in ReviewState]

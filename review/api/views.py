@@ -22,17 +22,17 @@ from ieim.pipeline.canonical import DecimalEncoder
 from ieim.studio.api.staff import StaffView, etag
 from review import claims, deciding, talking
 from review.api import schema
-from review.api.errors import Changed, NotDecided, NoVersion, Taken
+from review.api.errors import Changed, ItemConflict, NotDecided, NoVersion
 from review.api.serializers import (
     ACTIONS,
     DecidedSerializer,
     ItemSerializer,
     PageSerializer,
+    RequestedDecision,
     SaidSerializer,
     SaySerializer,
     StandingSerializer,
     TakeoverSerializer,
-    Wanted,
     decision_of,
     filters_of,
 )
@@ -122,7 +122,7 @@ class Claim(View):
         except ReviewItem.DoesNotExist as error:
             raise Http404 from error
         except (ClaimTaken, ClaimRefused) as error:
-            raise Taken(str(error)) from error
+            raise ItemConflict(str(error)) from error
         return Response(StandingSerializer(item).data, headers={"ETag": etag(item.version)})
 
 
@@ -145,33 +145,33 @@ class Decide(View):
         """Decide an item."""
         try:
             seen = locking.find(pk, self.user)
-            wanted = decision_of(request)
-            if wanted.action in OPINIONS and not self.user.has_perm(locking.SECOND):
+            requested = decision_of(request)
+            if requested.action in OPINIONS and not self.user.has_perm(locking.SECOND):
                 raise PermissionDenied
             _require_seen(request, seen)
-            decision = self.decide(seen, wanted)
+            decision = self.decide(seen, requested)
             item = ReviewItem.objects.select_related("claimed_by").get(pk=pk)
         except ReviewItem.DoesNotExist as error:
             raise Http404 from error
         made = {"decision": decision.pk, "item": item}
         return Response(DecidedSerializer(made).data, headers={"ETag": etag(item.version)})
 
-    def decide(self, seen: ReviewItem, wanted: Wanted) -> Decision:
+    def decide(self, seen: ReviewItem, requested: RequestedDecision) -> Decision:
         """Decide an item as it was ``seen``; raises the problem where it is not to be."""
         try:
             return deciding.decide(
                 item_id=seen.pk,
                 actor=self.user,
                 version=seen.version,
-                action=wanted.action,
-                reason=wanted.reason,
-                payload=wanted.payload,
+                action=requested.action,
+                reason=requested.reason,
+                payload=requested.payload,
             )
         except Refused as refused:
-            raise NotDecided(refused, wanted.action) from refused
+            raise NotDecided(refused, requested.action) from refused
         except Conflict as conflict:
             same = ReviewItem.objects.filter(pk=seen.pk, version=seen.version).exists()
-            raise (Taken if same else Changed)(conflict.message) from conflict
+            raise (ItemConflict if same else Changed)(conflict.message) from conflict
 
 
 def _require_seen(request: Request, item: ReviewItem) -> None:
@@ -190,7 +190,7 @@ def _address(filters: Filters, **place: str) -> str | None:
     return f"{reverse('review_api:items')}?{filters.query}{'&' if filters.query else ''}{query}"
 
 
-class NotSaid(exceptions.APIException):
+class MessageRefused(exceptions.APIException):
     """422."""
 
     status_code = 422
@@ -204,9 +204,9 @@ class Talking(View):
         if isinstance(exc, ReviewItem.DoesNotExist):
             exc = Http404()
         elif isinstance(exc, (ClaimTaken, ClaimRefused)):
-            exc = Taken(str(exc))
+            exc = ItemConflict(str(exc))
         elif isinstance(exc, CannotTalk):
-            exc = NotSaid(exc.message)
+            exc = MessageRefused(exc.message)
         return super().handle_exception(exc)
 
 

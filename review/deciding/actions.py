@@ -1,4 +1,4 @@
-"""What each action needs and does: prepared and refused first, carried out once it may be."""
+"""Prepare each action (or refuse it), and carry it out once it is permitted."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from review.models import Action, Decision, ReviewItem
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A decision that may be taken: its record's ``content``, and what it puts in place."""
+    """A decision that may be taken: its record's ``content``, and the answer or reply it sets."""
 
     action: Action
     content: Content = field(default_factory=Content)
     answer: Answer | None = None
-    said: Reply | None = None
+    reply: Reply | None = None
     agency: str = ""
 
 
@@ -52,7 +52,7 @@ def prepare(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Pre
 
 
 def again(decision: Decision) -> Prepared:
-    """Prepare a stored proposal: what it said is judged anew, as things stand now."""
+    """Prepare a stored proposal again, judged against the present state."""
     item, action = decision.item, Action(decision.action)
     problem = permitted.state_problem(item, action)
     if problem:
@@ -62,8 +62,8 @@ def again(decision: Decision) -> Prepared:
         return _override(item, payload)
     if action in (Action.WRITE, Action.ASK, Action.DISMISS):
         # The words were checked when they were written, against the same release.
-        said = None if decision.output is None else Reply.from_dict(decision.output)
-        return Prepared(action, said=said)
+        reply = None if decision.output is None else Reply.from_dict(decision.output)
+        return Prepared(action, reply=reply)
     prepared = prepare(item, action, {})
     if action is Action.APPROVE and dumps(prepared.content.output) != dumps(decision.output):
         raise Refused(
@@ -73,7 +73,7 @@ def again(decision: Decision) -> Prepared:
 
 
 def carry_out(item: ReviewItem, prepared: Prepared, actor: User) -> None:
-    """Do what was decided to the turn; raises :class:`Conflict` where it moved on meanwhile."""
+    """Apply the decision to the turn; raises :class:`Conflict` where it moved on meanwhile."""
     try:
         _carry_out(item, prepared, records.actor_of(actor))
     except NotWaiting as error:
@@ -87,9 +87,9 @@ def _carry_out(item: ReviewItem, prepared: Prepared, by: str) -> None:
     if action in (Action.DISMISS, Action.DONE):
         if closes(item):
             reason = "dismissed" if action is Action.DISMISS else "done"
-            resuming.close(turn=turn, reply=prepared.said, by=by, reason=reason)
-    elif prepared.said is not None:
-        resuming.answer(turn=turn, reply=prepared.said, by=by)
+            resuming.close(turn=turn, reply=prepared.reply, by=by, reason=reason)
+    elif prepared.reply is not None:
+        resuming.answer(turn=turn, reply=prepared.reply, by=by)
     elif prepared.answer is not None:
         _put(item, action, prepared.answer)
     elif action is Action.RETRY:
@@ -133,8 +133,8 @@ def was_closed(item: ReviewItem) -> bool:
 
 def _approve(item: ReviewItem) -> Prepared:
     if item.stage == REPLY:
-        said = _composed(item)
-        return Prepared(Action.APPROVE, Content(said, said))
+        reply = _composed(item)
+        return Prepared(Action.APPROVE, Content(reply, reply))
     stage = answers.stage_of(item.turn, item.stage)
     if stage is None:
         raise Refused(gettext("The model has not answered here, so there is nothing to approve."))
@@ -156,15 +156,15 @@ def _override(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
 
 
 def _put_in_place(item: ReviewItem, action: Action, answer: Answer) -> Prepared:
-    said = records.last_readable(answers.stage_of(item.turn, answer.contract))
-    content = Content(answer.output, said, answer.evidence, answer.contract)
+    original = records.last_readable(answers.stage_of(item.turn, answer.contract))
+    content = Content(answer.output, original, answer.evidence, answer.contract)
     return Prepared(action, content, answer=answer)
 
 
 def _write(item: ReviewItem, action: Action, payload: Mapping[str, Any]) -> Prepared:
-    said = texts.written(action, item.turn, payload)
-    content = Content(said.as_dict(), _composed(item), contract=_contract(item))
-    return Prepared(action, content, said=said)
+    reply = texts.written(action, item.turn, payload)
+    content = Content(reply.as_dict(), _composed(item), contract=_contract(item))
+    return Prepared(action, content, reply=reply)
 
 
 def _dismiss(item: ReviewItem, payload: Mapping[str, Any]) -> Prepared:
@@ -197,5 +197,5 @@ def _contract(item: ReviewItem) -> str:
 
 def _composed(item: ReviewItem) -> dict[str, Any] | None:
     """Return the reply that the pipeline has ready, None where it has none."""
-    said = answers.follow(item.turn).reply
-    return None if said is None else said.as_dict()
+    reply = answers.follow(item.turn).reply
+    return None if reply is None else reply.as_dict()

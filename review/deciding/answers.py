@@ -74,20 +74,20 @@ def context_for(
 
 
 def follow(turn: Turn, answers: Answers | None = None) -> Outcome:
-    """Return where the turn gets to, with ``answers`` put in the place of those that are stored.
+    """Return where the turn gets to when ``answers`` replace the stored ones.
 
-    Stages after one that is put in place are asked again, so what is stored of them does not count.
+    Stages after a replaced one run again, so their stored answers do not count.
     """
     put = answers or {}
     stored = {k: v for k, v in done_answers(turn).items() if all(_before(k, name) for name in put)}
-    known = stored | dict(put)
+    available = stored | dict(put)
     context = context_of(turn, _state(turn, {}))
     outputs: dict[str, Output] = {}
     stage_id = FIRST
     while stage_id != SESSION_END:
-        if stage_id not in known:
+        if stage_id not in available:
             return Outcome(None, stage_id)
-        outputs[stage_id], merge = known[stage_id]
+        outputs[stage_id], merge = available[stage_id]
         context = replace(context, cached_state={**context.cached_state, **merge})
         following = STAGES[stage_id].legal_next(outputs[stage_id], context)
         if following is None:
@@ -147,21 +147,21 @@ def complete_output(contract: str, turn: Turn, fields: Mapping[str, Any]) -> dic
     ``nextStep``, each where the contract has it and ``fields`` has not; the next step is the one
     that the rest of the answer leads to. Anything wrong with ``fields`` is left to the gate.
     """
-    known = contracts.load(contract)
-    properties = known.schema["properties"]
+    definition = contracts.load(contract)
+    properties = definition.schema["properties"]
     filled: dict[str, Any] = {
         name: spec["const"] for name, spec in properties.items() if "const" in _rules(spec)
     }
     if "telemetry" in properties:
         filled["telemetry"] = {"notes": None}
-    if known.stage.has_session and "session_id" in properties:
+    if definition.stage.has_session and "session_id" in properties:
         filled |= {"session_id": str(turn.session_id), "response_id": f"staff-{uuid4()}"}
     whole = {**filled, **fields}
     if "nextStep" in properties and "nextStep" not in fields:
         whole["nextStep"] = properties["nextStep"]["enum"][-1]
         context = context_for(turn, contract)
-        if not list(gate.schema_findings(known.validator, whole, limit=1)):
-            whole["nextStep"] = known.stage.legal_next(whole, context) or whole["nextStep"]
+        if not list(gate.schema_findings(definition.validator, whole, limit=1)):
+            whole["nextStep"] = definition.stage.legal_next(whole, context) or whole["nextStep"]
     return whole
 
 

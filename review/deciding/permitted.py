@@ -46,7 +46,7 @@ def may(item: ReviewItem, actor: User) -> Mapping[Action, str]:
     now = timezone.now()
     if not scope.sees(actor, item):
         return dict.fromkeys(Action, gettext(NO_RIGHT))
-    # Most conditions are those of many actions: each is asked once.
+    # Most conditions are those of many actions: each is evaluated once.
     of_person, of_item = cache(partial(_ask, Case(item, actor, now))), cache(partial(_ask, item))
     return {
         action: _first(map(of_person, WHO[action])) or _first(map(of_item, WHEN[action]))
@@ -165,8 +165,8 @@ def _approves(item: ReviewItem) -> str:
 
 
 def _undoes(case: Case) -> str:
-    own = (not undo_problem(d, case.actor, case.now) for d in undoable(case.item))
-    return "" if any(own) else gettext(NOT_UNDOABLE)
+    problems = (undo_problem(each, case.actor, case.now) for each in undoable(case.item))
+    return gettext(NOT_UNDOABLE) if all(problems) else ""
 
 
 _DECIDER = (_decides, _undecided, _held, _waits_for_no_opinion)
@@ -178,7 +178,7 @@ WHO: Mapping[Action, tuple[Callable[[Case], str], ...]] = {
     Action.UNDO: (_undoes,),
 }
 """What has to hold of the person and of their hold on the item. A condition returns the sentence
-why it does not hold, empty when it does; the first that does not is what they are told."""
+why it does not hold, empty when it does; the user reads the first that is not empty."""
 
 WHEN: Mapping[Action, tuple[Callable[[ReviewItem], str], ...]] = {
     Action.APPROVE: (_of_model, _idle, _awaited, _approves),

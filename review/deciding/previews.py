@@ -104,7 +104,7 @@ def _waits_for(item: ReviewItem, actor: User, prepared: Prepared) -> str:
     if prepared.action is Action.HAND_OVER:
         return ""
     sends = signing.sends_reply(
-        prepared.action, prepared.content.contract, words=prepared.said is not None
+        prepared.action, prepared.content.contract, words=prepared.reply is not None
     )
     first = ""
     if sends and (others := _others(item, actor)):
@@ -115,12 +115,12 @@ def _waits_for(item: ReviewItem, actor: User, prepared: Prepared) -> str:
 
 
 def _others(item: ReviewItem, actor: User) -> str:
-    """Return the names of the agencies that have to sign beside the actor's; empty for none."""
+    """Return the names of the agencies that have to sign besides the actor's; empty for none."""
     scope = agencies_of(actor)
     # Who decides signs for their own agencies at once.
     others = [a for a in signing.signing_agencies(item) if scope is not None and a not in scope]
-    known = knowledge.release(item.turn.release_number).agencies
-    names = [known[a].name if a in known else a for a in others]
+    agencies = knowledge.release(item.turn.release_number).agencies
+    names = [agencies[a].name if a in agencies else a for a in others]
     both = gettext("{first} and {second}")
     return reduce(lambda first, second: both.format(first=first, second=signing), names or [""])
 
@@ -134,11 +134,11 @@ def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
     if action is Action.DISMISS:
         return _dismissed(item, prepared)
     if action is Action.ASK:
-        return prepared.said, gettext(
+        return prepared.reply, gettext(
             "The citizen reads this at once; what they write is a new question."
         )
-    if prepared.said is not None:
-        return prepared.said, gettext("The citizen gets this reply at once.")
+    if prepared.reply is not None:
+        return prepared.reply, gettext("The citizen gets this reply at once.")
     if action is Action.DONE:
         return None, gettext("The item is done. The citizen sees that a person has been in touch.")
     if item.stage not in AWAITED:
@@ -151,8 +151,8 @@ def _outcome(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
 def _dismissed(item: ReviewItem, prepared: Prepared) -> tuple[Reply | None, str]:
     if not actions.closes(item):
         return None, gettext("The item is done. No answer to the citizen changes.")
-    if prepared.said is not None:
-        return prepared.said, gettext("The question is closed, and the citizen reads this.")
+    if prepared.reply is not None:
+        return prepared.reply, gettext("The question is closed, and the citizen reads this.")
     return None, gettext("This is closed, and the citizen sees that. No answer follows.")
 
 

@@ -1,4 +1,4 @@
-"""Correction records: what a person decided, against what the model had said."""
+"""Correction records: a person's decision compared with the model's answer."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ CLAIMS = ("review.claimed", "review.taken_over", "review.assigned")
 class Content:
     """What a record holds: the new answer, and what it is compared with.
 
-    ``said`` is what the model said last of the same thing, None where it said nothing that could
-    be read. ``contract`` is the stage whose last attempt was judged, empty where none was.
+    ``original`` is the model's last readable answer to the same stage, None for none.
+    ``contract`` is the stage whose last attempt was judged, empty where none was.
     """
 
     output: Any = None
-    said: Any = None
+    original: Any = None
     evidence: Sequence[EvidenceDict] = ()
     contract: str = ""
 
@@ -92,28 +92,28 @@ def actor_of(user: User) -> str:
 
 
 def patch_of(content: Content) -> list[dict[str, Any]] | None:
-    """Return the RFC 6902 patch from what the model said to the new answer."""
-    if content.said is None or content.output is None:
+    """Return the RFC 6902 patch from the model's answer to the new one."""
+    if content.original is None or content.output is None:
         return None
-    patch = jsonpatch.JsonPatch.from_diff(content.said, content.output, dumps=dumps)
+    patch = jsonpatch.JsonPatch.from_diff(content.original, content.output, dumps=dumps)
     return [dict(operation) for operation in patch.patch]
 
 
 def last_readable(stage: Stage | None) -> Mapping[str, Any] | None:
     """Return the last answer of a stage's attempts that can be read as JSON; None for none."""
     for attempt in _newest_first(stage):
-        said, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
-        if said is not None:
-            return _same_decimals(said)
+        answer, _ = strict_json.parse(bytes(attempt.raw).decode("utf-8", "surrogatepass"))
+        if answer is not None:
+            return _same_decimals(answer)
     return None
 
 
-def _same_decimals(said: Mapping[str, Any]) -> Mapping[str, Any]:
+def _same_decimals(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an answer with scores as the gate writes them, so that 0.9 is no change of 0.90."""
     try:
-        same: Mapping[str, Any] = with_two_decimals(said)
+        same: Mapping[str, Any] = with_two_decimals(answer)
     except ValueError:
-        return said
+        return answer
     return same
 
 

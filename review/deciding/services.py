@@ -135,7 +135,7 @@ def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime)
 
 
 def _sends(prepared: Prepared) -> bool:
-    contract, words = prepared.content.contract, prepared.said is not None
+    contract, words = prepared.content.contract, prepared.reply is not None
     return signing.sends_reply(prepared.action, contract, words=words)
 
 

@@ -31,7 +31,7 @@ from review.models import Action, Decision, ReviewItem, SignOff
 from review.states import UNDECIDED, ReviewState
 
 FIELD = "confirmed"
-"""What a payload says with ``true``."""
+"""The payload field that confirms an action with ``true``."""
 
 
 def why_confirm(item: ReviewItem, action: Action) -> str:
@@ -68,8 +68,8 @@ def _refused(item: ReviewItem) -> str:
     refused = offered if sent is None else offered & sent
     if not refused:
         return ""
-    known = languages.release_of(item.turn).services
-    names = ", ".join(sorted(known[each].name for each in refused))
+    services = languages.release_of(item.turn).services
+    names = ", ".join(sorted(services[each].name for each in refused))
     return gettext(
         "The citizen was offered this ({names}) and said: none of these. Write the reply or correct"
         " the step, or confirm that this answer is right all the same."
@@ -218,12 +218,12 @@ def _signed(item: ReviewItem) -> frozenset[str]:
 
 
 def withdraw_signatures(item: ReviewItem, actor: User) -> None:
-    """Let an item's signatures stand no longer: the text above them is another one, or none."""
-    standing = list(item.sign_offs.all())
+    """Withdraw an item's signatures, because the signed text has changed or is gone."""
+    signatures = list(item.sign_offs.all())
     item.sign_offs.update(stands=False)
-    for signature in standing:
+    for signature in signatures:
         signature.stands = False
-    _record(item, "review.signatures_withdrawn", standing, actor)
+    _record(item, "review.signatures_withdrawn", signatures, actor)
 
 
 def _record(item: ReviewItem, kind: str, signatures: Sequence[SignOff], actor: User) -> None:

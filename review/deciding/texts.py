@@ -35,13 +35,13 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
     """
     release, text = languages.release_of(turn), checked(turn, payload.get("text"))
     cited = _sources(payload.get("sources", []), release) if action is Action.WRITE else []
-    said = render_answer(text, cited, release)
-    if not any(character.isalnum() for part in said.paragraphs for character in part):
+    reply = render_answer(text, cited, release)
+    if not any(character.isalnum() for part in reply.paragraphs for character in part):
         raise Refused(
             gettext("There is nothing to read in your text. Write what the citizen should know.")
         )
-    said = Reply.from_dict({**said.as_dict(), "kind": KINDS[action]})
-    return in_language(said, languages.told(turn), release)
+    reply = Reply.from_dict({**reply.as_dict(), "kind": KINDS[action]})
+    return in_language(reply, languages.told(turn), release)
 
 
 def checked(turn: Turn, text: object) -> str:

@@ -1,1 +1,1 @@
-"""The item page: why a turn stopped, beside the evidence, and the forms to decide it with."""
+"""The item page: why a turn stopped, the evidence, and the forms to decide it with."""

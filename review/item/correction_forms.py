@@ -41,10 +41,10 @@ class JudgementForm(Form):
 
     @property
     def guidance(self) -> str:
-        """The words for the citizen: what was typed, at first what the model said."""
+        """The words for the citizen: what was typed, at first those of the model's answer."""
         if self.posted:
             return self.text(self.guidance_id)
-        return self.desk.said.get("assistantReply") or ""
+        return self.desk.model_answer.get("assistantReply") or ""
 
     def payload(self) -> Output:
         if self.inquiry not in ("yes", "no"):
@@ -70,7 +70,7 @@ class AgencyForm(Form):
     def options(self) -> list[Option]:
         """Every agency of the release, what fits the message first."""
         desk, chosen = self.desk, self.data.getlist("agency")
-        by_model = desk.said.get("judgements", {}).get("agencyDetected", [])
+        by_model = desk.model_answer.get("judgements", {}).get("agencyDetected", [])
         given = {agency["agencyId"] for agency in desk.given.get("agencies", [])}
         ranked = desk.index.agencies(desk.turn.text, limit=len(desk.release.agencies))
         return [
@@ -97,8 +97,8 @@ class AgencyForm(Form):
         return [o for o in self.options if o not in self.first]
 
     def payload(self) -> Output:
-        known = self.desk.release.agencies
-        chosen = [known[agency] for agency in self.data.getlist("agency") if agency in known]
+        agencies = self.desk.release.agencies
+        chosen = [agencies[agency] for agency in self.data.getlist("agency") if agency in agencies]
         if not chosen:
             raise self.invalid(gettext("Choose the agency that the question is for."))
         info = [
@@ -152,7 +152,8 @@ class TopicForm(Form):
         ]
 
     def _model_topics(self, agency: str) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.desk.said.get("categorySelection", {}).get("candidates", {})
+        selection = self.desk.model_answer.get("categorySelection", {})
+        found: Mapping[str, Any] = selection.get("candidates", {})
         return found
 
     def _candidates(self, agency: str, options: Sequence[Option]) -> Output:
@@ -191,7 +192,7 @@ class AnalysisForm(TopicForm):
         return self.data.get("primary", "")
 
     def _model_topics(self, agency: str) -> Mapping[str, Any]:
-        for entry in self.desk.said.get("semanticAnalysis", {}).get("agencies", []):
+        for entry in self.desk.model_answer.get("semanticAnalysis", {}).get("agencies", []):
             if entry["agencyId"] == agency:
                 found: Mapping[str, Any] = entry["categorySelection"]["candidates"]
                 return found
@@ -229,7 +230,7 @@ class ServiceForm(ServicePicker):
 
     @property
     def model_services(self) -> Sequence[tuple[str, str]]:
-        key = self.desk.said.get("serviceSelection", {}).get("serviceKey", "")
+        key = self.desk.model_answer.get("serviceSelection", {}).get("serviceKey", "")
         return [(self.desk.answering or "", key)]
 
     def payload(self) -> Output:
@@ -263,7 +264,9 @@ class AnswerForm(ServicePicker):
     @property
     def answer(self) -> str:
         """What was typed, at first what the model wrote."""
-        return self.text("answer") if self.posted else self.desk.said.get("assistantReply", "")
+        return (
+            self.text("answer") if self.posted else self.desk.model_answer.get("assistantReply", "")
+        )
 
     @property
     def agencies(self) -> Sequence[str]:
@@ -271,7 +274,9 @@ class AnswerForm(ServicePicker):
 
     @property
     def model_services(self) -> Sequence[tuple[str, str]]:
-        return [(s["agencyId"], s["serviceKey"]) for s in self.desk.said.get("sourcesUsed", [])]
+        return [
+            (s["agencyId"], s["serviceKey"]) for s in self.desk.model_answer.get("sourcesUsed", [])
+        ]
 
     def payload(self) -> Output:
         problems = []
@@ -294,15 +299,15 @@ class AnswerForm(ServicePicker):
 class Row:
     """One line of a form: a label, a value where the contract has one, and the words quoted.
 
-    ``id`` is the beginning of the HTML ids of its fields; ``said`` are the label's name and the
-    words of the model's answer where they were wrong, so that they are not filled in.
+    ``id`` is the beginning of the HTML ids of its fields; ``rejected`` are the label's
+    name and the words of the model's answer where they were wrong, so that they are not filled in.
     """
 
     id: str
     label: str = ""
     value: str = ""
     quote: str = ""
-    said: str = ""
+    rejected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,11 +330,11 @@ class Group:
 
     @property
     def by_value(self) -> bool:
-        """Whether a value is asked for."""
+        """Whether the rows have a value field."""
         return bool(self.value_key)
 
     def element(self, row: Row) -> Output:
-        """Return the answer's element that a row stands for."""
+        """Return a row as an element of the answer."""
         found: Output = {self.label_key: row.label, "evidence_snippets": [row.quote]}
         return found | ({self.value_key: row.value or row.quote} if self.value_key else {})
 
@@ -368,7 +373,7 @@ class RowForm(Form):
 
     def _elements(self, group: Group) -> list[tuple[str, Any]]:
         """Return the (JSON Pointer, element) of a field of the model's answer."""
-        found = self.desk.said.get(group.name, [])
+        found = self.desk.model_answer.get(group.name, [])
         if isinstance(found, list):
             return [(pointer(group.name, i), each) for i, each in enumerate(found)]
         return [(pointer(group.name), found)]
@@ -381,7 +386,7 @@ class RowForm(Form):
         if not any(wrong == path or wrong.startswith(f"{path}/") for wrong in self.desk.wrong):
             return Row(row_id, label, value, quote)
         words = (names.get(label, label), value, f"“{quote}”" if quote else "")
-        return Row(row_id, said=" · ".join(filter(None, words)))
+        return Row(row_id, rejected=" · ".join(filter(None, words)))
 
     def filled(self) -> list[list[Row]]:
         """Return the rows of each group that say something; raises :class:`Invalid` for half a

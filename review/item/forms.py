@@ -88,7 +88,7 @@ class Desk:
         return [a for a in stage.attempts.all() if a.round == stage.round] if stage else []
 
     @cached_property
-    def said(self) -> Mapping[str, Any]:
+    def model_answer(self) -> Mapping[str, Any]:
         """The model's last answer; empty where it has not the contract's shape."""
         stage = self.stages.get(self.contract)
         return (last_answer(stage) if stage else None) or {}

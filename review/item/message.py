@@ -42,12 +42,12 @@ def near(text: str, quote: str) -> Hint | None:
 
     Runs of about as many words are compared, without regard to case.
     """
-    wanted = quote.strip()[:_LONGEST].casefold()
-    size = len(_WORD.findall(wanted))
+    folded = quote.strip()[:_LONGEST].casefold()
+    size = len(_WORD.findall(folded))
     words = [(m.start(), m.end()) for m in _WORD.finditer(text)]
     if not size or not words:
         return None
-    parts = _parts(wanted)
+    parts = _parts(folded)
     alike = [len(parts & _parts(text[start:end].casefold())) for start, end in words]
     runs = []
     for count in sorted({max(1, size - 1), size, size + 1}):
@@ -57,7 +57,7 @@ def near(text: str, quote: str) -> Hint | None:
     # Comparing letter by letter is slow: only what shares the most letters in a row is.
     candidates = [(start, end) for _, start, end in sorted(runs)[:_COMPARED]]
     matcher = SequenceMatcher(None, autojunk=False)
-    matcher.set_seq2(wanted)
+    matcher.set_seq2(folded)
     best, found = NEAR, None
     for start, end in candidates:
         matcher.set_seq1(text[start:end].casefold())

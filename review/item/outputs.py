@@ -123,8 +123,8 @@ def _answer(output: Output, release: Release) -> Iterator[Statement]:
     yield Statement(gettext("It would say"), output["assistantReply"])
     for source in output["sourcesUsed"]:
         key, agency = source["serviceKey"], source["agencyId"]
-        known = (agency, key) in release.services
-        remark = agency_name(release, agency) if known else gettext("not in the service index")
+        listed = (agency, key) in release.services
+        remark = agency_name(release, agency) if listed else gettext("not in the service index")
         yield Statement(gettext("Source"), service_name(release, agency, key), remark)
 
 

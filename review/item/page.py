@@ -50,7 +50,7 @@ def preview_context(
     """Return the context of the page that shows what a decision leads to."""
     action = decision.action or Action.WRITE
     agreed = signing.proposal_of(loaded.item) if action is Action.AGREE else None
-    kept = [
+    posted = [
         (name, value)
         for name, values in (decision.data or QueryDict()).lists()
         if name not in ("csrfmiddlewaretoken", "again", ONCE_MORE)
@@ -65,7 +65,7 @@ def preview_context(
         "says": _says(loaded, decision, payload),
         "reason": decision.reason,
         "why_confirm": deciding.why_confirm(loaded.item, action),
-        "kept": kept,
+        "posted": posted,
     }
 
 
@@ -94,16 +94,16 @@ def waiting(loaded: Loaded, user: User, proposal: Decision | None) -> dict[str, 
     return {"title": title, "reply": shown(loaded, seen.reply, by), "turn": _turn(loaded)}
 
 
-def shown(loaded: Loaded, said: replies.Reply, action: str) -> ReplyView:
+def shown(loaded: Loaded, reply: replies.Reply, action: str) -> ReplyView:
     """Return a reply as the citizen's own page would show it after ``action``."""
     turn = loaded.item.turn
     release = languages.release_of(turn)
-    said = replace(said, notices=notices.of_reply(said.sources, timezone.now()))
+    reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
     stored = Reply(
         turn=turn,
         origin=_ORIGINS.get(action, ReplyOrigin.STAFF).value,
-        body=said.as_dict(),
-        marked=resuming.marked(turn.text, said, release),
+        body=reply.as_dict(),
+        marked=resuming.marked(turn.text, reply, release),
     )
     return reply_views.reply_view(stored, turn)
 
@@ -134,8 +134,8 @@ def form(loaded: Loaded, user: User, data: QueryDict | None, *, correct: str = "
 
     ``correct`` names an earlier step that is to be corrected in place of the item's own.
     """
-    wanted = data.get(CORRECT, "") if data is not None else correct
-    contract = wanted if wanted in correctable(loaded) else _own(loaded)
+    requested = data.get(CORRECT, "") if data is not None else correct
+    contract = requested if requested in correctable(loaded) else _default_stage(loaded)
     desk = Desk(contract, loaded.item.turn, loaded.stages)
     in_crisis = bool(crisis.labels(loaded.item.turn))
     chosen = Action.OVERRIDE if correct and contract == correct else None
@@ -147,17 +147,17 @@ def form(loaded: Loaded, user: User, data: QueryDict | None, *, correct: str = "
 
 def correctable(loaded: Loaded) -> tuple[str, ...]:
     """Return the steps that can be corrected: the item's own, and for an answer those before it."""
-    own = loaded.item.stage
-    if own == PERSON:
+    current = loaded.item.stage
+    if current == PERSON:
         return ()
-    if own not in AWAITED:
-        return (own,)
+    if current not in AWAITED:
+        return (current,)
     done = tuple(
         name
         for name, stage in loaded.stages.items()
         if name in ANSWERING and StageStatus(stage.status) in DONE_STAGE_STATUSES
     )
-    return done if own == REPLY else (*done, own)
+    return done if current == REPLY else (*done, current)
 
 
 def context(
@@ -177,7 +177,7 @@ def context(
     signatures = _signatures(loaded, user, waits=waits)
     return {
         "item": item_view(loaded, user),
-        "said": feedback.of_turn(loaded.item.turn),
+        "feedback": feedback.of_turn(loaded.item.turn),
         "focus": focus,
         "panel": focus["panel"],
         "form": decision,
@@ -224,15 +224,15 @@ def changed(loaded: Loaded, viewer: int | None) -> str:
     )
 
 
-def taken(loaded: Loaded, action: Action) -> str:
-    """Return what was done, as a sentence for the next page."""
+def stored_message(loaded: Loaded, action: Action) -> str:
+    """Return the sentence for the next page that says that the decision is stored."""
     message = gettext("Your decision on {reference} is stored: {done}.")
     done = gettext(labels.ACTIONS_DONE[action]).lower()
     return message.format(reference=loaded.item.turn.session.reference, done=done)
 
 
-def _own(loaded: Loaded) -> str:
-    """Return the step that a correction is of when nobody says which."""
+def _default_stage(loaded: Loaded) -> str:
+    """Return the step that is corrected where the request names none."""
     return loaded.item.stage if loaded.item.stage != REPLY else (correctable(loaded) or ("",))[-1]
 
 
@@ -246,7 +246,7 @@ def _sentences(findings: Iterable[Finding], decision: DecisionForm) -> list[Prob
 
 
 def _focus(loaded: Loaded, user: User) -> dict[str, Any]:
-    """Return where the item stands for the person who looks at it.
+    """Return the item's state for the user who opens it.
 
     ``panel`` is the template of what they can do; ``may_take_over`` is for supervisors.
     ``opinion_on`` is who decided, where only the opinion of a second person is missing, and
@@ -261,12 +261,12 @@ def _focus(loaded: Loaded, user: User) -> dict[str, Any]:
         panel = "form"
     else:
         panel = "taken" if claimed else "free"
-    wanted = permitted.opinion_wanted(item)
+    proposal = permitted.opinion_wanted(item)
     return {
         "panel": f"review/deciding/{panel}.html",
         "mine": mine,
         "may_take_over": panel == "taken" and user.has_perm(SUPERVISE),
-        "opinion_on": person(wanted.actor) if wanted is not None else "",
+        "opinion_on": person(proposal.actor) if proposal is not None else "",
         "why_not": claims.opinion_problem(item, user),
     }
 

@@ -50,7 +50,7 @@ def asked_back(turn: Turn, release: Release) -> AskedBack | None:
         return None
     chosen = choice.offered.index(choice.chosen) + 1 if choice.chosen in choice.offered else 0
     options = choosing.options(choice, release)
-    return AskedBack(options, gettext(labels.ASKED_BACK[choice.outcome]), chosen)
+    return AskedBack(options, gettext(labels.CHOICE_OUTCOMES[choice.outcome]), chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +156,10 @@ def item_view(loaded: Loaded, user: User | None = None) -> dict[str, Any]:
         "marks": marks,
         "moot": item.stage == REPLY and permitted.is_moot(item),
         "closes": actions.closes(item),
-        "wanted": _wanted(stopped, release),
+        "model_answer": _model_answer(stopped, release),
         "hints": message.hints(turn.text, attempts),
         "flow": [step for step in steps if step.answering],
-        "beside": [step for step in steps if not step.answering],
+        "triage": [step for step in steps if not step.answering],
         "offered": stages.offered(attempts, release),
         # Who may be in danger does not wait for a service.
         "missed": () if dangers else stages.missed(attempts, turn.text, release),
@@ -229,7 +229,7 @@ def _lead(item: ReviewItem, attempts: int) -> str:
     return f"{where} {gettext(WAITS if item.stage in ANSWERING else NOBODY_WAITS)}"
 
 
-def _wanted(stage: Stage | None, release: Release) -> tuple[Statement, ...]:
+def _model_answer(stage: Stage | None, release: Release) -> tuple[Statement, ...]:
     if stage is None:
         return ()
     return outputs.statements(stage.contract, message.last_answer(stage), release)
@@ -252,7 +252,7 @@ def _exchange(turn: Turn) -> dict[str, Any]:
     answered = hasattr(turn, "reply")
     return {
         "number": turn.number,
-        "asked": turn.text,
+        "question": turn.text,
         "answer": Reply.from_dict(turn.reply.body).as_text() if answered else "",
         "state": gettext(labels.TURN_STATES[turn.state]),
         "turned_away": _turned_away(turn),

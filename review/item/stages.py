@@ -189,23 +189,24 @@ def missed(attempts: Sequence[Attempt], text: str, release: Release) -> list[dic
     """Return the services (or agencies) of the whole release that fit ``text`` better than any
     that a stage's attempts were given.
 
-    Empty for stages that are given neither, and where ``text`` is about nothing that the index
-    knows: some service shares a word with nearly everything."""
+    Empty for stages that get neither, and where no service scores high enough for a match: some
+    service shares a word with nearly everything.
+    """
     payload = next((p for p in map(call_payload, attempts) if p), {})
     index = index_for(release)
-    known = [
+    matches = [
         each
         for each in index.services(text, agencies=None, limit=LOOKED_AT)
         if each.score >= ON_TOPIC_SCORE
     ]
-    if not known:
+    if not matches:
         return []
     below = gettext("It ranked below what was sent.")
     other = gettext("It belongs to an agency that was not chosen.")
     if "service_index" in payload:
         given = {(s["agencyId"], s["serviceKey"]) for s in payload["service_index"]}
         agencies = {agency for agency, _ in given}
-        best = takewhile(lambda r: (r.item.agency, r.item.key) not in given, known)
+        best = takewhile(lambda r: (r.item.agency, r.item.key) not in given, matches)
         return [
             {
                 "name": r.item.name,
@@ -258,7 +259,7 @@ class Step:
     mark: str
     stopped: bool
     answering: bool
-    said: tuple[Statement, ...]
+    statements: tuple[Statement, ...]
     seconds: str
     tokens: int
     findings: list[dict[str, Any]]
@@ -293,7 +294,9 @@ def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str,
         mark=_MARKS.get(stage.status, "waiting"),
         stopped=stage.contract == stopped_at,
         answering=stage.contract in ANSWERING,
-        said=triage_statements(stage, release) or statements(stage.contract, stage.output, release),
+        statements=(
+            triage_statements(stage, release) or statements(stage.contract, stage.output, release)
+        ),
         seconds=_seconds(sum(attempt.duration_ms for attempt in attempts)),
         tokens=sum(attempt.tokens for attempt in attempts),
         findings=_findings(outside),
@@ -315,7 +318,7 @@ def _try(attempt: Attempt) -> dict[str, Any]:
         "findings": _findings(attempt.findings),
         "answer": answer_view(_readable(attempt.raw_text), paths),
         "refusal": _readable(bytes(attempt.refusal).decode("utf-8", "replace")),
-        "asked": pretty(attempt.asked_text),
+        "request": pretty(attempt.asked_text),
         "model": attempt.model,
         "temperature": f"{attempt.temperature:.2f}",
         "seconds": _seconds(attempt.duration_ms),

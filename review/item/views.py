@@ -37,7 +37,7 @@ from review.talking import CannotTalk, talk_view
 @never_cache
 @require_safe
 def item(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Why one turn stopped, beside the citizen's message, and what can be done."""
+    """Show why a turn stopped, with the citizen's message, and what can be done."""
     return _page(request, pk, None, correct=request.GET.get(pages.CORRECT, ""))
 
 
@@ -93,14 +93,14 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
     if "next" not in request.POST:
-        return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
-    messages.success(request, pages.taken(loaded, action))
+        return _redirect_and_forget(request, pk, lists.item_address(pk, lists.carried(request)))
+    messages.success(request, pages.stored_message(loaded, action))
     filters = lists.carried(request)
     following = selectors.next_item(member(request), after=loaded.item, filters=filters)
     address = (
         lists.item_address(following.pk, filters) if following else lists.queue_address(filters)
     )
-    return _taken(request, pk, address)
+    return _redirect_and_forget(request, pk, address)
 
 
 @never_cache
@@ -142,7 +142,7 @@ def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
         return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
-    return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
+    return _redirect_and_forget(request, pk, lists.item_address(pk, lists.carried(request)))
 
 
 @never_cache
@@ -162,7 +162,7 @@ def sign(request: HttpRequest, pk: UUID) -> HttpResponse:
         return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
-    return _taken(request, pk, lists.item_address(pk, lists.carried(request)))
+    return _redirect_and_forget(request, pk, lists.item_address(pk, lists.carried(request)))
 
 
 def _loaded(request: HttpRequest, pk: UUID) -> Loaded:
@@ -215,7 +215,7 @@ def _conflict(request: HttpRequest, pk: UUID, message: str) -> HttpResponse:
     )
 
 
-def _taken(request: HttpRequest, pk: UUID, address: str) -> HttpResponse:
+def _redirect_and_forget(request: HttpRequest, pk: UUID, address: str) -> HttpResponse:
     response = redirect(address)
     response.status_code = 303
     return forget(request, response, str(pk))
@@ -275,22 +275,22 @@ def hand_back(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def _answer(
-    request: HttpRequest, pk: UUID, change: Callable[..., object], **said: str
+    request: HttpRequest, pk: UUID, change: Callable[..., object], **arguments: str
 ) -> HttpResponse:
     """Do something and show the conversation: 303, 409 where somebody else has it, 422."""
     try:
-        change(item_id=pk, actor=member(request), **said)
+        change(item_id=pk, actor=member(request), **arguments)
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
-    except (ClaimTaken, ClaimRefused) as taken:
-        problem, status = str(taken), 409
+    except (ClaimTaken, ClaimRefused) as conflict:
+        problem, status = str(conflict), 409
     except CannotTalk as refused:
         problem, status = refused.message, 422
     else:
         response = redirect(f"{reverse('review:talk', args=[pk])}#{NEWEST}")
         response.status_code = 303
         return response
-    context = {**_context(request, pk), "problem": problem, "draft": said.get("text", "")}
+    context = {**_context(request, pk), "problem": problem, "draft": arguments.get("text", "")}
     return render(request, "review/talking/talk.html", context, status=status)
 
 

@@ -98,7 +98,7 @@ class Bar:
 
     @property
     def under(self) -> float:
-        """Where what stands under the name begins."""
+        """The top of the bar below the name, in pixels."""
         return self.y + LINE * (len(self.label) - 1)
 
 
@@ -160,9 +160,9 @@ def points(
         for index, (day, values) in enumerate(days):
             if key not in values:
                 continue
-            said = f"{day_words(day)}: {series[key]} {words(values[key])}"
+            text = f"{day_words(day)}: {series[key]} {words(values[key])}"
             x = percent((index + 0.5) / len(days) * 100)
-            point = Point(place, x, _y(values[key], top), said)
+            point = Point(place, x, _y(values[key], top), text)
             found.append(point)
             if last is not None:
                 joined.append(Segment(place, last.x, last.y, point.x, point.y))
@@ -227,17 +227,17 @@ def _column(index: int, count: int, day: Day, series: Mapping[str, str], top: fl
             base = _y(under, top)
             under += value
             parts.append(Part(place, _y(under, top), round(base - _y(under, top), 2)))
-    said = ", ".join(
+    text = ", ".join(
         f"{name.lower()} {number(values[key])}" if len(series) > 1 else number(values[key])
         for key, name in series.items()
         if values.get(key)
     )
-    said = said or gettext("none")
+    text = text or gettext("none")
     gap = 100 / count * 0.15
     return Column(
         percent(100 / count * index + gap),
         percent(100 / count - 2 * gap),
-        f"{day_words(at)}: {said}",
+        f"{day_words(at)}: {text}",
         tuple(parts),
     )
 

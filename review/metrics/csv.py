@@ -48,9 +48,9 @@ def write(rows: Iterable[Measure], names: Mapping[str, str]) -> str:
 
 
 def _of(part: Figures, people: Mapping[int, str]) -> Iterator[tuple[str, str, int]]:
-    if part.asked:
-        yield "turns", "", total(part.asked)
-    yield from _each("turns_by_outcome", sums(part.asked, "what"))
+    if part.questions:
+        yield "turns", "", total(part.questions)
+    yield from _each("turns_by_outcome", sums(part.questions, "what"))
     yield from _each("stopped_by_stage", sums(part.stopped, "stage"))
     yield from _each("stopped_by_reason", sums(part.stopped, "reason"))
     yield from _each("choices_by_outcome", sums(part.chosen, "outcome"), empty="open")

@@ -29,7 +29,7 @@ class Figures:
     """What happened in a period, as :mod:`review.metrics.queries` counts it."""
 
     period: Period
-    asked: tuple[Counted, ...] = ()
+    questions: tuple[Counted, ...] = ()
     stopped: tuple[Stopped, ...] = ()
     answered: tuple[Answered, ...] = ()
     decided: tuple[Decided, ...] = ()
@@ -80,7 +80,7 @@ def load(period: Period, agencies: frozenset[str] | None) -> Figures:
 
 
 def total(rows: Iterable[Any]) -> int:
-    """Return how many things rows stand for."""
+    """Return the sum of the rows' totals."""
     return sum(row.total for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""Which figures an address asks for: a period, and one agency or all."""
+"""The filters of the metrics page's address: a period, and one agency or all."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Filters:
 
 
 def parse(params: Mapping[str, str], today: date) -> Filters:
-    """Return what an address asks for; raises :class:`BadPeriod`.
+    """Return the filters of an address; raises :class:`BadPeriod`.
 
     Dates (``from`` and ``to``, ISO 8601) count before ``days``; the default is the last 28 days.
     """

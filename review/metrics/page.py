@@ -56,7 +56,7 @@ TOTAL = gettext_noop("In all")
 
 def named(words_of: Mapping[str, str]) -> Mapping[str, str]:
     """Return names by their codes, in the language of the page."""
-    return {key: _(said) for key, said in words_of.items()}
+    return {key: _(name) for key, name in words_of.items()}
 
 
 def duration(seconds: float | None) -> str:
@@ -79,7 +79,7 @@ def share(part: int, whole: int) -> str:
 
 
 def part_of(part: int, whole: int) -> str:
-    """Return a part beside the whole."""
+    """Return a part and its whole in words."""
     return _("{part} of {whole}").format(part=f"{part:,}", whole=f"{whole:,}")
 
 
@@ -104,7 +104,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A chart beside its table; ``note`` says how the numbers are meant."""
+    """A chart with its table; ``note`` explains the numbers."""
 
     heading: str
     note: str
@@ -146,7 +146,7 @@ def all_of(figures: Figures) -> tuple[Section, ...]:
 
 def _outcomes(figures: Figures) -> Section:
     by: Counter[tuple[date, str]] = Counter()
-    for row in figures.asked:
+    for row in figures.questions:
         by[row.day, str(row.what) if row.what in OUTCOMES else "open"] += row.total
     return _by_day(
         figures,
@@ -351,7 +351,7 @@ def _reasons(values: Counter[str]) -> list[Named]:
     short = {
         code: finding_texts.sentence(code) if code else _("No reason was noted.") for code in values
     }
-    long = {code: f"{said} ({code})" if code else said for code, said in short.items()}
+    long = {code: f"{sentence} ({code})" if code else sentence for code, sentence in short.items()}
     often = Counter(short.values())
     return [
         (short[code] if often[short[code]] == 1 else long[code], long[code], count)
@@ -377,7 +377,7 @@ def feedback_section(figures: Figures) -> Section:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One figure for the whole period; ``more`` says of what it is."""
+    """One figure for the whole period; ``more`` says what it is a share of."""
 
     label: str
     value: str
@@ -385,7 +385,7 @@ class Tile:
 
 
 def build(
-    wanted: Filters,
+    filters: Filters,
     figures: Figures,
     names: Mapping[str, str],
     people: Mapping[int, str] | None,
@@ -397,32 +397,32 @@ def build(
     are the names of those who decided, None where the user may see the team's sums only.
     """
     shown = figures
-    if wanted.agency:
-        shown = figures.only(lambda row: row.agency == wanted.agency)
+    if filters.agency:
+        shown = figures.only(lambda row: row.agency == filters.agency)
     return {
-        "wanted": wanted,
+        "filters": filters,
         "periods": [
             Choice(
-                wanted.query_of(days),
+                filters.query_of(days),
                 _("Last {number} days").format(number=days),
-                wanted.days == days,
+                filters.days == days,
             )
             for days in CHOICES
         ],
-        "agencies": _choices(wanted, names),
+        "agencies": _choices(filters, names),
         "scope": _scope(scope, names),
         "tiles": _tiles(shown),
         "alerts": _alerts(shown, people),
         "sections": (*all_of(shown), feedback_section(shown)),
-        "by_agency": None if wanted.agency else _by_agency(figures, names),
+        "by_agency": None if filters.agency else _by_agency(figures, names),
         "people": _people(shown, people),
     }
 
 
-def _choices(wanted: Filters, names: Mapping[str, str]) -> tuple[Choice, ...]:
+def _choices(filters: Filters, names: Mapping[str, str]) -> tuple[Choice, ...]:
     found = sorted(names.items(), key=lambda item: item[1].casefold())
-    choices = [Choice(key, name, key == wanted.agency) for key, name in found]
-    return (Choice("", _("All agencies"), not wanted.agency), *choices)
+    choices = [Choice(key, name, key == filters.agency) for key, name in found]
+    return (Choice("", _("All agencies"), not filters.agency), *choices)
 
 
 def _scope(scope: frozenset[str] | None, names: Mapping[str, str]) -> str:
@@ -438,8 +438,8 @@ def _scope(scope: frozenset[str] | None, names: Mapping[str, str]) -> str:
 
 
 def _tiles(figures: Figures) -> tuple[Tile, ...]:
-    turns = total(figures.asked)
-    alone, __ = answered(figures.asked)
+    turns = total(figures.questions)
+    alone, __ = answered(figures.questions)
     waited = waiting(figures.answered, figures.overdue)
     team = deciding(figures.decided)
     found_useful, rated = yes_of(figures.rated)
@@ -501,17 +501,17 @@ def _alert(name: str, how: Deciding) -> str:
 
 def _by_agency(figures: Figures, names: Mapping[str, str]) -> Table:
     parts = figures.split(lambda row: row.agency)
-    known = {"": _("No single agency"), **names}
+    names_by_id = {"": _("No single agency"), **names}
     rows = []
     for agency, part in parts.items():
-        turns = total(part.asked)
-        alone, helped = answered(part.asked)
+        turns = total(part.questions)
+        alone, helped = answered(part.questions)
         waited = waiting(part.answered, part.overdue)
         tokens = total(part.spent)
         found_useful, rated = yes_of(part.rated)
         rows.append(
             (
-                known.get(agency, agency),
+                names_by_id.get(agency, agency),
                 f"{turns:,}",
                 f"{alone:,}",
                 f"{helped:,}",

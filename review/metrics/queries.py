@@ -137,7 +137,7 @@ class Spent(NamedTuple):
     cached: int
 
 
-def asked(period: Period) -> Iterator[Counted]:
+def questions(period: Period) -> Iterator[Counted]:
     """Yield the questions of a period by a reply's origin, else by the turn's state."""
     turns = within(Turn.objects.all(), period, "created_at", turn="pk")
     outcome = Coalesce("reply__origin", "state", output_field=CharField())
@@ -186,10 +186,10 @@ def rated(period: Period) -> Iterator[Counted]:
 
 
 def feedback(period: Period) -> Iterator[Counted]:
-    """Yield the answers that citizens said something of by the reason, empty for words alone."""
-    said = Feedback.objects.exclude(reason="", text="")
-    said = within(said, period, "at", turn="reply__turn_id")
-    return map(Counted._make, summed(said, period, Count("pk"), "reason"))
+    """Yield the answers with feedback by its reason, empty for words alone."""
+    rows = Feedback.objects.exclude(reason="", text="")
+    rows = within(rows, period, "at", turn="reply__turn_id")
+    return map(Counted._make, summed(rows, period, Count("pk"), "reason"))
 
 
 def went_on(period: Period) -> Iterator[Counted]:
@@ -202,7 +202,7 @@ def went_on(period: Period) -> Iterator[Counted]:
 
 
 def decided(period: Period) -> Iterator[Decided]:
-    """Yield the decisions; taking one back is none."""
+    """Yield the decisions, without undoings."""
     decisions = within(Decision.objects.all(), period, "created_at", turn="item__turn_id")
     decisions = decisions.exclude(action=Action.UNDO.value)
     return map(
@@ -211,7 +211,7 @@ def decided(period: Period) -> Iterator[Decided]:
 
 
 def spent(period: Period) -> Iterator[Spent]:
-    """Yield the tokens of every call, those in vain too, as budgets count them."""
+    """Yield the tokens of every call, discarded ones too, as budgets count them."""
     attempts = within(Attempt.objects.all(), period, "created_at", turn="stage__turn_id")
     tokens = (Sum("tokens"), Coalesce(Sum("cached_tokens"), 0))
     yield from map(Spent._make, summed(attempts, period, tokens, "stage__contract"))
@@ -283,7 +283,7 @@ def _agency_of(turn: str) -> Combinable:
 
 
 def overdue(period: Period) -> Iterator[Counted]:
-    """Yield what was due in a period and is open all the same: it is in no answer."""
+    """Yield the items that were due in a period and are still open."""
     left = ReviewItem.objects.filter(
         stage__in=AWAITED, state__in=[state.value for state in UNDECIDED], due_at__lt=timezone.now()
     )

@@ -36,17 +36,17 @@ class Seen:
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """The figures of a period; 400 with those of the last 28 days where the address is wrong."""
-    problem, asked = None, filters.last_days(filters.DEFAULT, timezone.localdate())
+    problem, requested = None, filters.last_days(filters.DEFAULT, timezone.localdate())
     try:
-        asked = filters.parse(request.GET.dict(), timezone.localdate())
+        requested = filters.parse(request.GET.dict(), timezone.localdate())
     except BadPeriod as error:
         problem = error
-    seen = _seen(request, asked)
-    if asked.agency and asked.agency not in seen.agencies:
+    seen = _seen(request, requested)
+    if requested.agency and requested.agency not in seen.agencies:
         problem = _no_agency()
-        asked = filters.last_days(filters.DEFAULT, timezone.localdate())
-        seen = _seen(request, asked)
-    page = build(asked, seen.figures, seen.agencies, seen.people, seen.scope)
+        requested = filters.last_days(filters.DEFAULT, timezone.localdate())
+        seen = _seen(request, requested)
+    page = build(requested, seen.figures, seen.agencies, seen.people, seen.scope)
     context = {"page": page, "problem": problem, "typed": request.GET}
     return render(request, "review/metrics/metrics.html", context, status=400 if problem else 200)
 
@@ -56,17 +56,17 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def metrics_csv(request: HttpRequest) -> HttpResponse:
     """The figures as CSV; 400 with a sentence where the address is wrong."""
     try:
-        asked = filters.parse(request.GET.dict(), timezone.localdate())
-        seen = _seen(request, asked)
-        if asked.agency and asked.agency not in seen.agencies:
+        requested = filters.parse(request.GET.dict(), timezone.localdate())
+        seen = _seen(request, requested)
+        if requested.agency and requested.agency not in seen.agencies:
             raise _no_agency()
     except BadPeriod as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
     figures = seen.figures
-    if asked.agency:
-        figures = figures.only(lambda row: row.agency == asked.agency)
+    if requested.agency:
+        figures = figures.only(lambda row: row.agency == requested.agency)
     text = csv.write(csv.measures(figures, seen.people or {}), seen.agencies)
-    period = f"{asked.period.first.isoformat()}-to-{asked.period.last.isoformat()}"
+    period = f"{requested.period.first.isoformat()}-to-{requested.period.last.isoformat()}"
     name = f'attachment; filename="metrics-{period}.csv"'
     headers = {"Content-Disposition": name}
     return HttpResponse(text, headers=headers, content_type="text/csv; charset=utf-8")
@@ -78,10 +78,10 @@ def _no_agency() -> BadPeriod:
     )
 
 
-def _seen(request: HttpRequest, asked: Filters) -> Seen:
+def _seen(request: HttpRequest, requested: Filters) -> Seen:
     user = member(request)
     scope = agencies_of(user)
-    figures = load(asked.period, scope)
+    figures = load(requested.period, scope)
     people = None
     if user.has_perm("review.supervise_reviewitem"):
         found = User.objects.in_bulk({row.actor for row in figures.decided})
@@ -98,6 +98,6 @@ def _called(person: User) -> str:
 def _agencies(figures: Figures, scope: frozenset[str] | None) -> Mapping[str, str]:
     """Return the names, by id, of the agencies that the user can choose among."""
     release = knowledge.current_release()
-    known = {} if release is None else {a.id: a.name for a in release.agencies.values()}
-    wanted_ids = known.keys() | figures.agencies if scope is None else scope
-    return {agency: known.get(agency, agency) for agency in wanted_ids if agency}
+    names = {} if release is None else {a.id: a.name for a in release.agencies.values()}
+    ids = names.keys() | figures.agencies if scope is None else scope
+    return {agency: names.get(agency, agency) for agency in ids if agency}

@@ -1,4 +1,4 @@
-"""What a queue can be narrowed to: filters as they stand in an address, and what they select."""
+"""The queue's filters: read from an address, and applied to items."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FEW = 1000
 
 
 class UnknownFilter(ValueError):
-    """A filter that there is not; the message is the sentence for the caseworker."""
+    """An unknown filter; the message is the sentence for the caseworker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,10 @@ def session_of(typed: str) -> Session | None:
 
 
 def chain_of(typed: str) -> UUID | None:
-    """Return the id of the conversation that is meant: by its reference, or by the whole id of one
-    of its messages or items. None where there is none."""
+    """Return the id of the conversation with this reference, or with a message or item of this id.
+
+    None where there is none.
+    """
     if (session := session_of(typed)) is not None:
         return session.pk
     try:
@@ -130,23 +132,23 @@ def chain_of(typed: str) -> UUID | None:
 
 
 def condition(filters: Filters, now: datetime) -> Q:
-    """Return what the filters ask of an item, without list and search.
+    """Return the filters as a condition on items, without list and search.
 
     An agency costs one query of its own: it leads to the sets that the agency is in.
     """
-    wanted = Q()
+    matching = Q()
     if filters.agency:
-        wanted &= Q(agencies__in=scope.sets_with([filters.agency]))
+        matching &= Q(agencies__in=scope.sets_with([filters.agency]))
     for name in ("stage", "reason", "urgency", "language"):
         if value := getattr(filters, name):
-            wanted &= Q(**{name: value})
+            matching &= Q(**{name: value})
     if filters.flag:
-        wanted &= Q(Exists(ItemFlag.objects.filter(item=OuterRef("pk"), code=filters.flag)))
+        matching &= Q(Exists(ItemFlag.objects.filter(item=OuterRef("pk"), code=filters.flag)))
     if filters.age:
-        wanted &= Q(opened_at__lt=now - AGES[filters.age])
+        matching &= Q(opened_at__lt=now - AGES[filters.age])
     if filters.overdue:
-        wanted &= Q(due_at__lt=now)
-    return wanted
+        matching &= Q(due_at__lt=now)
+    return matching
 
 
 def found(items: QuerySet[ReviewItem], typed: str) -> QuerySet[ReviewItem]:

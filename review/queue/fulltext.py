@@ -63,7 +63,7 @@ def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
 
     For words that are in many messages: the first of the list are then soon found.
     """
-    # Said like this, each database keeps to the order that it is asked for and looks each item up.
+    # In this form, each database keeps to the order that it is given and looks each item up.
     matching = RawSQL(_MATCHING[connection.vendor], [query], BooleanField())  # noqa: S611
     if connection.vendor == "postgresql":
         return items.filter(matching)
@@ -92,7 +92,7 @@ _ROW = f"SELECT id FROM {_TEXTS} WHERE {_TEXTS}.item_id = review_reviewitem.id" 
 
 
 def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    """Make the index over the rows that there are: a migration's step, which can be repeated."""
+    """Create the index over the existing rows: a repeatable step of a migration."""
     drop(apps, editor)
     if editor.connection.vendor == "postgresql":
         words = "to_tsvector('simple', words)"
@@ -108,7 +108,7 @@ def create(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
 
 
 def drop(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
-    """Take the index away, where there is one."""
+    """Drop the index if it exists."""
     if editor.connection.vendor == "postgresql":
         editor.execute(f"DROP INDEX IF EXISTS {_WORDS}")
         return

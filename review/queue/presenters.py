@@ -94,10 +94,11 @@ def title(filters: Filters, crises: int, reference: str) -> str:
 
 
 def nothing(filters: Filters, found: Conversation | None) -> str:
-    """Return what an empty list says."""
+    """Return the sentence of an empty list."""
     if found is not None:
-        told = found.elsewhere or not found.state
-        return "" if told else gettext("None of its messages has come to a person.")
+        if found.elsewhere or not found.state:
+            return ""
+        return gettext("None of its messages has come to a person.")
     if filters.q or filters.narrows:
         return gettext("Nothing fits this search and these filters.")
     return gettext(NOTHING[filters.tab])
@@ -245,7 +246,7 @@ def language_name(code: str) -> str:
 def selects(
     filters: Filters, release: Release | None, scope: frozenset[str] | None
 ) -> list[dict[str, Any]]:
-    """Return the filters with what can be chosen; a value that is set can always be chosen."""
+    """Return the filters with their choices; the present value is always among them."""
     agencies = release.agencies.values() if release else ()
     label_sets = release.labels if release else {}
     supported = list(settings.IEIM_MODEL["LANGUAGES"])
@@ -260,29 +261,29 @@ def selects(
         "urgency": (gettext("Urgency"), _names(label_sets.get("urgencies"))),
         "flag": (gettext("Risk flag"), _names(label_sets.get("risk_flags"))),
         "language": (gettext("Language"), {c: language_name(c) for c in [*supported, *others]}),
-        "age": (gettext("Waiting for"), {age: gettext(said) for age, said in AGES.items()}),
+        "age": (gettext("Waiting for"), {age: gettext(period) for age, period in AGES.items()}),
     }
     return [
-        {"name": name, "label": label, "choices": list(_choices(getattr(filters, name), known))}
-        for name, (label, known) in options.items()
+        {"name": name, "label": label, "choices": list(_choices(getattr(filters, name), names))}
+        for name, (label, names) in options.items()
     ]
 
 
-def _choices(chosen: str, known: Mapping[str, str]) -> Iterator[Choice]:
+def _choices(chosen: str, names: Mapping[str, str]) -> Iterator[Choice]:
     yield Choice("", gettext("Any"), not chosen)
-    for value, name in known.items():
+    for value, name in names.items():
         yield Choice(value, name, value == chosen)
-    if chosen and chosen not in known:
+    if chosen and chosen not in names:
         yield Choice(chosen, chosen, True)
 
 
 def _reasons() -> dict[str, str]:
     """Return the reasons by code; where several codes have one sentence, with the code."""
-    told = {str(code): finding_texts.sentence(code) for code in finding_texts.SENTENCES}
-    sentences = list(told.values())
+    by_code = {str(code): finding_texts.sentence(code) for code in finding_texts.SENTENCES}
+    sentences = list(by_code.values())
     named = {
         code: sentence if sentences.count(sentence) == 1 else f"{sentence} ({code})"
-        for code, sentence in told.items()
+        for code, sentence in by_code.items()
     }
     return dict(sorted(named.items(), key=lambda pair: pair[1]))
 
@@ -303,13 +304,13 @@ def _due(moment: datetime, now: datetime) -> str:
         return gettext("{time} overdue").format(time=timesince(moment, now, depth=1))
     if moment - now < HOUR:
         return gettext("due in {time}").format(time=timeuntil(moment, now, depth=1))
-    # The moment that the citizen is told: whole days until then would say less than it is.
+    # The moment that the citizen sees: whole days until then would be less precise.
     at, today = localtime(moment), localtime(now).date()
-    said = {
+    text = {
         today: gettext_noop("due today, {time}"),
         today + timedelta(days=1): gettext_noop("due tomorrow, {time}"),
     }.get(at.date(), gettext_noop("due {day}, {time}"))
-    return gettext(said).format(day=date_format(at, "D j M"), time=date_format(at, "H:i"))
+    return gettext(text).format(day=date_format(at, "D j M"), time=date_format(at, "H:i"))
 
 
 def _ago(moment: datetime, now: datetime) -> str:

@@ -90,7 +90,7 @@ def keys(listed: Listing, at: str = "", *, backwards: bool = False, size: int) -
 
 
 def _beyond(listed: Listing, at: Key, falling: bool) -> Iterator[Q]:
-    """Yield what stands after a place, in parts that an index has the beginning of each of."""
+    """Yield the conditions for keys after a place, each of which an index can start from."""
     rank, moment, pk = at
     side, column = "lt" if falling else "gt", listed.column
     # The first condition lets the index begin at the place, the second leaves out its equals.
@@ -230,7 +230,7 @@ def counts(user: User, now: datetime, *tabs: str) -> dict[str, Count]:
 
 
 def conversation(user: User, session: Session) -> Conversation:
-    """Return where a conversation stands, for somebody who was told its reference."""
+    """Return where a conversation stands, for somebody who has its reference."""
     items = ReviewItem.objects.filter(turn__session=session)
     elsewhere = items.exists() and not visible(user).filter(turn__session=session).exists()
     hidden = elsewhere or is_erased(session)
@@ -260,8 +260,8 @@ def _count(branches: Iterable[QuerySet[ReviewItem]]) -> Count:
 
 def rows(ids: Iterable[UUID], user: User) -> list[ReviewItem]:
     """Return items as a queue's rows need them, those that the user may see, in no order."""
-    wanted = visible(user).filter(pk__in=list(ids))
-    return list(wanted.select_related("claimed_by", "turn"))
+    items = visible(user).filter(pk__in=list(ids))
+    return list(items.select_related("claimed_by", "turn"))
 
 
 def _in_state(items: QuerySet[ReviewItem], state: ReviewState) -> QuerySet[ReviewItem]:

@@ -135,8 +135,8 @@ def _each(items: list[UUID], act: Callable[[UUID], None], done: Callable[[int], 
     for pk in items:
         try:
             act(pk)
-        except ClaimTaken as taken:
-            problems.append(str(taken))
+        except ClaimTaken as conflict:
+            problems.append(str(conflict))
         except (ClaimRefused, deciding.Refused, deciding.Conflict) as refused:
             problems.append(refused.message)
         except ReviewItem.DoesNotExist:

@@ -30,8 +30,8 @@ from review.queue.selectors import UnknownPage
 from review.queue.services import BulkResult, NotDone
 
 MOST_SHOWN = 2 * selectors.PAGE_SIZE
-_KEPT = "review-bulk"
-"""What of a form that did nothing is kept in the session until the list is shown again."""
+_UNSENT_FORM = "review-bulk"
+"""The session key of a form that changed nothing, until the list shows it again."""
 
 
 @never_cache
@@ -39,7 +39,7 @@ _KEPT = "review-bulk"
 def queue(request: HttpRequest) -> HttpResponse:
     """A list of items, what is most urgent first.
 
-    400 with the list as it is without filters where the address asks for what there is not.
+    400 with the list as it is without filters where the address has unknown filters.
     """
     params, problem, now = request.GET.dict(), "", timezone.now()
     try:
@@ -47,14 +47,14 @@ def queue(request: HttpRequest) -> HttpResponse:
     except (UnknownFilter, UnknownPage) as error:
         problem = queue_presenters.problem(error)
         shown = queue_page(member(request), Filters(), {}, now)
-    context = {"queue": shown, "problem": problem, "kept": request.session.pop(_KEPT, None)}
+    context = {"queue": shown, "problem": problem, "form": request.session.pop(_UNSENT_FORM, None)}
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 
 
 @never_cache
 @require_safe
 def changes(request: HttpRequest) -> HttpResponse:
-    """What has changed on a page of the queue that is open; 204 where nothing has."""
+    """Return what has changed on a page of the queue that is open; 204 where nothing has."""
     params = request.GET.dict()
     try:
         shown = [UUID(pk) for pk in params.get("shown", "").split(",")[:MOST_SHOWN] if pk]
@@ -76,17 +76,17 @@ def bulk(request: HttpRequest) -> HttpResponse:
 
     Where nothing was done, the list shows the form as it was sent.
     """
-    said = BulkResult()
+    result = BulkResult()
     try:
-        said = bulk_actions.act_on_items(member(request), request.POST)
+        result = bulk_actions.act_on_items(member(request), request.POST)
     except NotDone as refused:
         messages.error(request, refused.message)
-    for sentence in said.done:
+    for sentence in result.done:
         messages.success(request, sentence)
-    for sentence in said.not_done:
+    for sentence in result.not_done:
         messages.warning(request, sentence)
-    if not said.done:
-        request.session[_KEPT] = {
+    if not result.done:
+        request.session[_UNSENT_FORM] = {
             "chosen": request.POST.getlist("item")[: bulk_actions.MOST_ITEMS],
             "do": request.POST.get("do", ""),
             "to": request.POST.get("to", ""),
@@ -116,12 +116,12 @@ def save_view(request: HttpRequest) -> HttpResponse:
 
 
 def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> HttpResponse:
-    """Lead to the page of ours that the form names in ``field``, or else to the queue."""
-    wanted = request.POST.get(field, "")
+    """Redirect to the page of this site that ``field`` names, or else to the queue."""
+    address = request.POST.get(field, "")
     ours = url_has_allowed_host_and_scheme(
-        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    response = redirect(wanted if ours else otherwise or reverse("review:queue"))
+    response = redirect(address if ours else otherwise or reverse("review:queue"))
     response.status_code = 303
     return response
 
@@ -172,8 +172,8 @@ def _answer(
         item = change(item_id=pk, actor=member(request))
     except ReviewItem.DoesNotExist as error:
         raise Http404 from error
-    except ClaimTaken as taken:
-        problem = str(taken)
+    except ClaimTaken as conflict:
+        problem = str(conflict)
     except ClaimRefused as refused:
         problem = refused.message
     if request.headers.get("HX-Request") == "true":

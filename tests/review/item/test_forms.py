@@ -173,13 +173,13 @@ def test_it_fills_in_what_was_right_and_leaves_out_what_was_wrong() -> None:
     turn = stopped(CLASSIFY.id, wrong_quotes)
     intents, line, urgency, _ = form(turn, CLASSIFY.id, None).groups
     assert (intents.rows[0].label, intents.rows[0].quote) == ("", "")
-    assert "words of nobody" in intents.rows[0].said
+    assert "words of nobody" in intents.rows[0].rejected
     assert line.rows[0].label
     assert urgency.rows[0].quote
     again = form(turn, CLASSIFY.id, {"intents-label": ["renew"], "intents-quote": ["visa"]})
-    assert (again.groups[0].rows[0].label, again.groups[0].rows[0].said) == (
+    assert (again.groups[0].rows[0].label, again.groups[0].rows[0].rejected) == (
         "renew",
-        intents.rows[0].said,
+        intents.rows[0].rejected,
     )
 
 

@@ -35,7 +35,9 @@ days = st.sampled_from(PERIOD.days)
 agencies = st.sampled_from(["", "visas", "passports"])
 counts = st.integers(1, 10_000)
 words = st.text(max_size=12)
-asked = st.builds(Counted, days, agencies, st.sampled_from(["model", "staff", "running"]), counts)
+questions = st.builds(
+    Counted, days, agencies, st.sampled_from(["model", "staff", "running"]), counts
+)
 stopped = st.builds(Stopped, days, agencies, st.sampled_from(["classify", "reply"]), words, counts)
 answered = st.builds(Answered, days, agencies, st.floats(0, 1e6), st.sampled_from([True, None]))
 actions = st.sampled_from(["approve", "override", "agree"])
@@ -55,7 +57,7 @@ some = st.builds(
     lambda *rows: Figures(PERIOD, *map(tuple, rows)),
     *(
         st.lists(each, max_size=8)
-        for each in (asked, stopped, answered, decided, spent, rated, told, chosen, went_on)
+        for each in (questions, stopped, answered, decided, spent, rated, told, chosen, went_on)
     ),
 )
 
@@ -63,8 +65,8 @@ some = st.builds(
 def of(shown: Figures) -> dict[str, int]:
     """The sums of a period, as the measures of the CSV name them."""
     return {
-        "turns": sum(row.total for row in shown.asked),
-        "turns_by_outcome": sum(row.total for row in shown.asked),
+        "turns": sum(row.total for row in shown.questions),
+        "turns_by_outcome": sum(row.total for row in shown.questions),
         "stopped_by_stage": sum(row.total for row in shown.stopped),
         "stopped_by_reason": sum(row.total for row in shown.stopped),
         "answers_by_people": len(shown.answered),

@@ -62,10 +62,10 @@ def test_it_counts_what_came_of_each_question(ask: Ask) -> None:
     dismissed = desk.ask(VISA, LAST)
     desk.taken_and_decided(desk.the_item(dismissed), eva, Action.DISMISS)
     found = seen()
-    outcomes = {row.what: (row.agency, row.total) for row in found.asked}
+    outcomes = {row.what: (row.agency, row.total) for row in found.questions}
     assert outcomes["model"] == (AGENCY, 1)
     assert outcomes["needs_review"] == (AGENCY, 1)
-    assert sum(row.total for row in found.asked) == 3
+    assert sum(row.total for row in found.questions) == 3
     (stops,) = found.stopped
     assert stops[1:] == (AGENCY, "category_select_v1", "json.syntax", 2)
     assert stopped.state == "needs_review"
@@ -168,7 +168,7 @@ def test_it_puts_a_question_on_the_day_of_the_deployment(
             at = datetime(2026, 3, 7, 0, 29, 59, tzinfo=UTC) + timedelta(hours=hours)
             Turn.objects.update(created_at=at)
             day = timezone.localdate(at, timezone.get_default_timezone())
-            found = [row.day for row in queries.asked(period)]
+            found = [row.day for row in queries.questions(period)]
             assert found == ([day] if day in period.days else [])
 
 
@@ -179,7 +179,7 @@ def test_it_takes_midnight_for_the_next_day(ask: Ask, settings: Settings) -> Non
     for moment, day in ((midnight, 10), (midnight - timedelta(microseconds=1), 9)):
         with triggers_lifted():
             Turn.objects.update(created_at=moment)
-        (row,) = queries.asked(Period(date(2026, 3, 1), date(2026, 3, 31)))
+        (row,) = queries.questions(Period(date(2026, 3, 1), date(2026, 3, 31)))
         assert row.day == date(2026, 3, day)
 
 
