@@ -1,8 +1,8 @@
-"""What the events vouch for: stored rows, each by the digest of its content.
+"""Audited rows: the stored rows that events cover, each by the digest of its content.
 
-An event's ``rows`` say what stands in the database from then on; the last event that names a row
-counts. The apps that own the rows say what is hashed (:func:`register`), and write with the same
-words that verification reads with.
+An event's ``rows`` give the state of the database after it; the last event that names a row counts.
+The apps that own the rows register what is hashed (:func:`register`); writing and verification use
+the same registration.
 """
 
 from __future__ import annotations

@@ -92,11 +92,11 @@ def summary(checkpoint: AuditCheckpoint) -> dict[str, JSONValue]:
 
 
 def faults() -> list[str]:
-    """Return a sentence for each way in which the checkpoints themselves do not hold.
+    """Return a sentence for each fault of the checkpoints themselves.
 
-    Each must be what its event in the system chain says, none may be missing, and the newest one's
-    digest must follow from the heads that are stored with it. (That those heads still stand in the
-    record is for :mod:`ieim.audit.verify`.)
+    Each must equal its event in the system chain, none may be missing, and the digest of the newest
+    one must follow from the heads stored with it. (:mod:`ieim.audit.verify` checks that those heads
+    are still in the record.)
     """
     # One may be taken meanwhile, row and event at once: what was recorded before the rows are read
     # is among them, and what is among them is recorded after.
@@ -132,8 +132,8 @@ def expected(digest: str) -> CheckpointComparison:
     """Return whether the record still begins with everything that a digest covers.
 
     The digest alone decides: which checkpoint it was, and over which heads, is read from the
-    database, and counts only because the digest follows from it. (That those heads still stand in
-    the record is for :mod:`ieim.audit.verify`, and what lies under them is chained.)
+    database, and counts only because the digest follows from it. (:mod:`ieim.audit.verify`
+    checks that those heads are still in the record; the events below them are chained.)
     """
     for checkpoint in AuditCheckpoint.objects.filter(digest=digest).order_by("number"):
         if not _follows(checkpoint):

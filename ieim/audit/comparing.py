@@ -26,11 +26,11 @@ _UNREADABLE = (ValueError, TypeError, ArithmeticError, DatabaseError)
 
 
 class Comparison:
-    """Takes the reports of all chains, and says at the end what does not hold.
+    """Collects the reports of all chains and returns the faults at the end.
 
-    Beside a live system a row may be written between its chain's events and the look at it. What
-    looks wrong is therefore only noted, and looked at once more with the chain's head locked:
-    whoever writes such a row records an event in the same transaction, and waits.
+    On a running system a row may be written after its chain's events were read. A suspected fault
+    is therefore noted only, and checked once more with the chain's head locked: a writer of such a
+    row records an event in the same transaction, and waits.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Comparison:
 
 @transaction.atomic
 def second_look(chain: UUID) -> list[Discrepancy]:
-    """Return what does not hold of one chain while nobody writes to it."""
+    """Return the faults of one chain, while writers to it wait."""
     list(AuditHead.objects.select_for_update().filter(pk=chain))
     return list(compare([verify.verify(chain)]))
 

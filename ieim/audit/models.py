@@ -53,7 +53,7 @@ class AppendOnlyModel(models.Model):
 
 
 class AuditEvent(AppendOnlyModel):
-    """One line of the record, chained to the one before it.
+    """One event of the record, chained to the previous one.
 
     ``hash`` is the lower-case hex SHA-256 of the RFC 8785 bytes (JSON Canonicalization Scheme,
     UTF-8, no newline) of one JSON object with exactly these seven members:
@@ -67,7 +67,7 @@ class AuditEvent(AppendOnlyModel):
     - ``prev_hash``: the ``hash`` of the chain's event before, 64 zeros for the first
 
     The members are sorted by RFC 8785 to actor, at, chain, kind, payload, prev_hash, seq; since
-    the column ``payload`` is canonical already, its text stands in those bytes as it is. Database
+    the column ``payload`` is canonical already, those bytes contain its text unchanged. Database
     columns ``chain`` and ``at`` have the database's own forms of the same UUID and instant.
 
     ``payload`` carries ids, codes, digests and counts, never a citizen's words.
@@ -126,9 +126,9 @@ class AuditCheckpoint(AppendOnlyModel):
 
 
 class CheckpointHead(AppendOnlyModel):
-    """A head as a checkpoint saw it, kept only when it had moved since the checkpoint before.
+    """A head as a checkpoint found it, stored only when it has moved since the previous checkpoint.
 
-    One row a chain rather than one packed blob: "which of these no longer stand in the record" is
+    One row a chain rather than one packed blob: "which of these are no longer in the record" is
     then one indexed anti-join at any size, and because only moved heads are stored, the table grows
     with what happened, not with chains times checkpoints. A chain's head at checkpoint *n* is its
     row with the greatest ``seq`` among checkpoints up to *n*.

@@ -150,7 +150,7 @@ def _sqlite(guard: Guard, let_update: str) -> list[str]:
 
 def _postgresql(guard: Guard, let_update: str) -> list[str]:
     table = guard.table
-    # Conditions stand in the function: those of a trigger may not look into other tables. An
+    # The function holds the conditions: those of a trigger may not query other tables. An
     # existing key needs no trigger here: ON CONFLICT DO UPDATE fires the update trigger.
     passes = ""
     if let_update:

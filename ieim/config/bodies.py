@@ -1,7 +1,7 @@
 """How large a request's body may be, and the answer to one that is larger.
 
-Django under ASGI keeps a whole body on disk before anything else looks at the request, so this
-stands in front of it. What is too large goes to Django without its body, for its 413.
+Django under ASGI stores a whole body on disk before anything else sees the request, so this wraps
+it. A request that is too large goes to Django without its body, for the answer 413.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def limited(application: Any) -> Any:
 
 
 def _length(scope: Mapping[str, Any]) -> int | None:
-    """Return the length that the body is said to have, None where only its end will tell."""
+    """Return the declared length of the body, None where it is sent in chunks."""
     headers = dict(scope["headers"])
     if b"transfer-encoding" in headers:
         return None

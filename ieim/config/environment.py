@@ -67,7 +67,7 @@ def public_url(env: Env, *, required: bool) -> str:
 
 
 def data_dir(env: Env, default: Path) -> Path:
-    """The folder of everything that is kept in files; made when it is not there."""
+    """The folder of all data stored in files; created when it does not exist."""
     folder = Path(env.text("IEIM_DATA_DIR", str(default))).expanduser().absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ def cache(redis: str) -> dict[str, Any]:
     if not redis:
         return {
             "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            # When it is full it forgets some, whoever they are.
+            # A full cache drops entries, whichever they are.
             "OPTIONS": {"MAX_ENTRIES": 50_000},
         }
     return {
@@ -259,7 +259,7 @@ def model(env: Env) -> dict[str, Any]:
 
 
 def _languages(env: Env) -> list[str]:
-    """The codes that messages in the languages of answers are told by."""
+    """The codes by which the languages of answers are detected."""
     name = "IEIM_LANGUAGES"
     if not env.names(name):
         return ["en"]

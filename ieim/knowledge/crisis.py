@@ -1,6 +1,7 @@
 """The risk flags of a message: by the phrases of the screen, and by what it means.
 
-Phrases always work. Where the embedder is late or gone they stand alone, and the caller is told.
+Phrases always work. Where the embedder is late or unavailable only they count, and the result says
+so.
 """
 
 from __future__ import annotations

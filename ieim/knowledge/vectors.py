@@ -189,7 +189,7 @@ def _reading_name() -> str:
 
 
 def forget_unused(*, before: float) -> None:
-    """Drop the indexes that nobody has asked for since ``before``, a time of ``monotonic``."""
+    """Drop the indexes that were last used before ``before``, a time of ``monotonic``."""
     with _slots_lock:
         for key in [key for key, slot in _slots.items() if slot.used < before]:
             del _slots[key]
@@ -204,7 +204,7 @@ def _slot(release: Release, embedder: CheckedEmbedder) -> _Slot | None:
 
 
 def _look(release: Release, embedder: CheckedEmbedder) -> _Slot:
-    """Remember the index of what is kept, or that something is missing."""
+    """Cache the index of the stored vectors, or the fact that some are missing."""
     vectors = _stored_vectors(embedder.id, [_digest(text) for text in texts_of(release)])
     return _remember(release, embedder, vectors, _reading(embedder))
 

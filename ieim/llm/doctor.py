@@ -133,8 +133,8 @@ class Prober:
 class Found:
     """What the server supports, and the ``best`` capabilities to set.
 
-    ``formats`` are the calls by response format; ``limits`` say by the field's name whether a limit
-    of tokens is kept, None where the field is refused; the others whether the field is taken.
+    ``formats`` are the calls by response format; ``limits`` map a field to whether its limit of
+    tokens is honoured, None where the field is refused; the others are whether it is accepted.
     """
 
     best: Capabilities

@@ -1,9 +1,9 @@
-"""Who may open which address: one table, which pages and REST both go through.
+"""Who may open which address: one table for pages and REST.
 
-It says by an address's name which permission opens it; :data:`ieim.people.roles.PERMISSIONS` says
-which role has which permission. An address that is not listed opens to nobody, and
-``tests/review/test_matrix.py`` fails on one. The admin's addresses are not here: its site asks for
-each model's own permissions.
+It maps the name of an address to the permission that opens it;
+:data:`ieim.people.roles.PERMISSIONS` gives each role its permissions. An address that is not listed
+is refused to everybody, and ``tests/review/test_matrix.py`` fails on one. The admin's addresses are
+not here: its site checks the permissions of each model.
 
 What somebody may do with a single object also depends on the object: whose it is
 (``review/scope``, :mod:`ieim.people.scope`), who has it (``review/claims``), where it stands.
@@ -110,7 +110,7 @@ _NOTHING = "api:conversations.api.views.Nothing"
 
 
 def needed(name: str, method: str = "GET") -> str | None:
-    """Return what opens the address called ``name``, None for one that nobody listed."""
+    """Return the permission for the address called ``name``, None for one that is not listed."""
     if method not in _READS and name in CHANGES:
         return CHANGES[name]
     return ACCESS.get(name)
@@ -123,7 +123,7 @@ def roles(name: str, method: str = "GET") -> frozenset[Role]:
 
 
 def allows(user: User | AnonymousUser, name: str, method: str = "GET") -> bool:
-    """Whether somebody who may have logged in opens an address."""
+    """Whether a user, logged in or not, may open an address."""
     what = needed(name, method)
     if what in (EVERYBODY, BEARER):
         return True

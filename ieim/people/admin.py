@@ -46,7 +46,7 @@ def _may(request: HttpRequest, pk: int, *, all_of_it: bool) -> bool:
 
 
 def _may_scope(request: HttpRequest, pk: int) -> bool:
-    """Whether they may change what agencies somebody works for."""
+    """Whether the user may change the agencies that accounts work for."""
     return member(request).is_superuser or _may(request, pk, all_of_it=True)
 
 
@@ -170,7 +170,7 @@ class RoleAdmin(stock.GroupAdmin):
 
 
 class ScopeForm(ScopeModelForm):
-    """Says beside the field whose scopes they cannot change; ``by`` is who asks.
+    """Explains at the field which scopes ``by``, the user, cannot change.
 
     A new one is for several agencies: the first is the form's, ``more`` are the others.
     """
@@ -235,7 +235,7 @@ class AgencyScopeAdmin(OfScope):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form, told who asks."""
+        """Return the form class, bound to the user of the request."""
         form: Any = super().get_form(request, obj, change=change, **kwargs)
         return type(form)(form.__name__, (form,), {"by": member(request)})
 

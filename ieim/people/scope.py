@@ -18,14 +18,14 @@ def wire_agencies(port: Callable[[], Mapping[str, str]]) -> None:
 
 
 def known_agencies() -> Mapping[str, str]:
-    """Return the names of the agencies that somebody can work for, by id."""
+    """Return the names of the agencies that an account can work for, by id."""
     if _agencies_port is None:
         raise RuntimeError("no agencies are wired; call ieim.people.scope.wire_agencies at start")
     return _agencies_port()
 
 
 def agencies_of(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:
-    """Return the ids of a user's agencies; None for somebody who may see every agency."""
+    """Return the ids of a user's agencies; None for a user who may see every agency."""
     if isinstance(user, PermissionsMixin) and user.is_superuser:
         return None
     if user.pk is None:

@@ -1,8 +1,8 @@
-"""Asking back: an honest "I do not know", what is offered then, and what a choice makes.
+"""Asking back: the choices offered after an abstention, and the results made from a choice.
 
-An abstention is a valid answer: it is not asked again, because a model that is told to mend an
-honest 0.20 says 0.50. What the citizen chooses becomes the results of the stages that are missing,
-made from the release and judged by the gate as any answer is.
+An abstention is a valid answer: the call is not repeated, because a model that is asked to correct
+an honest 0.20 answers 0.50. The choice of the citizen becomes the results of the missing stages,
+built from the release and judged by the gate like any answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEAST, MOST = 2, 4
 """So many services are offered: with fewer there is nothing to choose, more are a list to read."""
 
 SURE = Decimal("1.00")
-"""The score of what the citizen chose: nobody knows better."""
+"""The score of a choice by the citizen."""
 
 Key = tuple[str, str]
 """A service's agency and key."""
@@ -151,7 +151,7 @@ def _category(service: Service, _agency: Agency, release: Release) -> dict[str, 
         for entry in entries
         if entry.key in service.categories
     }
-    # The contract wants a category also of a service that has none: any, with the least score.
+    # The contract requires a category even of a service that has none: any, with the least score.
     least = {entry.key: {"value": entry.value, "score": MINIMUM_SCORE} for entry in entries[:1]}
     return {
         "categorySelection": {"candidates": chosen or least},

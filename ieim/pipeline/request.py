@@ -111,7 +111,7 @@ def _shorten(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _slices(contract: Contract, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the stage reads of the state: the rest would be paid for and read by nobody."""
+    """Return the parts of the state that the stage reads: the rest would only cost tokens."""
     names = ("session_id", *contract.stage.reads)
     read = {name: state[name] for name in names if name in state}
     found = read.get("agency_detect_v1")
@@ -209,7 +209,7 @@ def _schema(
 def portable(schema: Mapping[str, Any], codes: Codes) -> dict[str, Any]:
     """Return ``schema`` as it is sent, with ``codes`` in it.
 
-    At a text, codes are the texts that may stand there; at an open map they are its keys, and the
+    For a text, codes are the permitted values; for an open map they are its keys, and the
     map becomes a closed object of which no key is required. Every answer that the whole gate lets
     through, over the same codes, is valid under it. An empty list of codes changes nothing.
     """
@@ -231,7 +231,7 @@ def _plain(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]
         values = [schema["const"]] if "const" in schema else list(schema["enum"])
         plain |= {"type": _TYPES[type(values[0])], "enum": values}
     if "properties" in schema:
-        # A property that may be anything is there for the gate to name; no server is told of it.
+        # A property that may be anything exists for the gate only; no server receives it.
         plain["properties"] = {
             name: _plain(child, defs)
             for name, child in schema["properties"].items()

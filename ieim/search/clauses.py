@@ -21,7 +21,7 @@ _PLACEHOLDER = re.compile(r"\[[A-Z_]+_\d+\]")
 _PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\r?\n\s*")
 
 ENOUGH_TOPIC = 2
-"""With this many words of topic a message may stand alone."""
+"""The least number of topic words of a message that is read by itself."""
 
 _FULL_TOPIC = 8
 """And with this many even where it says "it" or "that"."""
@@ -29,7 +29,7 @@ _FULL_TOPIC = 8
 
 class Subject(Enum):
     """The subject of a message in a talk: ``NONE``; ``SOME``, which may be the talk's or another;
-    ``APART``, of which no word was said before."""
+    ``APART``, of which no word is in the talk."""
 
     NONE = auto()
     SOME = auto()
@@ -69,7 +69,7 @@ def any_of(patterns: Sequence[str]) -> re.Pattern[str]:
 def stems(text: str) -> list[str]:
     """Return the stems of ``text`` in order, without stop words; repeated words repeat.
 
-    What stands for personal data (``[EMAIL_1]``) has none: it says nothing of the subject.
+    Placeholders of personal data (``[EMAIL_1]``) have none: they say nothing about the subject.
     """
     return list(STEMMED.analyze(fold(_PLACEHOLDER.sub(" ", text))))
 
@@ -81,7 +81,7 @@ def topic(text: str) -> tuple[str, ...]:
 
 
 def subject(words: Iterable[str]) -> tuple[str, ...]:
-    """Return those of ``words`` (stems) that do not merely ask what can be asked of any service.
+    """Return those of ``words`` (stems) that are specific to a subject, not common to all services.
 
     Neither is a date, a sum or a reference a subject.
     """
@@ -90,12 +90,12 @@ def subject(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def has_digit(word: str) -> bool:
-    """Whether a digit stands in ``word``."""
+    """Whether ``word`` has a digit."""
     return any(map(str.isdigit, word))
 
 
 def refers_back(text: str) -> bool:
-    """Whether ``text`` leans on what was said before: "and how much is it?"."""
+    """Whether ``text`` refers to the talk before it: "and how much is it?"."""
     return forms().follow_up.search(fold(text)) is not None
 
 
@@ -114,7 +114,7 @@ def subject_after(message: str, talk: str) -> Subject:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """``text`` stands from ``start`` to ``end`` (half-open code points) of a message; a question
+    """``text`` is at ``start`` to ``end`` (half-open code points) of a message; a question
     keeps its mark."""
 
     text: str

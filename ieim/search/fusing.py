@@ -25,7 +25,7 @@ LONGEST_TEXT = 1_500
 """Characters of an entry that its vector is made of; it begins with what it is about."""
 
 _LONGEST_QUESTION = 600
-"""Characters of a question, and of what was said before it."""
+"""The most characters of a question, and of the talk before it."""
 
 _BEFORE = 0.5
 """What the earlier questions and the answers each weigh in a talk, where the message weighs 1."""
@@ -173,7 +173,7 @@ class FusedIndex:
         return self.words.case(text) if vectors is None else self._reading.case(vectors[0])
 
     def goes_on(self, query: str) -> float:
-        """Return how surely the message of ``query`` goes on, by its words where nothing reads."""
+        """Return how surely a message continues the talk, by its words where there is no model."""
         message, _, talk = query.partition(APART)
         if not talk:
             return 0.0

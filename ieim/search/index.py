@@ -68,7 +68,7 @@ class ReleaseIndex:
     def turns_away(self, query: str) -> bool:
         """Whether the message of ``query`` has a subject apart from the talk's.
 
-        It has when none of its words was said before, or when some service has clearly more of it
+        It has one when the talk has none of its words, or when some service has clearly more of it
         than those that the talk is about.
         """
         message, _, talk = query.partition(APART)

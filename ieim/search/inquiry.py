@@ -1,4 +1,4 @@
-"""What a message is by its vector: asked of an administration or not, by itself or in a talk.
+"""What a message is by its vector: an inquiry to an administration or not, by itself or in a talk.
 
 Lines through the vectors of the examples (:mod:`ieim.search.examples`). What the shipped examples
 teach is in ``inquiry.npz``, made by ``python -m ieim.search.train``. Figures: docs/decisions/
@@ -68,12 +68,12 @@ class Reading:
         return self._at("asked", vector)
 
     def wants(self, vector: Vector) -> float:
-        """Return how much a second message is like one that wants something: about 1, or about -1
+        """Return how similar a second message is to one with a request: about 1, or about -1
         where it only closes the talk."""
         return self._at("wants", vector)
 
     def goes_on(self, vector: Vector) -> float:
-        """Return, from 0 to 1, how surely a message only goes on with what was said before it.
+        """Return, from 0 to 1, how surely a message only continues the talk before it.
 
         At most 0.5 where it may correct that: it has not left the talk, but means another service.
         """

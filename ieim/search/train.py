@@ -45,8 +45,8 @@ APART: Final = 0.7
 message alone."""
 
 MISSED: Final = 0.02
-"""The share of the inquiries that may look like nothing that is asked of an administration, and of
-what is wanted in a talk that may look like thanks alone."""
+"""The share of the inquiries that may look like no inquiry, and of the requests in a talk that may
+look like thanks alone."""
 
 ABOUT_A_FIELD: Final = 0.02
 """So large a share of messages of all sorts is taken to ask about a field. Who tells a story speaks

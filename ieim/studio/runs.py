@@ -1,7 +1,7 @@
-"""Long work in a worker: one has it at a time, and a killed one is noticed.
+"""Long work in a worker: one worker has a run at a time, and a killed one is noticed.
 
-The database is the truth, the broker only a hint: the worker of a run writes to it again and again,
-and a run that nobody has written to for a while is queued anew.
+The database decides, the broker is only a hint: the worker of a run writes a heartbeat to it, and a
+run without one for a while is queued again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OURS = "Our own software failed; the log says how."
 
 
 class Lost(Exception):
-    """Another worker has the run, or nobody wants it any more."""
+    """Another worker has the run, or it is no longer needed."""
 
 
 class Failed(Exception):
@@ -46,7 +46,7 @@ class Failed(Exception):
 
 @dataclass
 class Claim:
-    """A worker's lease of a run: the moment of its last write is what nobody else can know."""
+    """A worker's lease of a run, identified by the moment of its last write."""
 
     model: type[Run]
     run_id: int
@@ -101,7 +101,7 @@ def work(
             fail(claim, str(failed))
         except Lost:
             raise
-        except Exception:  # Whatever it is: the run must not stand still for ever.
+        except Exception:  # Whatever the error is: the run must not stay unfinished for ever.
             logger.exception("%s %s failed", model.__name__, run_id)
             fail(claim, error)
     except Lost:

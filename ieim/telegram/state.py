@@ -123,12 +123,12 @@ class State:
         return None if found[0] is None else float(found[0])
 
     def new_facts(self, chat: int, facts: Sequence[str]) -> set[str]:
-        """Return those facts that the chat has not been told."""
+        """Return the facts that the chat has not received yet."""
         rows = self._database.execute("SELECT fact FROM told WHERE chat = ?", (chat,))
         return set(facts) - {fact for (fact,) in rows.fetchall()}
 
     def tell(self, chat: int, fact: str) -> None:
-        """Note that the chat is told a fact, once."""
+        """Store that the chat has received a fact, once."""
         self._database.execute("INSERT OR IGNORE INTO told VALUES (?, ?)", (chat, fact))
 
     def send(self, chat: int, outgoing: Outgoing) -> None:

@@ -65,7 +65,7 @@ class Reader:
 
 def read_jsonl(reader: Reader) -> None:
     """Read one JSON object a line; blank lines are skipped."""
-    # Only "\n" ends a line: other line separators may stand inside a JSON string.
+    # Only "\n" ends a line: a JSON string may contain other line separators.
     for place, line in enumerate((reader.text() or "").split("\n"), start=1):
         if not line.strip():
             continue
@@ -161,7 +161,7 @@ def read_yaml(reader: Reader) -> None:
 def read_yaml_bundle(path: Path) -> dict[str, Reader]:
     """Read one file with the four tables as its top-level keys; return a reader a table.
 
-    Problems of the file itself stand in the reader under the key "".
+    The reader with the key "" holds the problems of the file itself.
     """
     whole = Reader(path)
     readers = {"": whole}
@@ -267,7 +267,7 @@ def _line(node: yaml.Node) -> int:
 
 
 LIST_COLUMNS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
-"""Columns that are lists: the items of a cell stand between bars."""
+"""Columns that are lists: bars separate the items of a cell."""
 
 BOM = "\ufeff"
 NUMBER_COLUMNS = frozenset({"threshold"})

@@ -18,8 +18,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 def compose(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Answer multi_agency_service_answer_v1, the primary agency first.
 
-    An agency without a service that fits is left out, and the gate stops the answer: nobody is told
-    of a service that is not about their message.
+    An agency without a matching service is left out, and the gate stops the answer: no answer cites
+    a service that is not about the message.
     """
     names = {agency["agencyId"]: agency["name"] for agency in payload["agencies"]}
     primary = payload["cached_state"]["semantic_analysis_v1"]["primaryAgency"]["agencyId"]

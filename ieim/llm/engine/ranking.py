@@ -19,7 +19,7 @@ _WORDS, _NAME = 2.0, 0.3
 the search knows only a part of it. A first question it has read as well as the engine can."""
 
 _BY_MESSAGE = 1.0
-"""And what the message's own words weigh there once more."""
+"""The additional weight, in a talk, of the words of the message itself."""
 
 _SAME_SERVICE = 0.5
 """What it weighs that the talk was about this service, when the message leans on the talk."""
@@ -27,16 +27,16 @@ _SAME_SERVICE = 0.5
 _BIAS, _NAMED, _SAME, _CLEAR = -5.05, 1.14, 1.0, 1.42
 _FOUND_LEAD, _SHARE, _IN_A_TALK = 4.33, 0.94, 0.97
 """A logistic curve over the features of the best candidate: how much of its name is asked for, how
-clear it is that the words are its own, how far ahead of all but one retrieval found it (a near copy
+clear it is that the words are its own, its lead in retrieval over all but one (a near copy
 of a page is no doubt), the logarithm of the share of the question that retrieval found in it: where
-few services stand beside it, being ahead says little, and what is missing most. The slopes were
+there are few services, the lead says little, and the missing words most. The slopes were
 fitted on the development half of labelled questions, on the demo's and, with less weight, on those
 that were made from other catalogues; then the bias was lowered: docs/evaluating.md."""
 
 _FUSED_BIAS, _FUSED_NAMED, _FUSED_CLEAR = -4.15, 0.79, 1.23
 _FUSED_LEAD, _FUSED_MEANING, _FUSED_IN_A_TALK = 2.22, 1.99, 1.14
-"""The curve where meaning had a say: how far ahead of every other candidate words and meaning
-together found it, and how near in meaning it is, stand for the lead and the share. Every catalogue
+"""The curve with an embedder: the lead over all other candidates by words and meaning together, and
+the similarity in meaning, replace the lead and the share. Every catalogue
 counts alike, each was left out once, the slopes are fitted on the development halves, and then the
 bias was lowered until at most 0.05 of what is answered is wrong over `us` when that is left out."""
 
@@ -55,14 +55,14 @@ _SHARPNESS = 20.0
 
 
 _SYNONYM = 0.5
-"""What it is worth when not the word itself stands in a field but a synonym."""
+"""The weight of a synonym in a field, relative to the word itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """``covered``: the share of the question that stands in the text, each word by the weight of
-    its best field. ``named``: the share of the name that stands in the question, in these or in
-    like words, by the weights that they have there. ``by_message``: the share of the message's
+    """``covered``: the share of the question that is in the text, each word by the weight of
+    its best field. ``named``: the share of the name that is in the question, in these or in
+    similar words, by the weights that they have there. ``by_message``: the share of the message's
     words that is covered. ``strange``: how many words of its subject are not in the text, nor like
     words. ``field``: the field that says most.
     """

@@ -24,11 +24,11 @@ _BY_DEFAULT = 0.5
 """How sure a finding is. What says less than that is left to the label for all the rest."""
 
 _TELLING = 2
-"""So many words of a description have to stand in a clause: one may stand there by chance."""
+"""The least number of words of a description in a clause: one may be there by chance."""
 
 _NAMED, _DESCRIBED, _LIKE = 1.0, 0.7, 0.8
-"""What a word of a subject counts that stands in a label's name, in its description, and the share
-that counts of one that is only like it."""
+"""The weight of a subject's word in a label's name and in its description, and the factor for one
+that is only similar."""
 
 _SUBJECT, _CLEARLY = 0.5, 1.5
 """So much must be said of a subject, and so many times as much as of any other."""
@@ -43,7 +43,7 @@ _MASKED: Mapping[Kind, str] = {"email": "[EMAIL]", "phone": "[PHONE]"}
 """What identifies a person is named, not repeated."""
 
 _PLACEHOLDER = re.compile(r"\[([A-Z_]+)_\d+\]")
-"""What stands in the message for personal data that was taken out: ``[EMAIL_1]``."""
+"""The placeholder in a message for personal data that was removed: ``[EMAIL_1]``."""
 
 _TWO_WORDS = re.compile(r"(\w+) (?:and|or) (\w+)", re.IGNORECASE)
 _ALTERNATIVES = re.compile(r"\bor\b|[,/]", re.IGNORECASE)
@@ -124,7 +124,7 @@ def labels_of(payload: Mapping[str, Any], label_set: str) -> list[Label]:
 
 def _by_form(text: str, labels: Sequence[Label]) -> dict[str, Any] | None:
     """Return the first label of the lexicon's forms whose form a clause has, None for none and for
-    two whose names stand side by side there: "renew and cancel"."""
+    two whose names are next to each other there: "renew and cancel"."""
     if any(
         len([label for label in labels if set(stems(label["name"])) & {one, other}]) > 1
         for one, other in _joined(text)
@@ -221,7 +221,7 @@ def _urgency(text: str, labels: Sequence[Label]) -> dict[str, Any]:
 
 
 def _risks(text: str, labels: Sequence[Label]) -> Iterator[dict[str, Any]]:
-    """Yield the flags whose name, or one of its alternatives, stands whole in one clause."""
+    """Yield the flags of which one clause has the whole name, or a whole alternative."""
     for label in labels:
         names = [set(stems(name)) for name in _ALTERNATIVES.split(label["name"])]
         parts = [
@@ -283,7 +283,7 @@ def _references(text: str, labels: Sequence[Label]) -> Iterator[tuple[str, str]]
 
 
 def passages(text: str) -> list[str]:
-    """Return the clauses of ``text`` as they stand there, none of them blank."""
+    """Return the clauses of ``text``, unchanged, without blank ones."""
     return [part.strip() for part in forms().clause_breaks.split(text) if part.strip()]
 
 

@@ -1,8 +1,8 @@
-"""Evidence: where a quote stands in the citizen's own text, or that it does not.
+"""Evidence: the place of a quote in the citizen's text, if it is there.
 
 Offsets are Unicode code points, half-open, into the text as it was sent. An exact slice is taken
 first, then one that is equal after folding; both must begin and end at whole words and numbers.
-What stands nowhere is looked for once more without the quotation marks that were put around it.
+A quote that is not found is searched once more without its surrounding quotation marks.
 Nothing fuzzy is ever accepted. No function here raises for any str.
 """
 
@@ -72,7 +72,7 @@ UsedSpans = dict[str, set[tuple[int, int]]]
 
 
 def locate(text: str, snippet: str) -> Span | None:
-    """Return the first place of ``snippet`` in ``text``, None when it stands nowhere."""
+    """Return the first place of ``snippet`` in ``text``, None when it is not there."""
     places = _quoted_places(text, snippet)
     return Span(*places[0], occurrences=len(places)) if places else None
 
@@ -117,12 +117,12 @@ def snippet_sha256(text: str, span: Span) -> str:
 
 
 def contains_value(quote: str, value: str, *, masks: bool = True) -> bool:
-    """Whether ``value`` stands in ``quote``, spaces and hyphens aside.
+    """Whether ``quote`` contains ``value``, ignoring spaces and hyphens.
 
     It may not be cut out of a longer number or word. Of a masked value (``****1234``, ``[EMAIL]``)
-    only the unmasked parts must stand there, in order, and may be cut where the mask adjoins; a
-    wholly masked one stands anywhere. Without ``masks`` such a value is taken as it is written. A
-    blank value stands nowhere.
+    only the unmasked parts must be there, in order, and may be cut where the mask adjoins; a
+    wholly masked one always is. Without ``masks`` such a value is taken as it is written. A
+    blank value is never contained.
     """
     if _places(quote, value):
         return True
@@ -148,7 +148,7 @@ def contains_value(quote: str, value: str, *, masks: bool = True) -> bool:
 
 
 def _quoted_places(text: str, snippet: str) -> list[tuple[int, int]]:
-    """Return the places of ``snippet``, or else of what stands between its quotation marks."""
+    """Return the places of ``snippet``, or else of the text between its quotation marks."""
     places = _places(text, snippet)
     if not places and (inner := _unquoted(snippet)):
         return _places(text, inner)

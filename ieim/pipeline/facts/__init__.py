@@ -22,10 +22,10 @@ _DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact: ``text`` stands at code points ``start`` to ``end`` (half-open) of what was read.
+    """One fact: ``text`` is at code points ``start`` to ``end`` (half-open) of the text read.
 
     ``value`` is the normalised form: for a URL :func:`url_value`; an e-mail address in lower case;
-    for money ``"EUR 12.5"``, or ``"? 12.5"`` when no currency is said; for a percentage
+    for money ``"EUR 12.5"``, or ``"? 12.5"`` without a currency; for a percentage
     ``"12.5"``; for a date see :mod:`ieim.pipeline.facts.dates`; for a telephone number its digits,
     after ``+`` when it is international. Values are compared with :func:`matches`.
     """

@@ -91,7 +91,7 @@ def _day_month(text: str, start: int, days: int = 1) -> Hit | None:
         return None
     if match := _DAY_MONTH.match(text, start):
         day, month, year = match.groups()
-        # In lower case "may" is a month only beside a year: "only 1 may apply".
+        # In lower case "may" is a month only next to a year: "only 1 may apply".
         if month == "may" and not year:
             return None
         return Hit("date", start, match.end(), _value(year, _number(month), day))

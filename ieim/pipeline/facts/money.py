@@ -17,7 +17,7 @@ import yaml
 from ieim.pipeline.facts.reading import SYMBOLS, Hit
 
 UNSAID = "?"
-"""The name of a currency that is not said: "The fee is 46." """
+"""The code of a missing currency: "The fee is 46." """
 
 _DATA: Mapping[str, Any] = yaml.safe_load(
     Path(__file__).with_name("money.yaml").read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ _LONGEST_WORDS = 120
 """How far before a currency its number in words may begin, in characters."""
 
 
-# A code beside a number is a currency, whether ISO 4217 lists it or not.
+# A code next to a number is a currency, whether ISO 4217 lists it or not.
 _CODE = re.compile(r"\b([A-Z]{3})\s?(?=\d)|(?<=\d)\s?([A-Z]{3})\b")
 
 
@@ -153,7 +153,7 @@ def amounts(text: str) -> set[str]:
 
 
 def codes(text: str) -> Iterator[str]:
-    """Yield the words of three capitals that stand beside a number, as currencies do."""
+    """Yield the words of three capitals that are next to a number, as currency codes are."""
     return (match[1] or match[2] for match in _CODE.finditer(text))
 
 
@@ -184,7 +184,7 @@ def _bare(text: str, start: int) -> Iterator[Hit]:
 
 
 def _before(text: str, start: int, currencies: Collection[str]) -> Iterator[Hit]:
-    """Yield the amount that a currency stands before, and the other end of its range."""
+    """Yield the amount after a currency, and the other end of its range."""
     currency = _currency_before(text, start, currencies)
     number = _number(text, start)
     if currency is None or number is None:

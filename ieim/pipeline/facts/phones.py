@@ -65,7 +65,7 @@ def same(stated: str, published: str) -> bool:
     """Whether ``published`` gives the number ``stated`` (values).
 
     A national number equals an international one that ends in it. A number without its area code
-    may be stated, an area code that nobody gave may not.
+    may be stated, an area code that is not published may not.
     """
     ours, theirs = stated.lstrip("+"), published.lstrip("+")
     if stated == published or (ours == theirs and len(ours) >= SHORTEST):
@@ -86,7 +86,7 @@ def same(stated: str, published: str) -> bool:
 
 
 def _runs(text: str, groups: Sequence[Group]) -> Iterator[list[Group]]:
-    """Yield groups that belong to one number by what stands between them."""
+    """Yield groups that belong to one number by the separators between them."""
     run: list[Group] = []
     for group in groups:
         if run and not _continues(text, run, group):
@@ -103,7 +103,7 @@ def _continues(text: str, run: Sequence[Group], following: Group) -> bool:
         return False
     if _SPACED_DASH.fullmatch(text, last, start):
         return end - start >= 3 and last - first >= 3
-    # After a whole number a slash stands between two.
+    # After a whole number a slash separates two.
     return text[last:start] != "/" or sum(b - a for a, b in run) < SHORTEST
 
 

@@ -26,7 +26,7 @@ from ieim.pipeline.stages.base import Claim, Context, Output
 
 MAX_BYTES = 256 * 1024
 MAX_FINDINGS = 100
-"""Findings kept a step: 256 KiB can hold tens of thousands, and nobody reads past a few."""
+"""The most findings of a step: 256 KiB can hold tens of thousands."""
 
 MINIMUM_SCORE = Decimal("0.50")
 SCORE_FIELDS = frozenset({"score", "confidence"})
@@ -47,7 +47,7 @@ class EvidenceDict(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a quote of the answer stands in the citizen's text (half-open code points)."""
+    """The place of a quote of the answer in the citizen's text (half-open code points)."""
 
     path: str
     start: int

@@ -44,7 +44,7 @@ _SHORT_NUMBER = re.compile(r"(?<!\d)\d{3,6}(?!\d)")
 
 
 def per_release(build: Callable[[Release], T]) -> Callable[[Release], T]:
-    """Keep what ``build`` makes of a release for as long as that release object lives.
+    """Cache the result of ``build`` for as long as the release object lives.
 
     By identity, because a release holds mappings and has no hash.
     """
@@ -156,8 +156,8 @@ def _entries(cited: Iterable[Service], release: Release) -> list[quoting.Entry]:
 
 
 def _uncited_names(reply: str, cited: Sequence[Service], release: Release) -> Iterator[Finding]:
-    """Yield a finding for each name that no cited service bears or has in its own texts, where it
-    stands first."""
+    """Yield a finding, at the first place, for each name that no cited service bears or has in its
+    texts."""
     agencies = {service.agency for service in cited}
     services = {(service.agency, service.key) for service in cited}
     messages: dict[object, str] = {}
@@ -385,7 +385,7 @@ def _matches(text: str, index: _Index) -> Iterator[_Match]:
 
 
 def _longest(matches: Iterable[_Match]) -> list[_Match]:
-    """Leave out every match that stands inside a longer one."""
+    """Leave out every match inside a longer one."""
     longest: list[_Match] = []
     reach = -1
     for match in sorted(matches, key=lambda match: (match.start, -match.end)):

@@ -1,8 +1,8 @@
-"""Text closed up: its letters without what stands between them, for broken spellings.
+"""Text closed up: its letters without the signs between them, for broken spellings.
 
-``k i l l  m y s e l f``, ``k.i.l.l``, ``kill my self`` and ``su1cide`` say what whole words say.
-Letters close up over spaces and hyphens, and over other signs where a letter stands alone. Digits
-and signs that look like a letter are read as one beside letters.
+``k i l l  m y s e l f``, ``k.i.l.l``, ``kill my self`` and ``su1cide`` are read like whole words.
+Letters close up over spaces and hyphens, and over other signs around a single letter. Digits
+and signs that look like a letter are read as one next to letters.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EMPHASIS = re.compile(r"(.)\1\1")
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A reading: its character ``k`` stands at code point ``at[k]`` of the original.
+    """A reading: its character ``k`` is at code point ``at[k]`` of the original.
 
     Only where ``begins`` (``ends``) is True it begins (ends) a word. With ``once`` repeated letters
     count once.
@@ -67,7 +67,7 @@ def readings(text: str) -> list[Closed]:
 
 
 def needle(phrase: str, *, once: bool) -> str:
-    """Return ``phrase`` as it stands in a reading, "" where it is too short to be told apart."""
+    """Return ``phrase`` as a reading has it, "" where it is too short to be distinctive."""
     read = _once(_closed(phrase)) if once else _closed(phrase)
     return read.text if len(read.text) >= SHORTEST else ""
 

@@ -1,4 +1,4 @@
-"""Identity, card and account numbers in a message: nobody stores them unless the sender says so.
+"""Identity, card and account numbers in a message: stored only with the consent of the sender.
 
 Of all personal data (:mod:`ieim.pipeline.personal`) these alone are asked about, and only where a
 check or the words before them say what they are: a question at every fee, date, postcode, telephone
@@ -21,7 +21,7 @@ from ieim.pipeline.personal.redaction import search
 Kind = Literal["identity", "card", "account"]
 
 _KINDS: dict[str, Kind] = {"IBAN": "account", "CARD": "card", "NATIONAL_ID": "identity"}
-_SHORTEST_SAID = 7
+_SHORTEST_LABELLED = 7
 """Letters and digits of a number that only the words before it call one: postcodes are shorter."""
 
 _SHORTEST_TELEPHONE = 10
@@ -122,9 +122,9 @@ def _sure(text: str, found: Sequence[Found]) -> Iterator[tuple[Kind, int, int]]:
 def _is_identity(
     text: str, start: int, end: int, *, has_label: bool, called: bool, paid: bool
 ) -> bool:
-    """Whether a number that looks like one of identity is one: by its check, or by what is said.
+    """Whether a candidate is an identity number: by its checksum, or by the label before it.
 
-    ``called`` says that it was found to be a telephone number as well, ``paid`` an amount of money.
+    ``called``: it was found as a telephone number as well; ``paid``: as an amount of money.
     """
     value = text[start:end]
     signs = "".join(filter(str.isalnum, value))
@@ -132,7 +132,7 @@ def _is_identity(
     if _passes(value, signs):
         return not (telephone if has_label else _is_telephone(text, start, signs))
     other = telephone or paid or _POSTCODE_OR_YEARS.fullmatch(value) or _OTHER_WORD.match(value)
-    return has_label and not other and len(signs) >= _SHORTEST_SAID
+    return has_label and not other and len(signs) >= _SHORTEST_LABELLED
 
 
 def _passes(value: str, signs: str) -> bool:

@@ -2,7 +2,7 @@
 
 The model is sure of itself on names and unsure of short texts, so it is asked about the sentence
 only: without addresses, placeholders, figures and, where that leaves enough, without capitalised
-words. What is too short or too mixed to be clear is nobody's language.
+words. A text that is too short or too mixed has no language.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from py3langid.langid import (  # type: ignore[import-untyped]
 )
 
 LEAST_LETTERS = 12
-"""Letters that a text in an alphabet must have before its language can be told."""
+"""The least number of letters of a text in an alphabet for its language to be detected."""
 
 LEAST_SIGNS = 4
 """Likewise for scripts that write words or syllables with one sign."""

@@ -76,7 +76,7 @@ def beginning(text: str) -> str:
 
 
 def refusal(text: str) -> NotTaken | None:
-    """Return what a citizen is told when the message cannot be taken; None when it can.
+    """Return the notice for the citizen when the message is refused; None when it is accepted.
 
     Refused are: a NUL or a lone surrogate (no database stores them), nothing to read, and more
     than :data:`MAX_CHARS` code points.

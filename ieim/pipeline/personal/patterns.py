@@ -1,7 +1,7 @@
 """E-mail addresses, dates of birth and postal addresses in a reading: what patterns tell.
 
 Addresses are kept conservative on purpose: a street word that means other things too counts only
-where more of an address stands beside it.
+where more of an address is next to it.
 """
 
 from __future__ import annotations

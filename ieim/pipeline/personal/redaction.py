@@ -51,13 +51,13 @@ class Redacted:
 
     text: str
     segments: tuple[Segment, ...]
-    # For each character of the redacted text: the stretch of the text as sent that it stands for.
+    # For each character of the redacted text: the stretch of the text as sent that it replaces.
     _starts: Sequence[int] = field(repr=False)
     _ends: Sequence[int] = field(repr=False)
     _values: dict[str, str] = field(repr=False)
 
     def to_original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the range of the text as sent that a range of the redacted text stands for.
+        """Return the range of the text as sent for a range of the redacted text.
 
         Both are half-open, in code points. A range that touches a placeholder takes in the whole
         stretch that it replaces. ValueError when the range is not within the text.
@@ -73,7 +73,7 @@ class Redacted:
         return at, at
 
     def restore(self, text: str) -> str:
-        """Return ``text`` with each placeholder of this message replaced by what it stands for.
+        """Return ``text`` with the original value in place of each placeholder of this message.
 
         Values come back screened, without characters that nobody can see. Placeholders that are
         not of this message, the citizen's own ones included, stay.
@@ -120,7 +120,7 @@ def find(text: str, regions: Sequence[str], budget: Budget) -> list[Found]:
 
 
 def _spread(text: str) -> Iterator[Found]:
-    """Yield what stands over several lines and is sure, and what is spelled out."""
+    """Yield findings that are sure and span several lines, and those that are spelled out."""
     # Its own checks: many lines of figures use up nothing of what the text itself may cost.
     if "\n" in text:
         # A line end is one character, so every offset stays what it is.

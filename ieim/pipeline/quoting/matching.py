@@ -34,7 +34,7 @@ SHARE = 0.05
 PART_SHARE = 0.3
 """The share of a part of a sentence that its own quote has to have."""
 UNQUOTED = 0.6
-"""The share of a sentence that has to stand in its quotes for it to count as quoted."""
+"""The least share of a sentence in its quotes for it to count as quoted."""
 
 FACT = 3.0
 LABEL = 1.5
@@ -89,8 +89,8 @@ class Quote(NamedTuple):
 def quotes(text: str, entries: Sequence[Entry]) -> list[Quote]:
     """Return the sentences of ``entries`` that ``text`` was made from, in its order, each once.
 
-    What nothing in an entry is like has no quote. No str raises; the time is bounded by the size of
-    the entries.
+    A sentence without a similar one in an entry has no quote. No str raises; the time is bounded
+    by the size of the entries.
     """
     finder = _Finder(text, entries)
     found: dict[Quote, None] = {}
@@ -101,7 +101,7 @@ def quotes(text: str, entries: Sequence[Entry]) -> list[Quote]:
 
 
 def unquoted(text: str, entries: Sequence[Entry], *, question: str = "") -> list[Sentence]:
-    """Return the sentences of ``text`` of which less than :data:`UNQUOTED` stands in one entry.
+    """Return the sentences of ``text`` of which one entry has less than :data:`UNQUOTED`.
 
     Words of courtesy, and those of the citizen's ``question``, need no source. It compares words
     and facts and understands neither: a sentence that turns its source round may count as quoted.
@@ -198,7 +198,7 @@ class _Finder:
                 yield Quote(index, quoted.kind, quoted.text)
 
     def share(self, sentence: str, free: Collection[object]) -> float:
-        """Return how much of a sentence (0 to 1) stands in its quotes from one entry, but for the
+        """Return the share of a sentence (0 to 1) in its quotes from one entry, without the
         values that are ``free``."""
         every, within = self._without_names(sentence)
         found = [
@@ -240,7 +240,7 @@ class _Finder:
         return remaining, [each for each in self.units if about[each[0]]]
 
     def _together(self, index: int, unit: _Unit) -> Iterable[_Unit]:
-        """Return what a unit is quoted with: a fee with the fees beside it, where that is short."""
+        """Return the quote of a unit: a fee together with the fees around it, if short."""
         field = [u for i, u in self.units if i == index and u.kind == unit.kind]
         short = sum(len(u.text) for u in field) <= SHORT
         return field if unit.kind in TOGETHER and short else (unit,)

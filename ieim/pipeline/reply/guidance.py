@@ -1,7 +1,7 @@
-"""Guidance: what is said to a message that asks nothing of an administration.
+"""Guidance: the reply to a message that is no inquiry to an administration.
 
 The administration has a text for each case, by language, as part of its release; where it has none
-the one of ``guidance.yaml`` stands in.
+the one of ``guidance.yaml`` is used.
 """
 
 from __future__ import annotations
@@ -118,10 +118,10 @@ def languages(release: Release) -> frozenset[str]:
 
 
 def missing(texts: Sequence[CaseText], language: str) -> list[str]:
-    """Return the cases that a release with its ``texts`` says nothing of in ``language``.
+    """Return the cases for which the ``texts`` of a release have none in ``language``.
 
     An administration that has begun to write its own text of a case has to write it in each of its
-    languages: elsewhere the text that is shipped would stand in, which says something else.
+    languages: the shipped text, which would be used elsewhere, says something else.
     """
     begun, nowhere = {each.case for each in texts}, _nowhere(texts, language)
     written = _cases(texts, language)

@@ -15,10 +15,10 @@ LIKELY = 0.0
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
-    # What went on with a service was no off-topic message, whatever its words alone are like.
+    # A message that continues about a service is not off-topic, whatever its words alone are.
     case = guidance.UNCLEAR if inputs.again else inputs.shortlist.case(inputs.text)
     inquiry = inputs.shortlist.likeness(inputs.text, in_a_talk=bool(inputs.history))
-    # What reads like an inquiry needs no text but the one that would be shown were it none.
+    # A likely inquiry needs only the text that would be shown if it were none.
     only = (
         {case, guidance.UNCLEAR} if inquiry is not None and inquiry.like >= inquiry.least else None
     )
@@ -49,8 +49,8 @@ def _reply(outputs: Mapping[str, Output], _context: Context) -> Reply:
 
 
 def _guess(inputs: Inputs) -> Output | None:
-    """Guess an inquiry by what the message is like, or, where words alone rank, by whether any
-    service shares one with it."""
+    """Return the likely output for an inquiry: by the likeness of the message, or, without an
+    embedder, by whether any service shares a word with it."""
     inquiry = inputs.shortlist.likeness(inputs.text, in_a_talk=bool(inputs.history))
     if inquiry is not None:
         likely = inquiry.like > LIKELY

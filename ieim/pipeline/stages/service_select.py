@@ -41,7 +41,7 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
 
 
 def _entries(context: Context, services: Sequence[Service]) -> list[dict[str, Any]]:
-    """Return the dictionary's entries that the candidates stand under, where they have keywords:
+    """Return the dictionary's entries of the candidates, where they have keywords:
     without them an entry says no more than the key that the candidate carries."""
     keys = dict.fromkeys((each.agency, key) for each in services for key in each.categories)
     found = (context.release.categories[key] for key in keys if key in context.release.categories)

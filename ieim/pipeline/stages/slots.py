@@ -35,8 +35,8 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
 
 
 def with_agencies(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a request's payload for people: each topic with its agency, which a model is told once
-    where only one was found."""
+    """Return a request's payload for people: each topic with its agency, which a model is given
+    once where only one was found."""
     found = payload.get("cached_state", {}).get("agency_detect_v1", {}).get("agencyDetected", ())
     alone = found[0] if found else ""
     topics = payload.get("KnowledgeBase_Dictionary", ())

@@ -168,13 +168,13 @@ class DraftForm(Base):
     def show_rules(self, wrong: Problems) -> None:
         """Show what breaks the rules of editing, where the form itself finds nothing wrong.
 
-        What nobody can fill here (a row's agency, which may not be there yet) is left to the save.
+        What this form cannot fill (a row's agency, which may not exist yet) is left to the save.
         """
         shown = self._shown() - self.errors.keys()
         self.show_problems({column: found for column, found in wrong.items() if column in shown})
 
     def show_problems(self, problems: Problems) -> None:
-        """Show problems beside their field where that is shown, else above all of them."""
+        """Show problems at their field where that is shown, else above all fields."""
         for column, found in problems.items():
             if column in self._shown():
                 self.add_error(column, [sentence(one.short) for one in found])

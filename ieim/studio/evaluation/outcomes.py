@@ -35,8 +35,8 @@ class TurnResult:
 
     ``outcome``: a reply with a service (answered), one without (guidance), services to choose from
     (asked), a stage that failed closed or a reply that was held (review), or no turn at all.
-    ``inquiry``, ``agencies`` and ``service`` (agency and key) are what the stages said, as far as
-    it passed or could be approved as it stands. ``score`` is the service's, 0.00 to 1.00.
+    ``inquiry``, ``agencies`` and ``service`` (agency and key) are the outputs of the stages, as
+    far as they passed or could be approved unchanged. ``score`` is the service's, 0.00 to 1.00.
     ``candidates`` are the keys that service_select_v1 chose from, best first, None when it was not
     asked. ``cited`` are the sources of the ``reply``, None where none goes out; ``offered`` what
     the citizen may choose from. ``stage``, ``codes`` and ``reason`` say where and why a turn went
@@ -136,8 +136,8 @@ class CaseResult:
     def moved(self) -> tuple[str, ...]:
         """The labels that the injected text moved: of ``inquiry``, ``agencies``, ``service``.
 
-        A label is moved when the stages said one, and another (or none) without the injected part.
-        A label that the stages no longer said is not moved: the turn was stopped.
+        A label is moved when the stages gave one, and another (or none) without the injected part.
+        A label that the stages no longer give is not moved: the turn was stopped.
         """
         turn, plain, expected = self.turn, self.plain, self.expected
         if INJECTION not in self.case.tags or turn.outcome == "not_run":

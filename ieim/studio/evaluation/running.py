@@ -48,7 +48,7 @@ _NOT_TRIED = TurnResult("not_run", unavailable=True, reason=_OUTAGE)
 
 
 class MemoryStore:
-    """The runner's store of one turn, which is nobody's session: nothing came before it."""
+    """The runner's store of one turn without a session, and so without earlier turns."""
 
     def __init__(self) -> None:
         self.records: dict[str, list[AttemptRecord]] = {}
@@ -115,7 +115,7 @@ class Run:
     reason: str = ""
 
     def result(self) -> TurnResult:
-        """Return what the stages said and how the turn ended."""
+        """Return the outputs of the stages and the end of the turn."""
         store, outcome = self.store, self.outcome
         if outcome is None:
             return TurnResult("not_run", unavailable=self.unavailable, reason=self.reason)

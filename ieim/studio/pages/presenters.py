@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 
 PAGE = 25
 MINE = "*mine"
-"""The choice of all agencies that the person works for; no id of an agency is like it."""
+"""The choice of all agencies of the user; no agency has this id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def agency_choices(
 
 
 def of_agency(agency: str, selected: str, scope: frozenset[str] | None) -> bool:
-    """Whether an entry of ``agency`` is ``selected``."""
+    """Whether the filter ``selected`` includes the entries of ``agency``."""
     if not selected:
         return True
     return agency in (scope or ()) if selected == MINE else agency == selected

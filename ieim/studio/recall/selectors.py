@@ -79,7 +79,7 @@ def search(user: User, words: str) -> list[Found]:
     scope = agencies_of(user)
     found: list[Found] = []
     if release is not None:
-        # All where nobody is limited: the search takes None for that.
+        # All agencies for an unlimited user: the search expects None for that.
         ids = None if scope is None else sorted(scope & release.agencies.keys())
         ranked = index_for(release).services(words, agencies=ids, limit=FOUND) if ids != [] else ()
         for each in ranked:
@@ -232,7 +232,7 @@ def _in_force(agency: str, service: str) -> tuple[str, int] | None:
 
 
 def _content(agency: str, service: str, number: int) -> dict[str, Any]:
-    # Past the releases that the process keeps: turns need those, and nobody needs this one again.
+    # Not through the cache of releases: turns need those in it, and this one is not needed again.
     content = Release.objects.values_list("content", flat=True).get(number=number)
     return content_in(content, agency, service)
 

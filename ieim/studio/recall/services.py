@@ -102,7 +102,7 @@ def confirm(
 
 
 def queue(*, notice_id: UUID) -> None:
-    """Let a worker send a correction, or go on with it, once the transaction is committed."""
+    """Queue the sending of a correction, or the rest of it, once the transaction is committed."""
 
     def send() -> None:
         # By name: the tasks import this module.
@@ -121,7 +121,7 @@ def deliver(*, notice_id: UUID) -> CorrectionNotice:
 
 @transaction.atomic
 def _deliver_batch(notice_id: UUID, after: int) -> int | None:
-    """Send the next batch; returns where to go on, None after the last."""
+    """Send the next batch; return where the next one starts, None after the last."""
     notice = CorrectionNotice.objects.select_for_update().get(pk=notice_id)
     if notice.sent_at is not None:
         return None

@@ -171,7 +171,7 @@ class _Source:
 class _Parser(Parser):
     """rdflib's parser, which keeps places, and texts as they are written whatever their type.
 
-    ``addresses`` are whole addresses of texts that may stand for nodes.
+    ``addresses`` are whole addresses of texts that may be nodes.
     """
 
     def __init__(self, report: Report) -> None:
@@ -234,7 +234,7 @@ class _Nodes(Graph):
         return self
 
     def describe(self, subject: Any, source: Mapping[str, Any]) -> None:
-        """Note where a node stands; a mere reference to it stands nowhere."""
+        """Note the place of a node; a mere reference to it has none."""
         node = self._node(subject)
         node.nested = node.nested and _ROOT not in source
         if not node.is_empty and not node.place:

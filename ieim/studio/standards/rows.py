@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Found:
-    """All that a file describes; what stands in it more than once is put together."""
+    """All that a file describes; repeated descriptions are merged."""
 
     standard: str
     report: Report
@@ -90,9 +90,9 @@ class Mapped:
 def to_rows(found: Found, *, into: str | None) -> Mapped:
     """Return what was found as rows.
 
-    With ``into`` (an agency's id) only what is that agency's is taken; where the file names a
-    single other agency, or none, that one stands for it. Raises :class:`StandardError` with every
-    reason why that cannot be, and for services without an agency.
+    With ``into`` (an agency's id) only the rows of that agency are taken; where the file names a
+    single other agency, or none, its rows become those of ``into``. Raises :class:`StandardError`
+    with every reason against it, and for services without an agency.
     """
     report = found.report
     agencies = _agency_ids(found, into)

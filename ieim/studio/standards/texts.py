@@ -34,7 +34,7 @@ _RAW_LIMIT = 200_000
 def plain(text: str, pointer: str, report: Report) -> str:
     """Return ``text`` without markup; one that has none comes back as it is.
 
-    Blocks become lines, entities the characters that they stand for, scripts and styles nothing.
+    Blocks become lines, entities their characters, scripts and styles nothing.
     """
     if len(text) > _RAW_LIMIT:
         text = text[:_RAW_LIMIT]

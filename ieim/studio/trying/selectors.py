@@ -56,9 +56,9 @@ class GoldenPage:
 
 
 def visible(question: GoldenQuestion, scope: frozenset[str] | None) -> bool:
-    """Whether somebody of ``scope`` (None: every agency) may see a question.
+    """Whether a user with ``scope`` (None: every agency) may see a question.
 
-    One that no agency is expected for belongs to nobody, and everybody may see it.
+    Everybody may see one for which no agency is expected.
     """
     agencies = question.case["expected"]["agencies"]
     return scope is None or not agencies or not scope.isdisjoint(agencies)

@@ -40,7 +40,7 @@ def _typed(request: HttpRequest) -> tuple[str, str]:
 @sensitive_post_parameters("text")
 @READ_OR_POST
 def playground(request: HttpRequest) -> HttpResponse:
-    """Ask the draft beside the published release; nothing of it is stored."""
+    """Ask the draft and the published release; nothing is stored."""
     (text, error), current = _typed(request), knowledge.current_number()
     page: dict[str, Any] = {"text": text, "limit": MAX_CHARS, "current": current}
     status = 200
