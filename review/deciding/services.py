@@ -71,8 +71,9 @@ def decide(
         locking.advance(item, state=waiting_state(item), agency=prepared.agency, **NO_CLAIM)
         scope.refresh_agencies(item.turn_id)
         return decision
-    signing.withdraw_signatures(item, actor)  # They stood under something else.
-    if _sends(prepared):
+    signing.withdraw_signatures(item, actor)  # They were given for another text.
+    words = prepared.reply is not None
+    if signing.sends_reply(prepared.action, prepared.content.contract, words=words):
         signing.add_signatures(item, agencies_of(actor), actor, reason)
         proceed(item, lambda: prepared, actor, now)
     else:
@@ -132,11 +133,6 @@ def _opinion(item: ReviewItem, actor: User, action: Action, reason: str, now: da
 def _carry_out(item: ReviewItem, prepared: Prepared, actor: User, now: datetime) -> None:
     actions.carry_out(item, prepared, actor)
     locking.advance(item, state=ReviewState.DECIDED, decided_at=now, **NO_CLAIM)
-
-
-def _sends(prepared: Prepared) -> bool:
-    contract, words = prepared.content.contract, prepared.reply is not None
-    return signing.sends_reply(prepared.action, contract, words=words)
 
 
 @transaction.atomic

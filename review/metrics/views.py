@@ -24,7 +24,7 @@ from review.metrics.page import build
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a user may see of a period; ``people`` is None where only the team's sums are shown."""
+    """The figures that a user may see; ``people`` is None where only the team's sums are shown."""
 
     scope: frozenset[str] | None
     figures: Figures
@@ -35,7 +35,7 @@ class Seen:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The figures of a period; 400 with those of the last 28 days where the address is wrong."""
+    """Show a period's figures; 400 with the last 28 days where the address is wrong."""
     problem, requested = None, filters.last_days(filters.DEFAULT, timezone.localdate())
     try:
         requested = filters.parse(request.GET.dict(), timezone.localdate())
@@ -54,7 +54,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics_csv(request: HttpRequest) -> HttpResponse:
-    """The figures as CSV; 400 with a sentence where the address is wrong."""
+    """Return the figures as CSV; 400 with a sentence where the address is wrong."""
     try:
         requested = filters.parse(request.GET.dict(), timezone.localdate())
         seen = _seen(request, requested)
@@ -85,11 +85,11 @@ def _seen(request: HttpRequest, requested: Filters) -> Seen:
     people = None
     if user.has_perm("review.supervise_reviewitem"):
         found = User.objects.in_bulk({row.actor for row in figures.decided})
-        people = {key: _called(person) for key, person in found.items()}
+        people = {key: _display_name(person) for key, person in found.items()}
     return Seen(scope, figures, _agencies(figures, scope), people)
 
 
-def _called(person: User) -> str:
+def _display_name(person: User) -> str:
     """Return a person's name with the account's, because two people may have the same name."""
     name, account = person.get_full_name(), person.get_username()
     return f"{name} ({account})" if name else account

@@ -53,7 +53,7 @@ def act_on_items(actor: User, form: QueryDict) -> BulkResult:
     items = _items(form.getlist("item"))
     match form.get("do"):
         case "claim":
-            return _each(items, lambda pk: _claim(pk, actor), _claimed)
+            return _each(items, lambda pk: claims.claim(item_id=pk, actor=actor), _claimed)
         case "assign":
             return _assign(items, form.get("to", ""), actor)
         case "dismiss":
@@ -74,10 +74,6 @@ def _items(values: Sequence[str]) -> list[UUID]:
         return [UUID(value) for value in dict.fromkeys(values)]
     except ValueError as error:
         raise NotDone(gettext(GONE)) from error
-
-
-def _claim(pk: UUID, actor: User) -> None:
-    claims.claim(item_id=pk, actor=actor)
 
 
 @transaction.atomic
@@ -108,7 +104,7 @@ def _assign(items: list[UUID], username: str, actor: User) -> BulkResult:
         return message.format(number=count, name=selectors.name_of(to))
 
     return _each(
-        items, lambda pk: _require_list(claims.assign(items=[pk], to=to, actor=actor)), given
+        items, lambda pk: _require_assigned(claims.assign(items=[pk], to=to, actor=actor)), given
     )
 
 
@@ -126,11 +122,13 @@ def _several(problem: str, count: int) -> str:
     return message.format(problem=problem, number=count)
 
 
-def _require_list(given: list[ReviewItem]) -> None:
-    assert given  # noqa: S101 - one was asked for, and whatever stops it is raised
+def _require_assigned(assigned: list[ReviewItem]) -> None:
+    assert assigned  # noqa: S101 - one item was given, and a refusal is raised
 
 
-def _each(items: list[UUID], act: Callable[[UUID], None], done: Callable[[int], str]) -> BulkResult:
+def _each(
+    items: list[UUID], act: Callable[[UUID], object], done: Callable[[int], str]
+) -> BulkResult:
     count, problems = 0, []
     for pk in items:
         try:
