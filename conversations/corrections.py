@@ -35,9 +35,9 @@ def cite(*, reply: Reply, sources: Sequence[Source], release: Release) -> None:
 
 def version(release: Release, agency: str, service: str) -> str:
     """Return the version of a service in a release; raises KeyError where it is not there."""
-    own = (agency, service)
-    words = (asdict(t) for t in release.translations if (t.agency, t.service) == own)
-    return digest_of(content_of(asdict(release.services[own]), words))
+    key = (agency, service)
+    words = (asdict(t) for t in release.translations if (t.agency, t.service) == key)
+    return digest_of(content_of(asdict(release.services[key]), words))
 
 
 Row = Mapping[str, Any]
@@ -48,12 +48,12 @@ def content_of(service: Row, translations: Iterable[Row]) -> dict[str, Any]:
 
     Empty columns are left out: a column that is added later changes no version.
     """
-    own = (service["agency"], service["key"])
+    key = (service["agency"], service["key"])
     content = _filled(service)
     texts = {
         words["language"]: _filled(words)
         for words in translations
-        if (words["agency"], words["service"]) == own
+        if (words["agency"], words["service"]) == key
     }
     return {**content, "translations": texts} if texts else content
 

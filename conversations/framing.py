@@ -207,8 +207,8 @@ def _framed_page(
         brought = unsign(address.token)
         if brought is None:
             return redirect(f"{ROOT}?{urlencode({FRESH: 1})}")
-    wanted = page_languages.find(request.GET.get("language", ""))
-    carried = brought or Carried(new_secret(), wanted.code if wanted else "")
+    requested = page_languages.find(request.GET.get("language", ""))
+    carried = brought or Carried(new_secret(), requested.code if requested else "")
     request.COOKIES = {
         cookies.NAME: cookies.sealed(carried.secret),
         settings.LANGUAGE_COOKIE_NAME: carried.language,
@@ -269,8 +269,8 @@ _BRAND_COLOUR = "#0d5a6c"
 @require_safe
 def embed(request: HttpRequest) -> HttpResponseBase:
     """The script: the same for everybody, without a cookie."""
-    told = json.dumps(_script_settings(), ensure_ascii=True, separators=(",", ":"))
-    text = render_to_string("conversations/framing/embed.js", {"told": told})
+    script_settings = json.dumps(_script_settings(), ensure_ascii=True, separators=(",", ":"))
+    text = render_to_string("conversations/framing/embed.js", {"script_settings": script_settings})
     etag = quote_etag(digest(text))
     response = HttpResponse(text, content_type="text/javascript; charset=utf-8")
     response.headers["Cache-Control"] = f"public, max-age={FRESH_SECONDS}"
@@ -281,7 +281,7 @@ def embed(request: HttpRequest) -> HttpResponseBase:
 
 
 def _script_settings() -> dict[str, Any]:
-    own = administration.current()
+    organisation = administration.current()
     words = {}
     for language in page_languages.offered():
         with translation.override(language.code):
@@ -293,8 +293,8 @@ def _script_settings() -> dict[str, Any]:
             }
     return {
         "words": words,
-        "sites": list(own.other_sites),
-        "colour": own.colours.brand if own.colours else _BRAND_COLOUR,
+        "sites": list(organisation.other_sites),
+        "colour": organisation.colours.brand if organisation.colours else _BRAND_COLOUR,
     }
 
 

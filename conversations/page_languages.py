@@ -88,12 +88,12 @@ def of_request(request: HttpRequest) -> str:
     """
     codes = [each.code for each in offered()]
     chosen = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
-    wanted = [
+    candidates = [
         chosen,
         *_accepted(request.headers.get("Accept-Language", "")),
         settings.LANGUAGE_CODE,
     ]
-    return next((code for code in wanted if code in codes), codes[0])
+    return next((code for code in candidates if code in codes), codes[0])
 
 
 def of_header(accepted: str) -> str:
@@ -127,10 +127,10 @@ def locale(language: str) -> Locale:
         return Locale.parse(translation.to_locale(settings.LANGUAGE_CODE))
 
 
-def name(language: str, *, told_in: str) -> str:
+def name(language: str, *, in_language: str) -> str:
     """Return what a language is called in another one, or by itself, or by its code."""
-    known = locale(told_in).languages.get(iso_code(_PAGE_CODES.get(language, language)))
-    return known or language
+    found = locale(in_language).languages.get(iso_code(_PAGE_CODES.get(language, language)))
+    return found or language
 
 
 _CITIZENS = "conversations"

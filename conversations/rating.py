@@ -97,16 +97,17 @@ def _rate(
     reply = replies.filter(turn_id=turn_id, turn__session=session).first()
     if reply is None or reply.body["kind"] not in RATED_KINDS:
         raise NothingToRate(str(turn_id))
-    known = (reply.feedback.reason, reply.feedback.text) if hasattr(reply, "feedback") else ("", "")
+    stored = getattr(reply, "feedback", None)
+    earlier = (stored.reason, stored.text) if stored is not None else ("", "")
     same = reply.useful is useful
     # What was said of this verdict stays; of the other one it is no reason for this one.
-    said = (reason, words) if reason or words or not same else known
-    if same and said == known:
+    feedback = (reason, words) if reason or words or not same else earlier
+    if same and feedback == earlier:
         return reply.rating, False
     turns.admit(session=session.secret_sha256, text=words, address=address)
     rating = reply.rating if same else _store_verdict(session, reply, useful)
-    if said != known:
-        _store_feedback(session, reply, *said)
+    if feedback != earlier:
+        _store_feedback(session, reply, *feedback)
     return rating, True
 
 

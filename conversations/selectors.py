@@ -50,7 +50,7 @@ def suggestions() -> tuple[str, ...]:
         return ()
     release = knowledge.release(number)
     services = {key for _, key in release.services}
-    return tuple(text for text, wanted in _demo_suggestions() if wanted and wanted <= services)
+    return tuple(text for text, keys in _demo_suggestions() if keys and keys <= services)
 
 
 @cache
@@ -115,12 +115,12 @@ def history(turn: Turn) -> list[dict[str, Any]]:
 
 
 def _assistant_item(reply: Reply) -> dict[str, Any]:
-    said = replies.Reply.from_dict(reply.body)
-    text = replace(said, notices=()).as_text()
+    content = replies.Reply.from_dict(reply.body)
+    text = replace(content, notices=()).as_text()
     item = {"role": "assistant", "text": prepare(text).text[:HISTORY_CHARS]}
-    if said.sources:
-        item["agency"] = said.sources[0].agency_id
-        item["service"] = said.sources[0].service_key
+    if content.sources:
+        item["agency"] = content.sources[0].agency_id
+        item["service"] = content.sources[0].service_key
     return item
 
 
@@ -147,11 +147,11 @@ def chat_view(*, secret: str | None) -> ChatView:
     waiting = flags.waiting(session.pk) if session else []
     above: set[Shown] = set()
     turns: list[TurnView] = []
-    said = people.lines(session.pk) if session else {}
+    lines_by_turn = people.lines(session.pk) if session else {}
     mails = mail.states(session.pk) if session else {}
     for turn in stored:
         view = _turn_view(turn, due, waiting, frozenset(above))
-        lines = said.get(turn.number, ())
+        lines = lines_by_turn.get(turn.number, ())
         turns.append(replace(view, lines=lines, mail=mail.shown(turn, mails)))
         above |= _cards([turn])
     return ChatView(
@@ -167,11 +167,11 @@ def chat_view(*, secret: str | None) -> ChatView:
 
 
 def _turns() -> Any:
-    beside = (
+    related = (
         *("reply__rating", "reply__feedback", "choice", "replaced", "replaces", "delay"),
         "person_request__about",
     )
-    turns = Turn.objects.select_related(*beside)
+    turns = Turn.objects.select_related(*related)
     return turns.order_by("number").prefetch_related("stages", "corrections__notice")
 
 

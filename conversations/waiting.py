@@ -52,8 +52,8 @@ def may_help(turn: Turn, words: Words, flagged: Sequence[Turn]) -> tuple[CardVie
         return ()
     refused = _refused_services(turn)
     release = knowledge.release(number).in_language(turn.language)
-    kept = [key for key in found if key in release.services and key not in refused]
-    return tuple(_help_card(key, release, words) for key in kept[:MOST])
+    remaining = [key for key in found if key in release.services and key not in refused]
+    return tuple(_help_card(key, release, words) for key in remaining[:MOST])
 
 
 def _candidates(turn: Turn) -> Iterable[Key]:
@@ -173,8 +173,8 @@ def _reason(turn: Turn, codes: Sequence[str]) -> str:
         wished = any(found.code == risk.PERSON_WANTED for found in flags.of(turn))
         return "asked" if wished else "risk"
     choice = choosing.choice_of(turn)
-    asked = _REASON_OF_CHOICE.get(choice.outcome) if choice is not None else None
-    return asked or next(
+    reason = _REASON_OF_CHOICE.get(choice.outcome) if choice is not None else None
+    return reason or next(
         (_REASON_OF_CODE[code] for code in codes if code in _REASON_OF_CODE), UNSAFE
     )
 
@@ -205,8 +205,8 @@ def _hours(words: Words) -> Iterator[str]:
         times = (format_time(time, format="short", locale=locale) for time in (opens, closes))
         yield words.held["open"].format(days=days, times="–".join(times))
     for day, why in opening.closed:
-        told = words.held["shut_for" if why else "shut"]
-        yield told.format(day=_day(day, words), why=why)
+        sentence = words.held["shut_for" if why else "shut"]
+        yield sentence.format(day=_day(day, words), why=why)
 
 
 def _day(day: date, words: Words) -> str:

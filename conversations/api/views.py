@@ -186,10 +186,10 @@ class OneSession(ViewSetMixin, View):
         only to who decides on it, and is erased when the request ends.
         """
         session = self.own_session(request, session_id)
-        wanted = people.Wanted(**_valid(PersonSerializer, request))
+        details = people.RequestDetails(**_valid(PersonSerializer, request))
         address = addresses.of_request(request)
-        asked = people.ask(digest=session.secret_sha256, wanted=wanted, address=address)
-        return _made(asked.turn_id, 201)
+        person_request = people.ask(digest=session.secret_sha256, details=details, address=address)
+        return _made(person_request.turn_id, 201)
 
     @extend_schema(
         operation_id="withdraw_request",

@@ -21,52 +21,54 @@ from conversations.states import TurnState
 
 def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
     """Return what is said of a change, in a few words; empty for nothing."""
-    known = {turn.id: turn for turn in before}
-    changed = [turn for turn in now if turn != known.get(turn.id)]
+    earlier = {turn.id: turn for turn in before}
+    changed = [turn for turn in now if turn != earlier.get(turn.id)]
     if not changed:
         return ""
     turn = changed[-1]
-    old = known.get(turn.id)
-    words = _told(turn)
+    old = earlier.get(turn.id)
+    words = _news(turn)
     if old is None and not words and not turn.contacts:
-        told = turn.words.announced
-        words = told.get(turn.state, told["received"])
-    if not words or (old is not None and words == _told(old)):
+        phrases = turn.words.announced
+        words = phrases.get(turn.state, phrases["received"])
+    if not words or (old is not None and words == _news(old)):
         return ""
     return turn.named(words)
 
 
-def heard(before: Sequence[TurnView] | None, now: Sequence[TurnView]) -> Collection[UUID]:
+def turns_without_alert(
+    before: Sequence[TurnView] | None, now: Sequence[TurnView]
+) -> Collection[UUID]:
     """Return the turns whose help lines are no news to who listens; ``before`` is None for a page
     that is only opened, where those of a question that is being worked on are.
 
     Those for what somebody has said of an answer are none either: whoever said it is led there.
     """
-    known = {turn.id: turn for turn in before or ()}
+    earlier = {turn.id: turn for turn in before or ()}
     return {
         turn.id
         for turn in now
         if (
-            set(turn.contacts) <= set(known[turn.id].contacts)
-            or turn.feedback != known[turn.id].feedback
-            if turn.id in known
+            set(turn.contacts) <= set(earlier[turn.id].contacts)
+            or turn.feedback != earlier[turn.id].feedback
+            if turn.id in earlier
             else before is None and not turn.pending
         )
     }
 
 
-def _told(turn: TurnView) -> str:
-    told = turn.words.announced
+def _news(turn: TurnView) -> str:
+    phrases = turn.words.announced
     if turn.lines:
-        return turn.lines[-1].told
+        return turn.lines[-1].announcement
     if turn.corrections:
-        return told["corrected"]
+        return phrases["corrected"]
     if turn.reply:
-        return told["ready"]
+        return phrases["ready"]
     if turn.state == TurnState.NEEDS_REVIEW and turn.between:
         return ""
-    return told[turn.state] if turn.state in _TOLD else ""
+    return phrases[turn.state] if turn.state in _NEWS_STATES else ""
 
 
-_TOLD = frozenset({TurnState.ASKING.value, TurnState.NEEDS_REVIEW.value})
+_NEWS_STATES = frozenset({TurnState.ASKING.value, TurnState.NEEDS_REVIEW.value})
 """The states that are news of a question that has arrived."""

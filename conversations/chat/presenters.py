@@ -182,14 +182,14 @@ class ReplyView:
             return self.words.origins["question" if asks else self.origin]
         if self.kind == "guidance":
             # The offline engine says nothing else.
-            told = "prepared" if self.prepared or self.offline else "guidance"
-            return self.words.origins[told]
+            origin = "prepared" if self.prepared or self.offline else "guidance"
+            return self.words.origins[origin]
         if self.offline:
             return self.words.origins["offline"]
         return self.words.origins["listed" if self.prepared else "model"]
 
     @property
-    def asked(self) -> FactView | None:
+    def requested_fact(self) -> FactView | None:
         """The fact that the reply opens with, where the citizen asked for one."""
         return self.facts[0] if self.kind == "service" and self.facts and not self.lead else None
 
@@ -198,13 +198,13 @@ class ReplyView:
         """What else is shown at once; nothing of what stands above and was not asked for."""
         if self.general and self.repeated:
             return ()
-        facts = self.facts[1:] if self.asked else self.facts
+        facts = self.facts[1:] if self.requested_fact else self.facts
         return tuple(fact for fact in facts if self._opens(fact))
 
     @property
     def folded(self) -> tuple[FactView, ...]:
         """What is shown to who wants more."""
-        facts = self.facts[1:] if self.asked else self.facts
+        facts = self.facts[1:] if self.requested_fact else self.facts
         return tuple(fact for fact in facts if fact not in self.open)
 
     def _opens(self, fact: FactView) -> bool:
@@ -281,7 +281,7 @@ class LineView:
     read: bool = False
 
     @property
-    def told(self) -> str:
+    def announcement(self) -> str:
         """What a screen reader says of it."""
         if self.kind == LineKind.SAID.value:
             return _("A person wrote: {text}").format(text=self.text)
@@ -329,7 +329,7 @@ class StepView:
     language: str = PAGE
 
     @property
-    def told(self) -> str:
+    def status_text(self) -> str:
         """The status in words."""
         return words(self.language).statuses[self.status]
 
@@ -408,9 +408,9 @@ class TurnView:
         """The fixed words around what came of it."""
         return words(self.language)
 
-    def named(self, said: str) -> str:
+    def named(self, text: str) -> str:
         """Return words of this question for somebody who does not see beside which they stand."""
-        return self.words.announced["question"].format(number=self.number, words=said)
+        return self.words.announced["question"].format(number=self.number, words=text)
 
     @property
     def mark(self) -> str:
@@ -420,8 +420,9 @@ class TurnView:
     @property
     def thanks(self) -> str:
         """What is said of a verdict."""
-        told = (self.reply or self).words.rating
-        return self.named(told["thanks"] if self.useful else f"{told['thanks']} {told['instead']}")
+        phrases = (self.reply or self).words.rating
+        thanks = phrases["thanks"]
+        return self.named(thanks if self.useful else f"{thanks} {phrases['instead']}")
 
     @property
     def contact_texts(self) -> list[str]:

@@ -32,37 +32,37 @@ ORDERED = frozenset({"how_to_apply"})
 
 def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
     """Return a reply as it is shown; ``release`` is for a turn whose own is none that is stored."""
-    said = replies.Reply.from_dict(stored.body)
-    words = wording.words(said.language or languages.written_in())
-    spoken = {part: _spoken(said, said.original, part, words) for part in _parts(said)}
+    reply = replies.Reply.from_dict(stored.body)
+    words = wording.words(reply.language or languages.written_in())
+    spoken = {part: _spoken(reply, reply.original, part, words) for part in _parts(reply)}
     # Agencies are translated first; where nothing is, they are named as they are written too.
-    lacks = said.language not in (release or knowledge.release(turn.release_number)).languages
+    lacks = reply.language not in (release or knowledge.release(turn.release_number)).languages
     return ReplyView(
-        kind=said.kind,
-        title=said.title,
-        lead=said.lead,
-        paragraphs=said.paragraphs,
-        facts=tuple(_fact(section, spoken, words) for section in said.sections),
-        sources=tuple(_source(s, spoken.get("title", ""), lacks) for s in said.sources),
-        cards=tuple(_card(each, said, words, lacks) for each in said.cards),
-        uncovered=tuple(turn.text[start:end] for start, end in said.uncovered),
-        why=_why(said, words) if stored.marked else "",
+        kind=reply.kind,
+        title=reply.title,
+        lead=reply.lead,
+        paragraphs=reply.paragraphs,
+        facts=tuple(_fact(section, spoken, words) for section in reply.sections),
+        sources=tuple(_source(s, spoken.get("title", ""), lacks) for s in reply.sources),
+        cards=tuple(_card(each, reply, words, lacks) for each in reply.cards),
+        uncovered=tuple(turn.text[start:end] for start, end in reply.uncovered),
+        why=_why(reply, words) if stored.marked else "",
         segments=_segments(turn.text, stored.marked),
         origin=stored.origin,
         offline=stored.model == OFFLINE,
         language=words.language,
-        notice=_notice(said, words),
+        notice=_notice(reply, words),
         languages={part: code for part, code in spoken.items() if code and part in _FREE},
         agency_notices=tuple(
             NoticeView(
                 words.notice_heading(n.agency_name), n.agency_name, n.text, languages.written_in()
             )
-            for n in said.notices
+            for n in reply.notices
         ),
-        still_about=said.still_about,
-        prepared=said.listed
-        or guidance.is_prepared(said, release or knowledge.release(turn.release_number)),
-        general=_is_general(said),
+        still_about=reply.still_about,
+        prepared=reply.listed
+        or guidance.is_prepared(reply, release or knowledge.release(turn.release_number)),
+        general=_is_general(reply),
     )
 
 
@@ -70,11 +70,11 @@ MANY = 4
 """Facts of a service from which on some are folded, whatever was asked."""
 
 
-def _is_general(said: replies.Reply) -> bool:
+def _is_general(reply: replies.Reply) -> bool:
     """Whether a reply shows all of a service, because nothing in particular was asked of it."""
-    fields = {section.field for section in said.sections}
-    whole = said.kind == "service" and not any(section.folded for section in said.sections)
-    return whole and len(fields) >= MANY and bool(said.lead) and not fields.isdisjoint(USUAL)
+    fields = {section.field for section in reply.sections}
+    whole = reply.kind == "service" and not any(section.folded for section in reply.sections)
+    return whole and len(fields) >= MANY and bool(reply.lead) and not fields.isdisjoint(USUAL)
 
 
 Shown = tuple[str, str, str, int]
@@ -95,26 +95,26 @@ def without_repeating(view: ReplyView, stored: Reply, turn: Turn, above: Set[Sho
     """Return ``view`` as it follows cards that stand ``above``: none is shown a second time."""
     if not above:
         return view
-    said = replies.Reply.from_dict(stored.body)
+    reply = replies.Reply.from_dict(stored.body)
 
     def stands(source: Source) -> bool:
-        known = (source.agency_id, source.service_key, said.language, turn.release_number)
-        return known in above
+        card = (source.agency_id, source.service_key, reply.language, turn.release_number)
+        return card in above
 
     cards = (
         replace(card, repeated=stands(each.source))
-        for card, each in zip(view.cards, said.cards, strict=True)
+        for card, each in zip(view.cards, reply.cards, strict=True)
     )
-    repeated = view.kind == "service" and all(map(stands, said.sources))
+    repeated = view.kind == "service" and all(map(stands, reply.sources))
     return replace(view, cards=tuple(cards), repeated=repeated)
 
 
 _FREE = frozenset({"title", "lead", "paragraphs"})
 
 
-def _card(card: Card, said: replies.Reply, words: Words, lacks: bool) -> CardView:
+def _card(card: Card, reply: replies.Reply, words: Words, lacks: bool) -> CardView:
     parts = _parts_of(card.title, card.lead, card.sections)
-    spoken = {part: _spoken(said, card.original, part, words) for part in parts}
+    spoken = {part: _spoken(reply, card.original, part, words) for part in parts}
     return CardView(
         title=card.title,
         lead=card.lead,
@@ -142,10 +142,10 @@ def _source(source: Source, spoken: str, lacks: bool) -> SourceView:
     return SourceView(source.agency_name, source.service_name, source.url, spoken, agency)
 
 
-def _parts(said: replies.Reply) -> frozenset[str]:
+def _parts(reply: replies.Reply) -> frozenset[str]:
     """Return the parts of a reply that have words of ours: none of a citizen's own message."""
-    parts = _parts_of(said.title, said.lead, said.sections)
-    return parts | ({"paragraphs"} if said.paragraphs else frozenset())
+    parts = _parts_of(reply.title, reply.lead, reply.sections)
+    return parts | ({"paragraphs"} if reply.paragraphs else frozenset())
 
 
 def _parts_of(title: str, lead: str, sections: Sequence[Section]) -> frozenset[str]:
@@ -153,28 +153,30 @@ def _parts_of(title: str, lead: str, sections: Sequence[Section]) -> frozenset[s
     return frozenset(fields | ({"title"} if title else set()) | ({"lead"} if lead else set()))
 
 
-def _spoken(said: replies.Reply, original: Iterable[str], part: str, words: Words) -> str:
+def _spoken(reply: replies.Reply, original: Iterable[str], part: str, words: Words) -> str:
     """Return the language of a part, empty where it is that of the fixed words."""
     written = languages.written_in()
-    code = written if part in original else said.language or written
+    code = written if part in original else reply.language or written
     return "" if code == words.language else code
 
 
-def _notice(said: replies.Reply, words: Words) -> str:
+def _notice(reply: replies.Reply, words: Words) -> str:
     """Return the sentence that what is told is not to be had in the citizen's language."""
-    original = [*said.original, *(part for card in said.cards for part in card.original)]
-    if not original or said.kind not in ("service", "answer"):
+    original = [*reply.original, *(part for card in reply.cards for part in card.original)]
+    if not original or reply.kind not in ("service", "answer"):
         return ""
-    cards = ((_parts_of(c.title, c.lead, c.sections), c.original) for c in said.cards)
-    both = ((_parts(said), said.original), *cards)
-    whole = all(parts <= set(lacking) for parts, lacking in both)
+    cards = ((_parts_of(c.title, c.lead, c.sections), c.original) for c in reply.cards)
+    both = ((_parts(reply), reply.original), *cards)
+    whole = all(parts <= set(untranslated) for parts, untranslated in both)
     return words.only_in(languages.written_in(), whole=whole)
 
 
-def _why(said: replies.Reply, words: Words) -> str:
-    if not said.sources:
+def _why(reply: replies.Reply, words: Words) -> str:
+    if not reply.sources:
         return ""
-    quoted = (f"{words.quoted.format(name=s.service_name)} ({s.agency_name})" for s in said.sources)
+    quoted = (
+        f"{words.quoted.format(name=s.service_name)} ({s.agency_name})" for s in reply.sources
+    )
     return words.match.format(names=words.joined.join(quoted))
 
 

@@ -22,7 +22,7 @@ from django.utils import translation
 from django.utils.translation import gettext_noop
 
 from conversations import framing, notify, page_languages, returning, selectors
-from conversations.chat.announcing import announcement, heard
+from conversations.chat.announcing import announcement, turns_without_alert
 from conversations.chat.presenters import ChatView, ReplyView, TurnView
 from conversations.models import Session
 from conversations.turns import refusing, services
@@ -80,8 +80,8 @@ def parse_frame(text_data: str | None, bytes_data: bytes | None) -> Question | U
 
 
 def _chosen(frame: Mapping[Any, Any]) -> Choice | None:
-    said = frame.get(FIELD)
-    return chosen(said) if isinstance(said, str) else None
+    value = frame.get(FIELD)
+    return chosen(value) if isinstance(value, str) else None
 
 
 logger = logging.getLogger(__name__)
@@ -177,12 +177,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
             choice = {FIELD: question.choice}
             await self.take(services.receive, session=self.secret, **message, **choice)
 
-    async def take(self, service: Callable[..., object], **said: Any) -> None:
+    async def take(self, service: Callable[..., object], **arguments: Any) -> None:
         """Hand a question to its service and show what became of it."""
         problem = None
         try:
             address = addresses.of_scope(self.scope)
-            await database_sync_to_async(service)(**said, address=address)
+            await database_sync_to_async(service)(**arguments, address=address)
         except refusing.Refused as refused:
             problem = refused
         except (Session.DoesNotExist, services.NothingToReplace, services.NotAnswered):
@@ -204,10 +204,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
             # The address says which state the page was rendered with, most often a moment ago.
             have = parse_qs(self.scope["query_string"]).get(b"have", [b""])[0]
             if have != self.chat.version.encode():
-                await self.send_parts(*WHOLE, heard=heard(None, now.turns))
+                await self.send_parts(*WHOLE, without_alert=turns_without_alert(None, now.turns))
         elif self.chat != before:
             words = announcement(before.turns, now.turns)
-            await self.send_parts(*WHOLE, status=words, heard=heard(before.turns, now.turns))
+            await self.send_parts(
+                *WHOLE, status=words, without_alert=turns_without_alert(before.turns, now.turns)
+            )
 
     @_never_raises
     async def turn_changed(self, event: dict[str, Any]) -> None:
@@ -222,7 +224,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         if turn.contacts != before.contacts:
             # A model has flagged what the screen did not see: nothing comes before its help lines.
-            await self.send_parts("reply/_contacts", turn=turn, heard=heard((before,), (turn,)))
+            await self.send_parts(
+                "reply/_contacts", turn=turn, without_alert=turns_without_alert((before,), (turn,))
+            )
         if turn.reply and not before.reply:
             await self.build_up(turn, turn.reply)
         self.chat = replace(
@@ -255,10 +259,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def show_refusal(self, refused: refusing.Refused | None) -> None:
         """Show at the question box why it was not taken, help lines first; nothing for None."""
-        asked = refused if isinstance(refused, refusing.NotChosen) else None
-        told = None if asked else refused
+        number_check = refused if isinstance(refused, refusing.NotChosen) else None
         await self.send_parts(
-            "reply/_refused_help", "turn/_ask_error", "turn/_personal", refused=told, asked=asked
+            *("reply/_refused_help", "turn/_ask_error", "turn/_personal"),
+            refused=None if number_check else refused,
+            number_check=number_check,
         )
 
     async def send_parts(self, *names: str, status: str = "", **context: Any) -> None:

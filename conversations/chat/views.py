@@ -20,7 +20,7 @@ from django_htmx.http import reswap, trigger_client_event
 
 from conversations import page_languages, rating, returning, selectors
 from conversations.chat import cookies, wording
-from conversations.chat.announcing import heard
+from conversations.chat.announcing import turns_without_alert
 from conversations.chat.presenters import ChatView
 from conversations.chat.responses import is_htmx, nothing_there, see_chat, session_of, too_many
 from conversations.mail import selectors as mails
@@ -208,14 +208,14 @@ def _page(
     refused: refusing.Refused | None = None,
     draft: str = "",
 ) -> HttpResponse:
-    asked = refused if isinstance(refused, refusing.NotChosen) else None
+    number_check = refused if isinstance(refused, refusing.NotChosen) else None
     context = {
         "chat": chat,
-        "refused": None if asked else refused,
-        "asked": asked,
+        "refused": None if number_check else refused,
+        "number_check": number_check,
         "draft": draft,
         "base_url": returning.base_url(request),
-        "heard": heard(None, chat.turns),
+        "without_alert": turns_without_alert(None, chat.turns),
         # Not beside an error: the draft would be gone before it is read.
         "look_again": _look_again(request, chat) if chat.pending and not refused else "",
     }
@@ -265,8 +265,8 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     except refusing.TooMany as refused:
         return _too_many(request, refused)
     except rating.FeedbackRefused as refused:
-        told = {"message": refused.message}
-        return render(request, "conversations/rating/rating_problem.html", told, status=422)
+        context = {"message": refused.message}
+        return render(request, "conversations/rating/rating_problem.html", context, status=422)
     except (Session.DoesNotExist, rating.NothingToRate):
         return nothing_there(request)
     turn = selectors.turn_view(turn_id)
@@ -275,7 +275,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx(request):
         # The focus has the help lines read out: as an alert too they would be read twice.
-        shown = {"turn": turn, "heard": {turn.id}}
+        shown = {"turn": turn, "without_alert": {turn.id}}
         response = render(request, "conversations/rating/_rated.html", shown)
         if in_danger:
             trigger_client_event(response, "help", {"id": place}, after="settle")
@@ -286,8 +286,8 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
     """Say so where the page stands: what was typed stays there, and htmx shows no other status."""
     if is_htmx(request):
-        told = render(request, "conversations/rating/_too_many.html", {"refused": refused})
-        return reswap(told, "none")
+        response = render(request, "conversations/rating/_too_many.html", {"refused": refused})
+        return reswap(response, "none")
     context = {"message": refused.message, "refused": refused}
     response = render(request, "conversations/rating/rating_problem.html", context)
     return too_many(response, refused.retry_after)
@@ -328,8 +328,8 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
     if session is None:
         return nothing_there(request)
     if request.method != "POST":
-        told = {"reference": session.reference}
-        response = render(request, "conversations/chat/resume.html", told)
+        context = {"reference": session.reference}
+        response = render(request, "conversations/chat/resume.html", context)
         # The address is the secret: of this page not even our own log gets it as a Referer. With
         # "no-referrer" the form below would have no Origin, and would be taken for a forgery.
         response.headers["Referrer-Policy"] = "strict-origin"
@@ -368,7 +368,7 @@ def worker(request: HttpRequest) -> HttpResponse:
         "parts": [unescape(each) for each in (*_SHEET.findall(html), *_SCRIPT.findall(html))],
         "places": [reverse(f"conversations:{name}") for name in OFFLINE_FOR],
     }
-    script = render_to_string("conversations/offline/worker.js", {"kept": json.dumps(content)})
+    script = render_to_string("conversations/offline/worker.js", {"content": json.dumps(content)})
     return HttpResponse(script, content_type="text/javascript; charset=utf-8")
 
 

@@ -140,7 +140,7 @@ class Words:
         )
 
     def _name(self, language: str) -> str:
-        return page_languages.name(language, told_in=self.language)
+        return page_languages.name(language, in_language=self.language)
 
 
 def words(language: str) -> Words:

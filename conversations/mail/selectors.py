@@ -35,8 +35,11 @@ def may_ask(turn: Turn) -> bool:
     """Whether a turn's citizen may ask to be told: it waits for who answers on the page."""
     if not is_configured() or turn.state != TurnState.NEEDS_REVIEW.value:
         return False
-    asked = getattr(turn, "person_request", None)
-    return asked is None or (asked.state, asked.way) == (RequestState.OPEN, Way.PAGE)
+    person_request = getattr(turn, "person_request", None)
+    return person_request is None or (person_request.state, person_request.way) == (
+        RequestState.OPEN,
+        Way.PAGE,
+    )
 
 
 def states(session_id: UUID) -> Mapping[UUID, str]:
@@ -47,9 +50,9 @@ def states(session_id: UUID) -> Mapping[UUID, str]:
     return dict(found.values_list("turn_id", "state"))
 
 
-def shown(turn: Turn, known: Mapping[UUID, str]) -> str:
+def shown(turn: Turn, newest: Mapping[UUID, str]) -> str:
     """Return one of :data:`STATES` for a turn; ``known`` are those of its session."""
-    return _SHOWN.get(known.get(turn.pk, OFFERED), OFFERED) if may_ask(turn) else NONE
+    return _SHOWN.get(newest.get(turn.pk, OFFERED), OFFERED) if may_ask(turn) else NONE
 
 
 def of_secret(secret: str) -> MailRequest | None:
@@ -64,12 +67,12 @@ def answered() -> QuerySet[MailRequest]:
 
     That is its reply. Who asked for a person has it with what that person first says.
     """
-    said = Line.objects.filter(
+    staff_lines = Line.objects.filter(
         session=OuterRef("session"), kind=LineKind.SAID.value, at__gte=OuterRef("asked_at")
     )
     replied = Reply.objects.filter(turn=OuterRef("turn"))
     return MailRequest.objects.annotate(asked_for=F("turn__person_request")).filter(
-        Exists(replied) | Q(asked_for__isnull=False) & Exists(said)
+        Exists(replied) | Q(asked_for__isnull=False) & Exists(staff_lines)
     )
 
 

@@ -148,11 +148,11 @@ def _claim(request_id: UUID) -> tuple[MailRequest, str] | None:
         return None
     if request.leased_until is not None and request.leased_until >= now:
         return None
-    asked = request.state == MailState.ASKED
-    if asked and services.is_over(request, now):
+    is_confirmation = request.state == MailState.ASKED
+    if is_confirmation and services.is_over(request, now):
         return None
     secret = new_secret()
-    if asked:
+    if is_confirmation:
         request.confirm_sha256 = secret_digest(secret)
     else:
         request.answer_sha256 = secret_digest(secret)
@@ -254,8 +254,10 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
     there = selectors.answered().filter(state=MailState.CONFIRMED.value)
     for pk in list(there.values_list("pk", flat=True)):
         _tell(pk)
-    asked = MailRequest.objects.filter(state=MailState.ASKED.value)
-    for pk in list(asked.filter(asked_at__lte=now - services.VALID).values_list("pk", flat=True)):
+    unconfirmed = MailRequest.objects.filter(state=MailState.ASKED.value)
+    for pk in list(
+        unconfirmed.filter(asked_at__lte=now - services.VALID).values_list("pk", flat=True)
+    ):
         _end(pk, MailState.ASKED, MailState.EXPIRED)
     # A dismissal may be undone: not at once.
     waiting = MailRequest.objects.filter(

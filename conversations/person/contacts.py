@@ -36,7 +36,7 @@ def telephone(given: str) -> str:
     Without a country code it is one of the deployment's country: that of its holidays, or else of
     the administration's own telephone.
     """
-    country = settings.IEIM_HOLIDAYS.partition("-")[0] or _own_country()
+    country = settings.IEIM_HOLIDAYS.partition("-")[0] or _organisation_country()
     try:
         number = phonenumbers.parse(given, country)
     except phonenumbers.NumberParseException as error:
@@ -46,12 +46,12 @@ def telephone(given: str) -> str:
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 
 
-def _own_country() -> str | None:
+def _organisation_country() -> str | None:
     try:
-        own = phonenumbers.parse(administration.current().telephone)
+        number = phonenumbers.parse(administration.current().telephone)
     except phonenumbers.NumberParseException:
         return None
-    return phonenumbers.region_code_for_number(own) or None
+    return phonenumbers.region_code_for_number(number) or None
 
 
 def readable(number: str) -> str:

@@ -70,11 +70,11 @@ class Opening:
         names = page_languages.locale(page_languages.current()).days["stand-alone"]["wide"]
         for spans, found in groupby(range(7), key=lambda day: self.week[day]):
             days = list(found)
-            told = _("{first} to {last}") if len(days) > 2 else "{first}, {last}"
-            told = told if len(days) > 1 else "{first}"
+            pattern = _("{first} to {last}") if len(days) > 2 else "{first}, {last}"
+            pattern = pattern if len(days) > 1 else "{first}"
             for opens, closes in spans:
                 yield (
-                    told.format(first=names[days[0]], last=names[days[-1]]),
+                    pattern.format(first=names[days[0]], last=names[days[-1]]),
                     time(opens // 60, opens % 60),
                     time(closes // 60 % 24, closes % 60),
                 )
@@ -88,22 +88,22 @@ def calendar() -> Hours:
 
 def opening(now: datetime) -> Opening | None:
     """Return when people can be reached, as of ``now``; None where that is not in sight."""
-    known = calendar()
-    today = now.astimezone(known.zone).date()
-    following = _following(known, now)
+    office_hours = calendar()
+    today = now.astimezone(office_hours.zone).date()
+    following = _following(office_hours, now)
     if not following:
         return None
     opens, closes = following[0]
-    ahead = (today + timedelta(days=days) for days in range(NOTICE_DAYS))
+    dates = (today + timedelta(days=days) for days in range(NOTICE_DAYS))
     return Opening(
         open=opens <= now,
         opens=opens,
         closes=closes,
-        week=known.days,
+        week=office_hours.days,
         closed=tuple(
-            (day, _why(known, day))
-            for day in ahead
-            if known.days[day.weekday()] and not known.on(day)
+            (day, _why(office_hours, day))
+            for day in dates
+            if office_hours.days[day.weekday()] and not office_hours.on(day)
         ),
     )
 
@@ -123,18 +123,18 @@ def slots(now: datetime) -> tuple[Slot, ...]:
     return tuple(found)
 
 
-def _following(known: Hours, now: datetime) -> list[tuple[datetime, datetime]]:
+def _following(office_hours: Hours, now: datetime) -> list[tuple[datetime, datetime]]:
     """Return the opening times that are not over yet."""
-    today = now.astimezone(known.zone).date()
-    return [(opens, closes) for opens, closes in known.spans(today) if closes > now]
+    today = now.astimezone(office_hours.zone).date()
+    return [(opens, closes) for opens, closes in office_hours.spans(today) if closes > now]
 
 
-def _why(known: Hours, day: date) -> str:
+def _why(office_hours: Hours, day: date) -> str:
     """Return why nobody works on ``day``, as far as it is known, in the page's language."""
-    closed = next((each.why for each in known.closed if each.first <= day <= each.last), "")
-    if closed or not known.country:
+    closed = next((each.why for each in office_hours.closed if each.first <= day <= each.last), "")
+    if closed or not office_hours.country:
         return closed
-    return holidays_of(known.country, get_language() or "").get(day) or ""
+    return holidays_of(office_hours.country, get_language() or "").get(day) or ""
 
 
 @cache

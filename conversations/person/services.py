@@ -30,7 +30,7 @@ from ieim.pipeline.topology import PERSON as STAGE
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestDetails:
     """What a citizen asks for, as they sent it.
 
     ``about`` is one of their turns, None for none; ``text`` are their words, empty where the turn
@@ -46,7 +46,7 @@ class Wanted:
 
 
 class Unusable(Refused):
-    """A request with something missing or wrong; ``field`` is which part of :class:`Wanted`."""
+    """A request with something missing or wrong; ``field`` is that of :class:`RequestDetails`."""
 
     def __init__(self, field: str, message: str, figures: Mapping[str, int] | None = None) -> None:
         super().__init__(message, figures=figures)
@@ -57,7 +57,7 @@ class AskedAlready(Refused):
     """The citizen waits for a person already, or talks with one."""
 
 
-def ask(*, digest: str, wanted: Wanted, address: str | None = None) -> PersonRequest:
+def ask(*, digest: str, details: RequestDetails, address: str | None = None) -> PersonRequest:
     """Store a request for a person as a turn that waits for one, with its review item.
 
     ``digest`` is that of the session's secret; the session is made where there is none. ``address``
@@ -65,8 +65,8 @@ def ask(*, digest: str, wanted: Wanted, address: str | None = None) -> PersonReq
     :class:`Unusable`, :class:`AskedAlready` and what else refuses a message, with its help lines.
     """
     turns = Turn.objects.filter(session__secret_sha256=digest)
-    about = _about(turns.filter(pk=wanted.about).first() if wanted.about else None, wanted)
-    written = wanted.text.strip()
+    about = _about(turns.filter(pk=details.about).first() if details.about else None, details)
+    written = details.text.strip()
     text = written or (about.text if about is not None else "")
     services.admit(session=digest, text=text, address=address)
     message = read(text, turns=turns)
@@ -74,7 +74,7 @@ def ask(*, digest: str, wanted: Wanted, address: str | None = None) -> PersonReq
         # What is in a question that stands already was its sender's choice.
         if written:
             _require_no_numbers(message, turns)
-        return _ask(digest, wanted, about, message)
+        return _ask(digest, details, about, message)
 
 
 def _require_no_numbers(message: IncomingMessage, turns: QuerySet[Turn]) -> None:
@@ -90,13 +90,13 @@ def _require_no_numbers(message: IncomingMessage, turns: QuerySet[Turn]) -> None
 
 @transaction.atomic
 def _ask(
-    digest: str, wanted: Wanted, about: Turn | None, message: IncomingMessage
+    digest: str, details: RequestDetails, about: Turn | None, message: IncomingMessage
 ) -> PersonRequest:
     if not message.text:
         raise Unusable("text", _("Say what it is about: choose a question, or write it down."))
     if message.problem is not None:
         raise Unusable("text", message.problem.sentence, message.problem.figures)
-    contact, slot = _contact(wanted), _slot(wanted)
+    contact, slot = _contact(details), _slot(details)
     if message.release is None:
         raise Refused(NO_RELEASE)
     session = services.session_of(digest)
@@ -109,7 +109,7 @@ def _ask(
         turn=turn,
         session=session,
         about=about,
-        way=wanted.way,
+        way=details.way,
         contact=contact,
         wanted_from=slot.begins if slot else None,
         wanted_until=slot.ends if slot else None,
@@ -179,30 +179,30 @@ def _record(request: PersonRequest, kind: str, *, actor: str) -> None:
     )
 
 
-def _about(turn: Turn | None, wanted: Wanted) -> Turn | None:
-    if wanted.about is not None and turn is None:
+def _about(turn: Turn | None, details: RequestDetails) -> Turn | None:
+    if details.about is not None and turn is None:
         raise Unusable("about", _("This question is not in your conversation. Choose another one."))
     return turn
 
 
-def _contact(wanted: Wanted) -> str:
+def _contact(details: RequestDetails) -> str:
     try:
-        match wanted.way:
+        match details.way:
             case Way.PAGE:
                 return ""
             case Way.EMAIL:
-                return contacts.email(wanted.contact)
+                return contacts.email(details.contact)
             case Way.CALL:
-                return contacts.telephone(wanted.contact)
+                return contacts.telephone(details.contact)
     except contacts.UnusableContact as unusable:
         raise Unusable("contact", unusable.args[0]) from unusable
     raise Unusable("way", _("Choose how we can reach you."))
 
 
-def _slot(wanted: Wanted) -> Slot | None:
-    if wanted.way != Way.CALL or not wanted.time:
+def _slot(details: RequestDetails) -> Slot | None:
+    if details.way != Way.CALL or not details.time:
         return None
     found = {slot.value: slot for slot in hours.slots(timezone.now())}
-    if wanted.time not in found:
+    if details.time not in found:
         raise Unusable("time", _("This time is over or not offered. Choose another one."))
-    return found[wanted.time]
+    return found[details.time]

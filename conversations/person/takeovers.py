@@ -54,16 +54,16 @@ def begin(*, session: Session, item: UUID, by: User, until: datetime) -> Takeove
     takeover = Takeover.objects.create(
         session=session, item=item, by=by, since=now, silent_at=min(now + SILENCE, until)
     )
-    taken = _hush(session)
+    turns, choices = _hush(session)
     line = _line(takeover, LineKind.JOINED)
     audit.record(
         chain=session.pk,
         kind="takeover.begun",
         actor=f"staff:{by.get_username()}",
-        payload={"takeover": str(takeover.pk), "item": str(item), "turns": taken[0]},
-        rows=[TAKEOVER.row(takeover), LINE.row(line), *map(CHOICE.row, taken[1])],
+        payload={"takeover": str(takeover.pk), "item": str(item), "turns": turns},
+        rows=[TAKEOVER.row(takeover), LINE.row(line), *map(CHOICE.row, choices)],
     )
-    for turn in Turn.objects.filter(pk__in=taken[0]).order_by("number"):
+    for turn in Turn.objects.filter(pk__in=turns).order_by("number"):
         flags.show_written(turn)
     changed(session.pk)
     return takeover

@@ -20,7 +20,7 @@ from conversations.models import Session
 from conversations.person import contacts, hours, services
 from conversations.person import selectors as people
 from conversations.person.models import Way
-from conversations.person.services import Wanted
+from conversations.person.services import RequestDetails
 from conversations.turns import refusing
 from conversations.turns import services as turns
 from ieim.people import addresses
@@ -42,15 +42,15 @@ def person(request: HttpRequest) -> HttpResponse:
         return _page(request, secret)
     secret = secret or turns.new_secret()
     try:
-        asked = services.ask(
+        person_request = services.ask(
             digest=turns.secret_digest(secret),
-            wanted=_wanted(request),
+            details=_details(request),
             address=addresses.of_request(request),
         )
     except refusing.Refused as refused:
         response = _page(request, secret, refused)
     else:
-        response = see_chat(f"turn-{asked.turn_id}")
+        response = see_chat(f"turn-{person_request.turn_id}")
     cookies.put(response, secret)
     return response
 
@@ -68,7 +68,7 @@ def withdraw(request: HttpRequest) -> HttpResponse:
     return see_chat()
 
 
-def _wanted(request: HttpRequest) -> Wanted:
+def _details(request: HttpRequest) -> RequestDetails:
     """Return what a form asks for; what is no turn of anybody's is one that is not there."""
     given = request.POST
     about = given.get("about", "")
@@ -77,7 +77,7 @@ def _wanted(request: HttpRequest) -> Wanted:
     except ValueError:
         turn = UUID(int=0)
     way = given.get("way", "")
-    return Wanted(
+    return RequestDetails(
         text=given.get("text", "").replace("\r\n", "\n"),
         about=turn,
         way=way,
@@ -104,15 +104,15 @@ def _page(
     now = timezone.now()
     chat = selectors.chat_view(secret=secret)
     session = selectors.session_for_secret(secret) if secret else None
-    asked = people.open_request(session.pk) if session else None
+    person_request = people.open_request(session.pk) if session else None
     questions = [
         (str(t.id), _excerpt(t), t.language) for t in chat.turns if t.text and not t.person
     ]
     context = {
         "chat": chat,
-        "asked": asked,
+        "person_request": person_request,
         # The citizen's own, to be checked by them; nobody else has this page.
-        "contact": contacts.readable(asked.contact) if asked else "",
+        "contact": contacts.readable(person_request.contact) if person_request else "",
         "questions": questions,
         "about": request.POST.get("about", "") if refused else _about(request, questions),
         "opening": hours.opening(now),

@@ -41,14 +41,14 @@ class StoredRequest:
 
 def keep(contract: Contract) -> None:
     """Store a contract's prompt and schema unless they are, inside the caller's transaction."""
-    wanted = {
+    contents = {
         contract.prompt_sha256: f"{contract.persona}\0{contract.directive}".encode(),
         contract.schema_sha256: rfc8785.dumps(dict(contract.schema)),
     }
-    stored = Artifact.objects.filter(sha256__in=wanted).values_list("sha256", flat=True)
-    missing = wanted.keys() - set(stored)
+    stored = Artifact.objects.filter(sha256__in=contents).values_list("sha256", flat=True)
+    missing = contents.keys() - set(stored)
     Artifact.objects.bulk_create(
-        [Artifact(sha256=sha256, content=wanted[sha256]) for sha256 in sorted(missing)],
+        [Artifact(sha256=sha256, content=contents[sha256]) for sha256 in sorted(missing)],
         # Two workers may use a prompt for the first time at once.
         ignore_conflicts=True,
     )
@@ -91,7 +91,7 @@ def artifact_faults() -> Iterator[Discrepancy]:
 
 
 def keep_unused(
-    turn: Turn, asked: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
+    turn: Turn, request: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
 ) -> Unused:
     """Store and audit what a call cost that was made ahead and in vain.
 
@@ -99,8 +99,8 @@ def keep_unused(
     """
     cost = Unused.objects.create(
         turn=turn,
-        contract=asked.contract,
-        request_sha256=_sha256(asked),
+        contract=request.contract,
+        request_sha256=_sha256(request),
         prompt_tokens=answer.prompt_tokens if answer else None,
         completion_tokens=answer.completion_tokens if answer else None,
         tokens=_counted(answer, count),
@@ -171,9 +171,9 @@ def _counted(answer: ModelAnswer | None, count: Count) -> int:
     """Return what a call counts as: the server's own count, or the bound where it gave none."""
     if answer is None:
         return count.input
-    sent, said = answer.prompt_tokens, answer.completion_tokens
+    sent, received = answer.prompt_tokens, answer.completion_tokens
     written = len(_bytes(answer.raw))
-    return (count.input if sent is None else sent) + (written if said is None else said)
+    return (count.input if sent is None else sent) + (written if received is None else received)
 
 
 def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:

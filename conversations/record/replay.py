@@ -86,14 +86,17 @@ def replay(turn: Turn) -> Replay:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
         context = Context(1, turn.text, state, release, entities=_entities(turn))
         stored.append({"reply": turn.reply.body})
-        reply = compose(outputs, context, language=languages.told(turn))
+        reply = compose(outputs, context, language=languages.reply_language(turn))
         # Notices are of the moment at which it was told, what the talk was about is of other turns,
         # and what is not covered is the search's to say: none is a decision, and they stand.
-        told = replies.Reply.from_dict(turn.reply.body)
-        as_told = replace(
-            reply, notices=told.notices, still_about=told.still_about, uncovered=told.uncovered
+        original = replies.Reply.from_dict(turn.reply.body)
+        complete = replace(
+            reply,
+            notices=original.notices,
+            still_about=original.still_about,
+            uncovered=original.uncovered,
         )
-        again.append({"reply": as_told.as_dict()})
+        again.append({"reply": complete.as_dict()})
         if stored[-1] != again[-1]:
             changes.append("The reply would be another one.")
     return Replay(digest(stored), digest(again), tuple(changes))

@@ -101,16 +101,16 @@ def choose(*, session_id: UUID, turn_id: UUID, number: int | None) -> None:
         raise NothingToChoose(str(turn_id))
     if number is not None and not 1 <= number <= len(choice.offered):
         raise ChoiceRefused(NOT_OFFERED, late=False)
-    wanted = None if number is None else choice.offered[number - 1]
+    selected = None if number is None else choice.offered[number - 1]
     if turn.state != TurnState.ASKING.value:
         same = choice.outcome in (ChoiceOutcome.CHOSEN, ChoiceOutcome.NONE)
-        if same and choice.chosen == wanted:
+        if same and choice.chosen == selected:
             return
         raise ChoiceRefused(TOO_LATE, late=True)
-    if wanted is None:
+    if selected is None:
         _refused(turn, choice, ChoiceOutcome.NONE, by="citizen")
     else:
-        _chosen(turn, choice, (wanted[0], wanted[1]))
+        _chosen(turn, choice, (selected[0], selected[1]))
 
 
 def number_of(given: str) -> int | None:

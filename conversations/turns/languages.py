@@ -36,16 +36,16 @@ def detect(text: str, release: Release | None, talk: Turn | QuerySet[Turn] | Non
         before = talk.language if talk is not None else ""
     if release is None:
         return language.best(text, frozenset(settings.IEIM_MODEL["LANGUAGES"])) or before
-    heard = examples.exact(text)
+    example = examples.exact(text)
     return (
         language.best(text, supported(release))
         or language.short(text, guidance.languages(release))
         or before
-        or (heard.language if heard else "")
+        or (example.language if example else "")
     )
 
 
-def told(turn: Turn) -> str:
+def reply_language(turn: Turn) -> str:
     """Return the language to tell a reply to ``turn`` in, empty for that of the knowledge."""
     return "" if turn.language == written_in() else turn.language
 

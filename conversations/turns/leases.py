@@ -39,10 +39,10 @@ def take_lease(*, turn_id: UUID) -> Turn | None:
         | Q(state=TurnState.AWAITING_MODEL.value, retry_at__lte=now)
         | Q(state=TurnState.RUNNING.value, leased_until__lt=now)
     )
-    taken = Turn.objects.filter(claimable, pk=turn_id).update(
+    claimed = Turn.objects.filter(claimable, pk=turn_id).update(
         state=TurnState.RUNNING.value, lease=lease, leased_until=now + LEASE, retry_at=None
     )
-    if not taken:
+    if not claimed:
         return None
     return Turn.objects.select_related("session").filter(pk=turn_id, lease=lease).first()
 

@@ -74,16 +74,16 @@ def read(
     release = current_release()
     language = languages.detect(beginning(text), release, replaces or turns)
     found = identifiers.find(beginning(text))
-    kept = identifiers.without(text, found, mark(language)) if choice == "remove" else text
-    looked = crisis.look(beginning(kept))
+    remaining = identifiers.without(text, found, mark(language)) if choice == "remove" else text
+    screening = crisis.look(beginning(remaining))
     return IncomingMessage(
-        text=kept,
+        text=remaining,
         sent=text,
-        problem=refusal(kept),
+        problem=refusal(remaining),
         identifiers=found,
         choice=choice,
-        risks=looked.risks,
-        risks_by=looked.by,
+        risks=screening.risks,
+        risks_by=screening.by,
         language=language,
         release=release,
     )

@@ -121,7 +121,7 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
         history=selectors.history(turn),
         risks=flags.of_rules(turn),
         runtime_directive=notices.runtime_directive(release, timezone.now()),
-        language=languages.told(turn),
+        language=languages.reply_language(turn),
         decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
         in_danger=help_lines.in_danger(turn),
         again=hasattr(turn, "replaces"),

@@ -101,10 +101,10 @@ def receive(
 
     def sent_before(found: Session) -> Turn | None:
         names = ClientTurn.objects.filter(session=found, client_id=client_id)
-        known = names.select_related("turn").first() if client_id is not None else None
-        if known is not None and not message.is_stored_as(known.turn.text):
+        existing = names.select_related("turn").first() if client_id is not None else None
+        if existing is not None and not message.is_stored_as(existing.turn.text):
             raise ClientIdReused
-        return known.turn if known is not None else None
+        return existing.turn if existing is not None else None
 
     return _take(find, message, sent_before, client_id=client_id, enqueue=enqueue)
 

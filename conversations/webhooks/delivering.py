@@ -99,12 +99,12 @@ def _claim(delivery_id: UUID) -> Claimed | None:
 
 def _body(delivery: Delivery) -> bytes:
     """Nothing that a citizen or an answer said: who is told reads it with the session's token."""
-    told = {
+    body = {
         "type": delivery.event,
         "timestamp": delivery.happened_at.isoformat().replace("+00:00", "Z"),
         "data": {"session": str(delivery.turn.session_id), "turn": str(delivery.turn_id)},
     }
-    return json.dumps(told).encode()
+    return json.dumps(body).encode()
 
 
 def _try(claimed: Claimed) -> Failed | None:

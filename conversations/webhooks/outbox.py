@@ -50,12 +50,13 @@ def tell(turn: Turn, event: Event | None = None) -> None:
     event = event or EVENTS.get(TurnState(turn.state))
     if event is None:
         return
-    told = Webhook.objects.filter(subscriptions__session=turn.session_id, stopped_at=None).first()
-    if told is None:
+    subscribed = Webhook.objects.filter(subscriptions__session=turn.session_id, stopped_at=None)
+    webhook = subscribed.first()
+    if webhook is None:
         return
     now = timezone.now()
     delivery = Delivery.objects.create(
-        webhook=told, turn=turn, event=event.value, happened_at=now, due_at=now
+        webhook=webhook, turn=turn, event=event.value, happened_at=now, due_at=now
     )
     queue(delivery.pk)
 

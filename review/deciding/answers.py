@@ -93,7 +93,7 @@ def follow(turn: Turn, answers: Answers | None = None) -> Outcome:
         if following is None:
             return Outcome(None, stage_id)
         stage_id = following
-    return Outcome(compose(outputs, context, language=languages.told(turn)), SESSION_END)
+    return Outcome(compose(outputs, context, language=languages.reply_language(turn)), SESSION_END)
 
 
 def policy_findings(turn: Turn) -> list[Finding]:

@@ -41,7 +41,7 @@ def written(action: Action, turn: Turn, payload: Mapping[str, Any]) -> Reply:
             gettext("There is nothing to read in your text. Write what the citizen should know.")
         )
     reply = Reply.from_dict({**reply.as_dict(), "kind": KINDS[action]})
-    return in_language(reply, languages.told(turn), release)
+    return in_language(reply, languages.reply_language(turn), release)
 
 
 def checked(turn: Turn, text: object) -> str:

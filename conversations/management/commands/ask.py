@@ -85,7 +85,7 @@ class Command(BaseCommand):
         running.run_turn(turn_id=turn.pk)
         if options["something_else"] or (not options["json"] and _denied(turn)):
             turn = _ask_again(turn)
-        given = options["choose"] or ("" if options["json"] else _asked(turn))
+        given = options["choose"] or ("" if options["json"] else _prompt_choice(turn))
         if given:
             _choose(turn, given)
         result = describe(Turn.objects.select_related("session", "reply").get(pk=turn.pk))
@@ -102,24 +102,24 @@ def _send(text: str, session_id: UUID | None, choice: Choice | None) -> Turn:
         session = session_id or services.new_secret()
         turn, _ = services.receive(session=session, text=text, personal_data=choice, enqueue=False)
         return turn
-    except refusing.NotChosen as asked:
+    except refusing.NotChosen as error:
         if not sys.stdin.isatty():
             raise
-        found = [f"{number.name}: {number.text}" for number in asked.numbers]
-        print("\n".join([asked.message, *found, f"Without: {asked.shorter}"]))  # noqa: T201  # a prompt, as below
-        said = chosen(input("send, remove, or nothing to stop: ").strip().lower())
-        if said is None:
+        found = [f"{number.name}: {number.text}" for number in error.numbers]
+        print("\n".join([error.message, *found, f"Without: {error.shorter}"]))  # noqa: T201  # a prompt, as below
+        answer = chosen(input("send, remove, or nothing to stop: ").strip().lower())
+        if answer is None:
             raise
-        return _send(text, session_id, said)
+        return _send(text, session_id, answer)
 
 
-def _asked(turn: Turn) -> str:
+def _prompt_choice(turn: Turn) -> str:
     """Return what somebody at a terminal chooses, empty where there is nobody or nothing to."""
-    asked = _choice(Turn.objects.get(pk=turn.pk))
-    if not asked["choice"] or not sys.stdin.isatty():
+    choice = _choice(Turn.objects.get(pk=turn.pk))
+    if not choice["choice"] or not sys.stdin.isatty():
         return ""
-    print("\n".join(_offer(asked)))  # noqa: T201  # a prompt, not the command's output
-    return input(f"Which of these do you mean? 1 to {len(asked['choice'])}, or none: ").strip()
+    print("\n".join(_offer(choice)))  # noqa: T201  # a prompt, not the command's output
+    return input(f"Which of these do you mean? 1 to {len(choice['choice'])}, or none: ").strip()
 
 
 def _denied(turn: Turn) -> bool:
@@ -209,9 +209,9 @@ def _choice(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _offer(asked: dict[str, Any]) -> list[str]:
-    lines = [asked["choice_notice"], ""] if asked["choice_notice"] else []
-    for option in asked["choice"]:
+def _offer(choice: dict[str, Any]) -> list[str]:
+    lines = [choice["choice_notice"], ""] if choice["choice_notice"] else []
+    for option in choice["choice"]:
         lines.append(f"  {option['number']}. {option['name']} ({option['agency_name']})")
         lines += [f"     {option['line']}"] if option["line"] else []
     return lines

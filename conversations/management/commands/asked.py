@@ -11,7 +11,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations.models import Artifact, Attempt, Turn
-from conversations.record.calls import request_of as asked
+from conversations.record.calls import request_of
 
 
 class Command(BaseCommand):
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         found = []
         for attempt in attempts.order_by("stage__order", "round", "number"):
             try:
-                found.append((attempt, asked(attempt)))
+                found.append((attempt, request_of(attempt)))
             except Artifact.DoesNotExist as missing:
                 raise CommandError(
                     f"The prompt or the schema of attempt {attempt.pk} is not stored: "

@@ -94,10 +94,10 @@ class Command(BaseCommand):
             )
 
     def _again(self, *, ids: list[UUID], **_: Any) -> None:
-        wanted = ids or [each.pk for each in selectors.given_up()]
-        sent = services.send_again(deliveries=wanted)
-        self.stdout.write(f"{sent} of {len(wanted)} are sent again.")
-        if sent < len(wanted):
+        delivery_ids = ids or [each.pk for each in selectors.given_up()]
+        sent = services.send_again(deliveries=delivery_ids)
+        self.stdout.write(f"{sent} of {len(delivery_ids)} are sent again.")
+        if sent < len(delivery_ids):
             raise CommandError("The others were not given up, or their webhook is stopped.")
 
 

@@ -3,24 +3,24 @@
 (() => {
   "use strict";
 
-  const told = {% autoescape off %}{{ told }}{% endautoescape %};
+  const settings = {% autoescape off %}{{ script_settings }}{% endautoescape %};
   const script = document.currentScript;
   if (!script) return console.error("IEIM: load embed.js by an ordinary script tag.");
   const site = new URL(script.src).origin;
 
-  if (!told.sites.includes(location.origin)) {
+  if (!settings.sites.includes(location.origin)) {
     console.error(`IEIM: ${location.origin} is not among the other sites in the settings of ${site}.`);
     return;
   }
 
   function wordsOf(language) {
     const [code] = language.toLowerCase().split("-");
-    return told.words[code === "tl" ? "fil" : code];
+    return settings.words[code === "tl" ? "fil" : code];
   }
 
   const around = script.closest("[lang]") ?? document.documentElement;
   const words =
-    wordsOf(script.dataset.language ?? "") ?? wordsOf(around.lang) ?? Object.values(told.words)[0];
+    wordsOf(script.dataset.language ?? "") ?? wordsOf(around.lang) ?? Object.values(settings.words)[0];
 
   function make(name, properties) {
     return Object.assign(document.createElement(name), properties);
@@ -31,7 +31,7 @@
     :host { all: initial; }
     * { box-sizing: border-box; font: 1rem/1.4 system-ui, sans-serif; }
     button { min-height: 2.75rem; padding: .5rem 1.25rem; border: 2px solid transparent; color: #fff;
-      background: ${told.colour}; cursor: pointer; }
+      background: ${settings.colour}; cursor: pointer; }
     button:hover { text-decoration: underline; }
     :focus-visible { outline: 3px solid #ffd43b; outline-offset: 0; box-shadow: 0 0 0 6px #16232b; }
     .open { position: fixed; z-index: 2147483000; inset-block-end: 1rem; inset-inline-end: 1rem;
@@ -41,10 +41,10 @@
     dialog[open] { position: fixed; z-index: 2147483000; inset: auto; inset-block-end: 1rem;
       inset-inline-end: 1rem; display: flex; flex-direction: column; inline-size: 26rem;
       block-size: min(44rem, 100vh - 2rem); max-inline-size: none; max-block-size: none; margin: 0;
-      padding: 0; border: 2px solid ${told.colour}; border-radius: .75rem; overflow: hidden;
+      padding: 0; border: 2px solid ${settings.colour}; border-radius: .75rem; overflow: hidden;
       background: #fff; box-shadow: 0 4px 32px rgb(0 0 0 / 35%); }
     .bar { display: flex; gap: 1rem; align-items: center; justify-content: space-between;
-      padding-inline-start: 1rem; color: #fff; background: ${told.colour}; }
+      padding-inline-start: 1rem; color: #fff; background: ${settings.colour}; }
     .bar p { margin: 0; font-weight: 600; }
     .bar :focus-visible { outline-offset: -3px; box-shadow: inset 0 0 0 6px #16232b; }
     iframe { flex: 1; inline-size: 100%; min-block-size: 0; border: 0; background: Canvas; }

@@ -1,9 +1,9 @@
 // Shows a page of the site's own where a citizen's page cannot be had.
-const kept = {{ kept|safe }};
-const cacheName = `ieim-offline-${kept.version}`;
+const content = {{ content|safe }};
+const cacheName = `ieim-offline-${content.version}`;
 
 self.addEventListener("install", (event) => {
-  const whole = [kept.page, ...kept.parts].map((path) => new Request(path, { cache: "reload" }));
+  const whole = [content.page, ...content.parts].map((path) => new Request(path, { cache: "reload" }));
   event.waitUntil(caches.open(cacheName).then((cache) => cache.addAll(whole)));
   self.skipWaiting();
 });
@@ -21,9 +21,9 @@ self.addEventListener("fetch", (event) => {
   if (origin !== self.location.origin) return;
   if (request.mode === "navigate") {
     // A form that was posted is the browser's: it can send it again.
-    if (request.method !== "GET" || !kept.places.includes(pathname)) return;
-    event.respondWith(fetch(request).catch(() => caches.match(kept.page)));
-  } else if (kept.parts.includes(href.slice(origin.length))) {
+    if (request.method !== "GET" || !content.places.includes(pathname)) return;
+    event.respondWith(fetch(request).catch(() => caches.match(content.page)));
+  } else if (content.parts.includes(href.slice(origin.length))) {
     event.respondWith(fetch(request).catch(() => caches.match(request)));
   }
 });

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from conversations import selectors
-from conversations.chat.announcing import announcement, heard
+from conversations.chat.announcing import announcement, turns_without_alert
 from conversations.chat.presenters import ChatView
 from conversations.models import Turn
 from conversations.rating import rate
@@ -51,10 +51,10 @@ class Listener:
         if now == before:
             return
         self.shown = now
-        known = heard(before.turns, now.turns)
+        without_alert = turns_without_alert(before.turns, now.turns)
         for each in now.turns:
             html = render_to_string(
-                "conversations/reply/_contacts.html", {"turn": each, "heard": known}
+                "conversations/reply/_contacts.html", {"turn": each, "without_alert": without_alert}
             )
             if 'role="alert"' in html:
                 self.helped = html
@@ -195,9 +195,9 @@ def test_help_lines_of_an_earlier_question_are_heard_once_more_at_the_next_one(
 def test_a_page_that_is_opened_has_read_the_help_lines_of_what_is_over(page: Listener) -> None:
     turn = asked(DANGER)
     view = selectors.chat_view(secret=SECRET)
-    assert heard(None, view.turns) == {turn.pk}
+    assert turns_without_alert(None, view.turns) == {turn.pk}
     waits = services.receive(session=SECRET, text=VISA, enqueue=False)[0]
-    assert heard(None, selectors.chat_view(secret=SECRET).turns) == {turn.pk}
+    assert turns_without_alert(None, selectors.chat_view(secret=SECRET).turns) == {turn.pk}
     assert waits.pk != turn.pk
 
 
@@ -207,4 +207,4 @@ def test_help_lines_for_what_was_said_of_an_answer_are_for_the_focus_alone(page:
     rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text="I want to kill myself")
     now = selectors.chat_view(secret=SECRET)
     assert now.turns[0].contacts
-    assert heard(before.turns, now.turns) == {turn.pk}
+    assert turns_without_alert(before.turns, now.turns) == {turn.pk}

@@ -100,5 +100,5 @@ def test_it_knows_what_languages_are_called() -> None:
 
 
 def test_it_tells_a_steps_status_in_its_language() -> None:
-    assert StepView("Lecture", "done", "fr").told == "fait"
-    assert StepView("Reading", "stopped").told == "passed to a person"
+    assert StepView("Lecture", "done", "fr").status_text == "fait"
+    assert StepView("Reading", "stopped").status_text == "passed to a person"

@@ -13,7 +13,7 @@ from tests.conversations.framing.framing import SITE, allow
 
 
 def told(text: str) -> dict[str, Any]:
-    found = re.search(r"const told = (\{.*\});", text)
+    found = re.search(r"const settings = (\{.*\});", text)
     assert found
     return dict(json.loads(found[1]))
 

@@ -18,7 +18,7 @@ def worker(**headers: str) -> tuple[str, dict[str, Any]]:
     assert response["Content-Type"].startswith("text/javascript")
     assert "no-store" in response["Cache-Control"]
     script = response.content.decode()
-    found = re.search(r"^const kept = (\{.*\});$", script, re.MULTILINE)
+    found = re.search(r"^const content = (\{.*\});$", script, re.MULTILINE)
     assert found
     kept: dict[str, Any] = json.loads(found[1])
     return script, kept

@@ -6,7 +6,7 @@ from typing import Any
 
 from conversations.models import PersonRequest, Takeover, Turn
 from conversations.person import services
-from conversations.person.services import Wanted
+from conversations.person.services import RequestDetails
 from conversations.turns import running
 from conversations.turns.services import receive, secret_digest
 from ieim.people.models import User
@@ -19,9 +19,9 @@ NUMBER = "+12025550143"
 ADDRESS = "ana@example.org"
 
 
-def wants(secret: str, text: str = HELP, **wanted: Any) -> PersonRequest:
+def wants(secret: str, text: str = HELP, **details: Any) -> PersonRequest:
     """Ask for a person as the page does."""
-    return services.ask(digest=secret_digest(secret), wanted=Wanted(text=text, **wanted))
+    return services.ask(digest=secret_digest(secret), details=RequestDetails(text=text, **details))
 
 
 def item_of(request: PersonRequest) -> ReviewItem:

@@ -64,7 +64,7 @@ def test_who_is_left_in_danger_reads_that_a_person_reads_on(
     assert READ in html
     assert ANSWERS not in html
     (left,) = [line for line in selectors.turn_view(turn.pk).lines if line.kind == "left"]
-    assert READ in left.told
+    assert READ in left.announcement
     assert send("Are you there?").state == "needs_review"
     assert send(VISA).state == "answered"
 

@@ -15,7 +15,7 @@ from conversations.chat.wording import words
 from conversations.models import Session, Turn
 from conversations.record.replay import replay
 from conversations.turns import running
-from conversations.turns.languages import told
+from conversations.turns.languages import reply_language
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
 from review.deciding import answers
@@ -41,7 +41,7 @@ def reply_of(turn: Turn) -> ReplyView:
 def test_it_answers_a_french_question_in_french(ask: Ask) -> None:
     turn = ask(bilingual.PLOT)
     reply = reply_of(turn)
-    assert (turn.language, told(turn)) == ("fr", "fr")
+    assert (turn.language, reply_language(turn)) == ("fr", "fr")
     assert (reply.title, reply.lead) == (
         "Louer un jardin familial",
         "Remplissez le formulaire du jardin.",
@@ -73,7 +73,7 @@ def test_it_says_that_a_part_is_not_in_french(ask: Ask) -> None:
 def test_it_answers_an_english_question_as_ever(ask: Ask) -> None:
     turn = ask(bilingual.PLOT_IN_ENGLISH)
     reply = reply_of(turn)
-    assert (turn.language, told(turn)) == ("en", "")
+    assert (turn.language, reply_language(turn)) == ("en", "")
     assert reply.title == "Rent an allotment"
     assert (reply.language, reply.notice, reply.languages) == ("en", "", {})
     assert "language" not in turn.reply.body

@@ -182,11 +182,11 @@ def test_an_answer_that_was_stored_before_there_were_cards_is_shown_as_it_was(as
 
 def test_the_fact_that_was_asked_for_stands_first_and_the_others_are_folded() -> None:
     reply = ReplyView("service", "Visa", "", (), (COST, PAPERS), (), "", (), "model", True)
-    assert (reply.asked, reply.open, reply.folded) == (COST, (), (PAPERS,))
+    assert (reply.requested_fact, reply.open, reply.folded) == (COST, (), (PAPERS,))
     html = page(reply, partial=True)
     assert html.index("MRK 5.00") < html.index("<details") < html.index("A photo")
     usual = replace(reply, lead="Fill in.")
-    assert (usual.asked, usual.open) == (None, (COST,))
+    assert (usual.requested_fact, usual.open) == (None, (COST,))
 
 
 def test_a_citizens_words_and_a_cards_are_only_ever_text() -> None:

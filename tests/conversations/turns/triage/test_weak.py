@@ -258,8 +258,8 @@ def test_nobody_is_asked_about_numbers_while_it_is_unseen(unsure: Feelings, ask:
 
 
 def test_who_asks_for_a_person_has_the_one_item(unsure: Feelings) -> None:
-    wanted = person_services.Wanted(way="page", text=WEAK)
-    request = person_services.ask(digest=services.secret_digest("s"), wanted=wanted)
+    details = person_services.RequestDetails(way="page", text=WEAK)
+    request = person_services.ask(digest=services.secret_digest("s"), details=details)
     item = item_of(request.turn, CRISIS)
     assert (item.stage, item.reasons) == ("person", ["citizen.danger", "policy.person"])
 
