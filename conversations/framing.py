@@ -98,8 +98,8 @@ PAGES = "conversations:"
 NEVER = frozenset(
     f"{PAGES}{name}" for name in ("resume", "mail_link", "mail_link_stop", "offline", "worker")
 )
-"""Private links and those of e-mails are for a window of their own; and so is what is shown without
-a connection: the page around would not be there either."""
+"""Private links, links in e-mails and the offline page open in a separate window: without a
+connection the surrounding page is not available either."""
 ASSETS = ("administration:colours", "administration:logo")
 """What these pages fetch: the same for everybody, and never framed itself."""
 
@@ -138,12 +138,12 @@ def framed(path: str) -> Address | None:
 
 
 def prefix_of(token: str | None) -> str:
-    """Return what stands before every address of a frame."""
+    """Return the path prefix of a frame's addresses."""
     return ROOT if token is None else f"{ROOT}~{token}/"
 
 
 def of_socket(scope: Mapping[str, Any]) -> tuple[str, str | None]:
-    """Return what stands before the addresses of a socket's page, and its citizen's secret."""
+    """Return the path prefix of the addresses of a socket's page, and its citizen's secret."""
     if not scope["path"].startswith(ROOT):
         return "/", cookies.secret_of_scope(scope)
     token = scope["url_route"]["kwargs"].get("token")
@@ -299,7 +299,7 @@ def _script_settings() -> dict[str, Any]:
 
 
 def is_allowed_origin(sender: Any, request: HttpRequest, **_: Any) -> bool:
-    """Whether the citizens' API is asked by a site that the settings name.
+    """Whether a site that the settings name calls the citizens' API.
 
     The middleware asks for every address, and takes a yes for any of them.
     """

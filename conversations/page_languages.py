@@ -119,7 +119,7 @@ def of_socket(query: Mapping[bytes, list[bytes]]) -> str:
 
 
 def locale(language: str) -> Locale:
-    """Return what is known of writing dates and names in a language; English where nothing is."""
+    """Return the locale data of a language, English where there are none."""
     code = _PAGE_CODES.get(language, language)
     try:
         return Locale.parse(translation.to_locale(code))
@@ -140,9 +140,9 @@ _PROGRAMS = "api"
 def in_its_language(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: what is said meanwhile is said in the language of the page.
+    """Middleware: process the request in the language of the page.
 
-    An address of nothing is a citizen's as well: what they see there is that nothing is.
+    An unknown address counts as a citizen's page: they see the 404 page.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:

@@ -32,7 +32,7 @@ MAX_CHARS = 500
 
 
 class FeedbackRefused(Exception):
-    """What was said of an answer cannot be taken, and nothing was changed.
+    """The feedback on an answer is refused, and nothing was changed.
 
     ``message`` is the sentence for the citizen.
     """
@@ -53,8 +53,8 @@ def rate(
 ) -> tuple[Rating, bool]:
     """Store whether a session's citizen found an answer useful, and why, with its audit events.
 
-    Returns the verdict, and whether anything has changed: a second one takes the place of the
-    first, and what was said with that goes; the same one again stores nothing, unless it comes with
+    Returns the verdict, and whether anything has changed: a second one replaces the first
+    and its feedback; the same one again stores nothing, unless it comes with
     a ``reason`` (of :class:`Reason`; only where it was not useful) or a ``text`` that is new, from
     which personal data are taken out. A change counts as a message does; ``address`` is as for
     :func:`conversations.turns.services.admit`. A text that tells of danger opens a review item.
@@ -100,7 +100,7 @@ def _rate(
     stored = getattr(reply, "feedback", None)
     earlier = (stored.reason, stored.text) if stored is not None else ("", "")
     same = reply.useful is useful
-    # What was said of this verdict stays; of the other one it is no reason for this one.
+    # Feedback on the same verdict stays; that on the other verdict does not apply.
     feedback = (reason, words) if reason or words or not same else earlier
     if same and feedback == earlier:
         return reply.rating, False

@@ -90,9 +90,9 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     redacted: a reply by staff may name what the citizen wrote. Notices are left out: no stage that
     writes to citizens reads them, so none can repeat what no source of its own says.
 
-    A turn that asks as something else begins the talk anew, and an answer that was about something
-    else is none of it; nor is what was meant for a person, and what tells of danger and has no
-    answer from the knowledge: "I want to die" is no talk about death certificates.
+    A turn that was asked again as something else begins a new conversation. Left out are a replaced
+    answer, a message to a person, and a message of danger without an answer from the knowledge:
+    "I want to die" is not about death certificates.
     """
     turns = Turn.objects.filter(session_id=turn.session_id)
     anew = turns.filter(number__lte=turn.number, replaces__isnull=False)
@@ -265,7 +265,7 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
         if status == "stopped" and turn.state in _UNDECIDED:
             status = "running"
         if waiting and status == "pending":
-            # The first step that is not done is what is happening now, even before it is stored.
+            # The first step that is not done is running now, even before it is stored.
             status, waiting = "running", False
         elif status == "running":
             waiting = False

@@ -1,10 +1,9 @@
-"""What a citizen is shown whose question waits for a person: why, whom to call, what may help."""
+"""What the page shows of a turn that waits for a person: why, whom to call, what may help."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
 
 from babel.dates import format_date, format_time
 from django.utils import timezone, translation
@@ -87,7 +86,7 @@ _GIVEN_BY = ("service_select_v1", "multi_agency_service_answer_v1")
 
 
 def _refused_services(turn: Turn) -> set[Key]:
-    """Return what the citizen has said in this conversation that they do not need."""
+    """Return the services of refused choices and of replaced answers in this conversation."""
     refused = Choice.objects.filter(
         turn__session_id=turn.session_id, outcome=ChoiceOutcome.NONE.value
     )
@@ -206,8 +205,4 @@ def _hours(words: Words) -> Iterator[str]:
         yield words.held["open"].format(days=days, times="–".join(times))
     for day, why in opening.closed:
         sentence = words.held["shut_for" if why else "shut"]
-        yield sentence.format(day=_day(day, words), why=why)
-
-
-def _day(day: date, words: Words) -> str:
-    return format_date(day, format="full", locale=page_languages.locale(words.language))
+        yield sentence.format(day=format_date(day, format="full", locale=locale), why=why)

@@ -1,13 +1,13 @@
-"""What a screen reader is told of a question: at most three times, each time of which one.
+"""Announcements to screen readers: at most three for a question, each with its number.
 
-First that it has arrived; in its place the help lines, where there are any. Last its answer. And
-between these the first thing that somebody has to know of: that the assistant asks back, that a
-person will answer, or help lines that came later (they say of the person as well). What takes
-longer is not told: it can be followed by a choice and an answer, and these have to be. Whoever has
-chosen is led to what came of it by the focus.
+The first one says that the question has arrived; help lines replace it where there are any. The
+last one says that there is an answer. Between them comes the first of: a choice that the assistant
+offers, a person who will answer, help lines that came later (they mention the person as well). A
+delay is not announced, because a choice and an answer can follow and have to be. After a choice the
+focus moves to its outcome.
 
-What staff send of their own accord, a correction or a line of a takeover, is told for itself. So
-are help lines that a person adds to a question which was held: nothing keeps these back.
+A correction or a line of a takeover is announced separately. So are help lines that a person adds
+to a question that was held.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from conversations.states import TurnState
 
 
 def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
-    """Return what is said of a change, in a few words; empty for nothing."""
+    """Return the announcement of a change, empty for none."""
     earlier = {turn.id: turn for turn in before}
     changed = [turn for turn in now if turn != earlier.get(turn.id)]
     if not changed:
@@ -39,10 +39,10 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
 def turns_without_alert(
     before: Sequence[TurnView] | None, now: Sequence[TurnView]
 ) -> Collection[UUID]:
-    """Return the turns whose help lines are no news to who listens; ``before`` is None for a page
-    that is only opened, where those of a question that is being worked on are.
+    """Return the turns whose help lines are shown without an alert, because they are not new.
 
-    Those for what somebody has said of an answer are none either: whoever said it is led there.
+    ``before`` is None for a page that has just been opened: there the help lines of a pending turn
+    are new. Those that follow feedback need no alert either: the focus moves to them.
     """
     earlier = {turn.id: turn for turn in before or ()}
     return {
@@ -71,4 +71,4 @@ def _news(turn: TurnView) -> str:
 
 
 _NEWS_STATES = frozenset({TurnState.ASKING.value, TurnState.NEEDS_REVIEW.value})
-"""The states that are news of a question that has arrived."""
+"""The states that are announced of a question that has arrived."""

@@ -1,4 +1,4 @@
-"""What is shown of a reply, as plain values."""
+"""What the chat page shows, as plain values."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ RATED_KINDS = frozenset({"service", "answer"})
 """The kinds of reply that can be useful or not: guidance and questions are no answers."""
 
 USUAL = ("requirements", "fees", "processing_time", "contact")
-"""The fields of a service that are open where nothing in particular was asked of it."""
+"""The fields of a service that are open where the citizen asked no particular question."""
 
 MAX_LABEL = 40
-"""Code points: what stands before a colon and is no longer is set apart from a paragraph."""
+"""Code points: text before a colon that is no longer than this is a paragraph's label."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactView:
     """A heading with one paragraph or several list items; ``name`` is the field's.
 
-    ``language`` is that of the items, empty where it is the reply's. ``quoted`` ones are out of the
-    citizen's message, as the model read it. ``folded`` ones are shown to who wants more.
+    ``language`` is that of the items, empty where it is the reply's. ``quoted`` ones are from
+    the citizen's message, as the model read it. ``folded`` ones are shown on request.
     """
 
     heading: str
@@ -126,13 +126,13 @@ class CardView:
 
     @property
     def open(self) -> tuple[FactView, ...]:
-        """What is shown at once; of what stands above only what was asked."""
+        """The facts that are shown at once; of a repeated card only the requested one."""
         shown = tuple(fact for fact in self.facts if not fact.folded)
         return shown[:1] if self.repeated else shown
 
     @property
     def folded(self) -> tuple[FactView, ...]:
-        """What is shown to who wants more."""
+        """The facts that are shown on request."""
         return tuple(fact for fact in self.facts if fact not in self.open)
 
 
@@ -143,9 +143,9 @@ class ReplyView:
     ``language`` (ISO 639-1) is that of the fixed words around it, and of the rest but for the parts
     (``title``, ``lead``, ``paragraphs``) that ``languages`` names. ``notice`` says what there is
     not in the citizen's language. ``still_about`` names the service of the talk that it goes on
-    with. ``uncovered`` are the parts of the message that nothing here is about. ``general``:
-    nothing in particular was asked of the service; ``repeated``: an earlier answer on the page has
-    its card.
+    with. ``uncovered`` are the parts of the message that the reply does not cover. ``general``: the
+    citizen asked for no particular fact; ``repeated``: an earlier answer on the page has its
+    card.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -195,7 +195,7 @@ class ReplyView:
 
     @property
     def open(self) -> tuple[FactView, ...]:
-        """What else is shown at once; nothing of what stands above and was not asked for."""
+        """The other facts that are shown at once; none of a repeated general reply."""
         if self.general and self.repeated:
             return ()
         facts = self.facts[1:] if self.requested_fact else self.facts
@@ -203,7 +203,7 @@ class ReplyView:
 
     @property
     def folded(self) -> tuple[FactView, ...]:
-        """What is shown to who wants more."""
+        """The facts that are shown on request."""
         facts = self.facts[1:] if self.requested_fact else self.facts
         return tuple(fact for fact in facts if fact not in self.open)
 
@@ -282,7 +282,7 @@ class LineView:
 
     @property
     def announcement(self) -> str:
-        """What a screen reader says of it."""
+        """The text for screen readers."""
         if self.kind == LineKind.SAID.value:
             return _("A person wrote: {text}").format(text=self.text)
         if self.kind == LineKind.JOINED.value:
@@ -346,7 +346,7 @@ class CorrectionView:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackView:
-    """What the citizen said of an answer beside their verdict; each may be empty."""
+    """The citizen's reason and text for a verdict; each may be empty."""
 
     reason: str
     text: str
@@ -367,8 +367,8 @@ class TurnView:
     ``feedback`` why. ``replaces`` is the turn that this one asks again as something else,
     ``replaced_by`` the other way round. ``waiting``: why it waits for a person, None where it does
     not. ``person``: the request for one that this turn is. ``lines``: what a takeover put after it.
-    ``mail`` is one of :data:`conversations.mail.selectors.STATES`. ``between`` is what was there
-    before its outcome: the citizen was asked, help lines came late, or a person has had it.
+    ``mail`` is one of :data:`conversations.mail.selectors.STATES`. ``between`` is what
+    came before its outcome: a choice, late help lines, or a person.
     """
 
     id: UUID
@@ -383,7 +383,7 @@ class TurnView:
     choice: ChoiceView | None = None
     due_at: datetime | None = None
     language: str = PAGE
-    # A verdict is no news: nobody is told again that there is an answer.
+    # Not compared: a verdict must not announce the answer again.
     useful: bool | None = field(default=None, compare=False)
     feedback: FeedbackView | None = field(default=None, compare=False)
     replaces: UUID | None = None
@@ -395,7 +395,7 @@ class TurnView:
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
     between: Literal["", "asked", "help", "held"] = ""
-    # No news either.
+    # Not compared either.
     mail: str = field(default="none", compare=False)
 
     @property
@@ -409,24 +409,24 @@ class TurnView:
         return words(self.language)
 
     def named(self, text: str) -> str:
-        """Return words of this question for somebody who does not see beside which they stand."""
+        """Return a text with the number of this question, for screen readers."""
         return self.words.announced["question"].format(number=self.number, words=text)
 
     @property
     def mark(self) -> str:
-        """Which question it is, before words that are about it."""
+        """The number of this question, before a text about it."""
         return self.named("")
 
     @property
     def thanks(self) -> str:
-        """What is said of a verdict."""
+        """The reply to a verdict."""
         phrases = (self.reply or self).words.rating
         thanks = phrases["thanks"]
         return self.named(thanks if self.useful else f"{thanks} {phrases['instead']}")
 
     @property
     def contact_texts(self) -> list[str]:
-        """What somebody in danger has to see at once, as programs are told it."""
+        """The texts of the help lines, as the API returns them."""
         return [each.text for each in self.contacts]
 
     @property
@@ -481,7 +481,7 @@ class ChatView:
     """The whole page; ``reference`` and ``resume_path`` are empty before the first message.
 
     ``with_person``: a caseworker has the conversation; ``waits_for_person``: one is asked for.
-    ``visit`` says what is new to who has come back, None for nobody.
+    ``visit`` says what is new since the last visit, None on the first one.
     """
 
     reference: str

@@ -67,18 +67,18 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
 
 
 MANY = 4
-"""Facts of a service from which on some are folded, whatever was asked."""
+"""The number of facts from which on some of a service are folded."""
 
 
 def _is_general(reply: replies.Reply) -> bool:
-    """Whether a reply shows all of a service, because nothing in particular was asked of it."""
+    """Whether a reply shows all of a service, because no particular fact was requested."""
     fields = {section.field for section in reply.sections}
     whole = reply.kind == "service" and not any(section.folded for section in reply.sections)
     return whole and len(fields) >= MANY and bool(reply.lead) and not fields.isdisjoint(USUAL)
 
 
 Shown = tuple[str, str, str, int]
-"""Whose card stands on a page: agency, service, language, number of the release."""
+"""The key of a card on a page: agency, service, language, number of the release."""
 
 
 def cards_of(stored: Reply, turn: Turn) -> set[Shown]:
@@ -92,7 +92,7 @@ def cards_of(stored: Reply, turn: Turn) -> set[Shown]:
 
 
 def without_repeating(view: ReplyView, stored: Reply, turn: Turn, above: Set[Shown]) -> ReplyView:
-    """Return ``view`` as it follows cards that stand ``above``: none is shown a second time."""
+    """Return ``view`` without the cards that are shown ``above`` it already."""
     if not above:
         return view
     reply = replies.Reply.from_dict(stored.body)
@@ -161,7 +161,7 @@ def _spoken(reply: replies.Reply, original: Iterable[str], part: str, words: Wor
 
 
 def _notice(reply: replies.Reply, words: Words) -> str:
-    """Return the sentence that what is told is not to be had in the citizen's language."""
+    """Return the sentence that a reply is not available in the citizen's language."""
     original = [*reply.original, *(part for card in reply.cards for part in card.original)]
     if not original or reply.kind not in ("service", "answer"):
         return ""

@@ -53,7 +53,7 @@ class Question:
 
 
 def parse_frame(text_data: str | None, bytes_data: bytes | None) -> Question | UUID | None:
-    """Return the question in a frame, None for a wish to be brought up to date.
+    """Return the question in a frame, None for a request to update the page.
 
     An id is that of the turn whose answer is about something else. Raises :class:`FrameError` for
     what is none of these.
@@ -138,7 +138,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await super().dispatch(message)
 
     async def connect(self) -> None:
-        """Accept, and show what is true now."""
+        """Accept the connection and send the current state."""
         notify.register_loop()
         self.home, self.secret = framing.of_socket(self.scope)
         self.base_url = settings.IEIM_PUBLIC_URL or _origin(self.scope)

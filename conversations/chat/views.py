@@ -87,7 +87,7 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Take the choice of this browser's citizen: the number of an option, or ``none``.
 
     303 to the page at that question, for htmx what came of it, also where it is too late; 404 where
-    nothing was asked, 400 for what is no option.
+    there is no choice, 400 for what is no option.
     """
     session = session_of(request)
     try:
@@ -119,7 +119,7 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Ask a question of this browser's citizen again, without the talk that its answer went on.
 
     303 to the page at the new question, or at the old one where there is no answer to it; 404 where
-    its answer goes on with nothing. A message that is not taken now is told as by :func:`ask`.
+    its answer goes on with nothing. A refused message is answered as by :func:`ask`.
     """
     secret = cookies.secret_of_request(request)
     session = selectors.session_for_secret(secret) if secret else None
@@ -216,7 +216,7 @@ def _page(
         "draft": draft,
         "base_url": returning.base_url(request),
         "without_alert": turns_without_alert(None, chat.turns),
-        # Not beside an error: the draft would be gone before it is read.
+        # Not with an error: reloading the page would lose the draft.
         "look_again": _look_again(request, chat) if chat.pending and not refused else "",
     }
     return render(request, "conversations/chat/chat.html", context, status=422 if refused else 200)
@@ -270,7 +270,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     except (Session.DoesNotExist, rating.NothingToRate):
         return nothing_there(request)
     turn = selectors.turn_view(turn_id)
-    # Help stands above the answer, words about it beneath: whoever wrote them is led there.
+    # Help lines are above the answer, feedback is below it: the focus moves to the first.
     in_danger = bool(text and turn.feedback and turn.contacts)
     place = f"{turn.dom_id}-{'help' if in_danger else 'rating'}"
     if is_htmx(request):
@@ -284,7 +284,7 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
 
 
 def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
-    """Say so where the page stands: what was typed stays there, and htmx shows no other status."""
+    """Show the refusal: htmx keeps the draft, and shows parts with status 200 only."""
     if is_htmx(request):
         response = render(request, "conversations/rating/_too_many.html", {"refused": refused})
         return reswap(response, "none")

@@ -80,13 +80,13 @@ class Words:
 
     @property
     def around_names(self) -> tuple[str, str]:
-        """What stands before and after the names in :attr:`match`."""
+        """The text before and after the names in :attr:`match`."""
         before, _, after = self.match.partition("{names}")
         return before, after
 
     @property
     def around_more(self) -> tuple[str, str]:
-        """What stands before and after the name in :attr:`more`."""
+        """The text before and after the name in :attr:`more`."""
         before, _, after = self.more.partition("{name}")
         return before, after
 
@@ -128,7 +128,7 @@ class Words:
         return self.too_many["sentence"].format(wait=wait.format(count=count))
 
     def only_in(self, language: str, *, whole: bool) -> str:
-        """Return the sentence that what is told, ``whole`` or in part, is only in ``language``."""
+        """Return the sentence that a reply, ``whole`` or in part, is only in ``language``."""
         sentence = self.only if whole else self.partly
         return sentence.format(language=self._name(language))
 

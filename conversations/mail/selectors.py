@@ -1,4 +1,4 @@
-"""Reads of requests to be told by e-mail."""
+"""Reads of requests for an e-mail notification."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATES = (
     *(NONE, OFFERED, MailState.ASKED.value, MailState.CONFIRMED.value, MailState.EXPIRED.value),
     *(MailState.REFUSED.value, MailState.UNREACHABLE.value),
 )
-"""What a turn tells of e-mail: ``none`` where it is nothing to ask for, ``offered`` where it is."""
+"""A turn's e-mail state: ``none`` where no e-mail can be requested, ``offered`` where one can."""
 _SHOWN = {
     **{state: state for state in STATES},
     MailState.TELLING.value: MailState.CONFIRMED.value,
@@ -32,7 +32,7 @@ def is_configured() -> bool:
 
 
 def may_ask(turn: Turn) -> bool:
-    """Whether a turn's citizen may ask to be told: it waits for who answers on the page."""
+    """Whether a turn waits for an answer on the page, so that its citizen may request an e-mail."""
     if not is_configured() or turn.state != TurnState.NEEDS_REVIEW.value:
         return False
     person_request = getattr(turn, "person_request", None)
@@ -51,7 +51,7 @@ def states(session_id: UUID) -> Mapping[UUID, str]:
 
 
 def shown(turn: Turn, newest: Mapping[UUID, str]) -> str:
-    """Return one of :data:`STATES` for a turn; ``known`` are those of its session."""
+    """Return one of :data:`STATES` for a turn; ``newest`` are those of its session."""
     return _SHOWN.get(newest.get(turn.pk, OFFERED), OFFERED) if may_ask(turn) else NONE
 
 
@@ -65,7 +65,7 @@ def of_secret(secret: str) -> MailRequest | None:
 def answered() -> QuerySet[MailRequest]:
     """Return the requests whose turn has its answer.
 
-    That is its reply. Who asked for a person has it with what that person first says.
+    The answer is its reply, or the first line of a person whom the citizen requested.
     """
     staff_lines = Line.objects.filter(
         session=OuterRef("session"), kind=LineKind.SAID.value, at__gte=OuterRef("asked_at")

@@ -1,4 +1,4 @@
-"""The two messages. Neither says what was asked or answered, of whom, or about what."""
+"""The two messages. Neither contains the question, the answer, the service or the agency."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def _still_mine(request: MailRequest) -> MailRequest | None:
 
 
 def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:
-    """Tell of answers, end what is over, and queue what is due; returns how many were queued.
+    """Notify of answers, end expired requests and queue due messages; returns the number queued.
 
     ``at_start`` is for a process that is the only worker: every lease is then a dead one.
     """

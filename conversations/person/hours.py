@@ -24,7 +24,7 @@ from ieim.administration.hours import Hours, Span, holidays_of
 CALL_DAYS = 5
 """Working days for which a call back is offered."""
 NOTICE_DAYS = 14
-"""Days ahead of which holidays are told."""
+"""Days ahead for which holidays are shown."""
 SHORTEST_NOTICE = timedelta(minutes=30)
 """A time for a call ends no sooner than this."""
 LONG = timedelta(hours=6)
@@ -66,7 +66,7 @@ class Opening:
 
     @property
     def hours(self) -> Iterator[tuple[str, time, time]]:
-        """The week as people say it: days, from when, until when."""
+        """The opening hours of the week: days, from when, until when."""
         names = page_languages.locale(page_languages.current()).days["stand-alone"]["wide"]
         for spans, found in groupby(range(7), key=lambda day: self.week[day]):
             days = list(found)

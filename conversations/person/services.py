@@ -65,13 +65,15 @@ def ask(*, digest: str, details: RequestDetails, address: str | None = None) -> 
     :class:`Unusable`, :class:`AskedAlready` and what else refuses a message, with its help lines.
     """
     turns = Turn.objects.filter(session__secret_sha256=digest)
-    about = _about(turns.filter(pk=details.about).first() if details.about else None, details)
+    about = turns.filter(pk=details.about).first() if details.about else None
+    if details.about is not None and about is None:
+        raise Unusable("about", _("This question is not in your conversation. Choose another one."))
     written = details.text.strip()
     text = written or (about.text if about is not None else "")
     services.admit(session=digest, text=text, address=address)
     message = read(text, turns=turns)
     with with_help(message):
-        # What is in a question that stands already was its sender's choice.
+        # Identifiers in an earlier question were its sender's choice.
         if written:
             _require_no_numbers(message, turns)
         return _ask(digest, details, about, message)
@@ -151,7 +153,7 @@ def withdraw(*, session_id: UUID) -> bool:
 def finish(*, turn_id: UUID, state: RequestState, actor: str) -> None:
     """End the open request of a turn, if it has one: its contact is gone from then on.
 
-    So is the address of who wanted to be told by e-mail, unless there is something to tell.
+    So is the address of an e-mail request, unless there is an answer to notify of.
     """
     request = PersonRequest.objects.filter(turn=turn_id, state=RequestState.OPEN).first()
     if request is None:
@@ -177,12 +179,6 @@ def _record(request: PersonRequest, kind: str, *, actor: str) -> None:
         },
         rows=[PERSON.row(request)],
     )
-
-
-def _about(turn: Turn | None, details: RequestDetails) -> Turn | None:
-    if details.about is not None and turn is None:
-        raise Unusable("about", _("This question is not in your conversation. Choose another one."))
-    return turn
 
 
 def _contact(details: RequestDetails) -> str:

@@ -41,8 +41,8 @@ class NotTalking(Exception):
 def begin(*, session: Session, item: UUID, by: User, until: datetime) -> Takeover:
     """Let ``by`` take a session over that the caller has locked; again is no change.
 
-    ``until`` is when their claim on the item ends. What the assistant is at, and what it has asked
-    the citizen, is the person's from now on: its run finds its lease gone. Raises
+    ``until`` is when their claim on the item ends. Turns that are running or wait for a choice
+    go to the person: a run finds its lease gone. Raises
     :class:`AlreadyTaken`.
     """
     running = current(session.pk)
@@ -142,7 +142,7 @@ def current(session_id: UUID) -> Takeover | None:
 
 
 def expire(*, now: datetime) -> int:
-    """End every takeover in which nothing was said for too long; returns how many."""
+    """End every takeover that has been silent for too long; returns how many."""
     return end(how=Ended.SILENCE, silent_at__lte=now)
 
 
@@ -153,9 +153,9 @@ def changed(session_id: UUID) -> None:
 
 
 def _hush(session: Session) -> tuple[list[str], list[Choice]]:
-    """Give the turns to the person that the assistant is at, or has asked about.
+    """Give the turns that are running or wait for a choice to the person.
 
-    Returns their ids, and the choices that nobody can make any more.
+    Returns their ids, and the choices that cannot be made any more.
     """
     busy = [*(state.value for state in PENDING_TURN_STATES), TurnState.ASKING.value]
     turns = Turn.objects.select_for_update().filter(session=session, state__in=busy)

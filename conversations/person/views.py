@@ -69,7 +69,7 @@ def withdraw(request: HttpRequest) -> HttpResponse:
 
 
 def _details(request: HttpRequest) -> RequestDetails:
-    """Return what a form asks for; what is no turn of anybody's is one that is not there."""
+    """Return the details in a form; an invalid turn id becomes one that does not exist."""
     given = request.POST
     about = given.get("about", "")
     try:

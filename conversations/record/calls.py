@@ -27,7 +27,7 @@ KIND = "artifact"
 
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
-    """What a model was asked: the three messages of the call, and the contract's schema.
+    """A request to the model: the three messages of the call, and the contract's schema.
 
     ``exact`` says that their digest is the one that was stored with the attempt.
     """
@@ -61,14 +61,14 @@ def prompts(digests: Iterable[str]) -> dict[str, str]:
 
 
 def request_of(attempt: Attempt) -> StoredRequest:
-    """Return what the model was asked in an attempt, whatever today's prompts are.
+    """Return the request of an attempt as it was sent, whatever the prompts are now.
 
     Raises ``Artifact.DoesNotExist`` where prompt or schema were not kept.
     """
     prompt = bytes(Artifact.objects.get(pk=attempt.prompt_sha256).content).decode()
     schema = bytes(Artifact.objects.get(pk=attempt.contract_sha256).content)
     persona, _, directive = prompt.partition("\0")
-    # The second attempt is asked without the examples.
+    # The second attempt is sent without the examples.
     for sent in (directive, without_examples(directive)):
         messages = (persona, sent, attempt.asked_text)
         digest = hashlib.sha256("\0".join(messages).encode("utf-8", "surrogatepass")).hexdigest()
@@ -93,7 +93,7 @@ def artifact_faults() -> Iterator[Discrepancy]:
 def keep_unused(
     turn: Turn, request: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
 ) -> Unused:
-    """Store and audit what a call cost that was made ahead and in vain.
+    """Store and audit the cost of a speculative call whose answer was discarded.
 
     ``answer`` is None where it had not come when the turn was done.
     """
@@ -133,7 +133,7 @@ def _name(text: str | None, longest: int) -> str:
 
 
 def keep_attempt(row: Stage, attempt: AttemptRecord) -> Attempt:
-    """Store an attempt of a stage as it was said."""
+    """Store an attempt of a stage with its request and its answer."""
     answer, request, judgement = attempt.answer, attempt.request, attempt.judgement
     output = judgement.output or {}
     response_id = output.get("response_id", "")

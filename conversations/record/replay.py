@@ -1,7 +1,7 @@
 """Replay: a turn's stored answers through today's gate, and whether the decisions are the same.
 
-Every attempt is kept as it was said, so the gate can judge it again: with the same release, the
-same state and the same words. A decision hash has no clock and no run id in it: two databases that
+Every attempt is stored as it was received, so the gate can judge it again with the same release,
+state and text. A decision hash has no clock and no run id in it: two databases that
 hold the same conversation have the same hash.
 """
 
@@ -69,7 +69,7 @@ def replay(turn: Turn) -> Replay:
     for stage in turn.stages.prefetch_related("attempts"):
         for attempt in stage.attempts.all():
             if grounds and stage.contract in ANSWERING and attempt.created_at < grounds:
-                # Somebody has since decided an earlier stage: what this was asked on is gone.
+                # Somebody has since decided an earlier stage: the input of this one is gone.
                 continue
             before_it = (name for key, name in used if key < attempt.pk)
             context = context_of(turn, state, attempt=attempt.number, used=before_it)
@@ -87,8 +87,8 @@ def replay(turn: Turn) -> Replay:
         context = Context(1, turn.text, state, release, entities=_entities(turn))
         stored.append({"reply": turn.reply.body})
         reply = compose(outputs, context, language=languages.reply_language(turn))
-        # Notices are of the moment at which it was told, what the talk was about is of other turns,
-        # and what is not covered is the search's to say: none is a decision, and they stand.
+        # Notices, the topic of the conversation and uncovered parts are taken over: they depend on
+        # the moment, on other turns and on the search, and none of them is a decision.
         original = replies.Reply.from_dict(turn.reply.body)
         complete = replace(
             reply,
@@ -157,7 +157,7 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
     sent = json.loads(attempt.asked_text) if attempt.asked else None
     context = replace(context, request=sent)
     judgement = gate.judge(contracts.load(stage.contract), answer, context)
-    # Budgets are counted outside the gate, with limits of that day: what they found stands.
+    # Budgets are counted outside the gate, with limits of that day: their findings are kept.
     judgement = judgement.stopped_by(
         Finding(Code(found["code"]), found["path"], found["message"])
         for found in attempt.findings

@@ -40,7 +40,7 @@ TOO_LATE = gettext_noop(
 
 
 class NothingToChoose(Exception):
-    """The turn is not this session's, or its citizen was never asked."""
+    """The turn is not this session's, or it has no choice."""
 
 
 class ChoiceRefused(Exception):
@@ -152,7 +152,7 @@ def _chosen(turn: Turn, choice: Choice, service: Key) -> None:
     results = choosing.results(
         release.services[service], _context(turn), lambda: f"citizen-{uuid4()}"
     )
-    # What the choice leads past was asked on other grounds.
+    # Stages that the choice skips had other input.
     made = [result.contract for result in results]
     void = resuming.void(turn, after=ORDER[made[0]] - 1, but=made)
     stages = [_put(turn, result) for result in results]
@@ -218,7 +218,7 @@ class OptionView:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceView:
-    """What the citizen is asked to choose from, and until when.
+    """The options that a citizen may choose from, and until when.
 
     ``reason``: the assistant is ``unsure``, or read the message in a ``language`` that nothing is
     in. ``language`` is that of the options, ``notice`` says so where it is not the citizen's.
@@ -232,7 +232,7 @@ class ChoiceView:
 
 
 def choice_of(turn: Turn) -> Choice | None:
-    """Return what the citizen of a turn was asked, None where they never were."""
+    """Return the choice of a turn, None where it has none."""
     return turn.choice if hasattr(turn, "choice") else None
 
 

@@ -1,4 +1,4 @@
-"""The language of a turn: what its texts are taken from, and what a reply to it is told in."""
+"""The language of a turn, of its texts and of the reply."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def supported(release: Release) -> frozenset[str]:
 
 
 def detect(text: str, release: Release | None, talk: Turn | QuerySet[Turn] | None = None) -> str:
-    """Return the likely language of a message, empty where it cannot be told.
+    """Return the likely language of a message, empty where it cannot be detected.
 
     "And the fee?" and "ok" are too short: they go on in the language of the ``talk``, a turn or the
-    last of several. Without one a greeting or thanks in the words of "hola" tells, and before it
-    the script of "谢谢": whoever says no more is answered in a language that guidance is in.
+    last of several. Without one a greeting or thanks such as "hola" decides, and before it
+    the script of "谢谢": they are answered in a language that guidance exists in.
     """
     if isinstance(talk, QuerySet):
         before = talk.order_by("-number").values_list("language", flat=True).first() or ""
@@ -46,7 +46,7 @@ def detect(text: str, release: Release | None, talk: Turn | QuerySet[Turn] | Non
 
 
 def reply_language(turn: Turn) -> str:
-    """Return the language to tell a reply to ``turn`` in, empty for that of the knowledge."""
+    """Return the language of the reply to ``turn``, empty for that of the knowledge."""
     return "" if turn.language == written_in() else turn.language
 
 

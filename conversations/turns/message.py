@@ -1,7 +1,7 @@
 """Reading a citizen's message: once, before anything is done with it.
 
-Whatever is asked of a message later (may it be taken, is somebody in danger, what language is it
-in) is asked of the :class:`IncomingMessage` that :func:`read` returns.
+Later checks (is it accepted, is somebody in danger, which language is it in) use the
+:class:`IncomingMessage` that :func:`read` returns.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class IncomingMessage:
     ``text`` is what would be stored: what was ``sent``, or, where its sender chose so, without the
     ``identifiers`` found in it. ``problem`` says why it cannot be taken. ``risks`` are found in
     ``text``, by the embedder or the words that ``risks_by`` names. ``language`` (ISO 639-1) is
-    empty where it cannot be told; ``release`` is the newest one, None where there is none.
+    empty where it cannot be detected; ``release`` is the newest one, None where there is none.
     """
 
     text: str

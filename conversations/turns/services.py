@@ -80,7 +80,7 @@ def receive(
     """Take a message, or find the turn that it has become already; the bool is True for a new one.
 
     ``session`` is the id of one that exists, or the secret of one that its first message makes.
-    With a ``client_id`` a client may send the same message until it has heard of it.
+    With a ``client_id`` a client may repeat the same message until it gets a response.
     ``personal_data`` is its sender's choice for a message with numbers of theirs in it; one that
     was taken stays as it was chosen then. ``address`` is as for :func:`admit`. The run is queued
     once all has been committed; ``enqueue=False`` leaves it to the caller. While a caseworker has
@@ -209,8 +209,8 @@ def _decide(session: Session, message: IncomingMessage) -> TurnState:
 def require_choice(message: IncomingMessage, session_id: UUID | None) -> None:
     """Raise ``NotChosen`` where the sender of a message has still to choose about its numbers.
 
-    Nobody in danger is asked: neither where the message tells of it, nor while an earlier one of
-    the session, None for a new one, waits to be seen by a person.
+    Not raised for somebody in danger: where the message indicates it, or while an earlier one of
+    the session (None for a new one) waits for a person.
     """
     if not message.identifiers or message.choice is not None:
         return
@@ -282,7 +282,7 @@ def new_session(*, webhook: str | None = None) -> tuple[Session, str]:
     """Make an empty session; returns it with its secret, of which only the digest is stored.
 
     The secret is the one of the citizen's resume link: whoever has it has the conversation.
-    ``webhook`` names who is told of what comes of it. Raises ``outbox.NoWebhook``.
+    ``webhook`` names the webhook that is notified of its events. Raises ``outbox.NoWebhook``.
     """
     secret = new_secret()
     session = Session.objects.create(reference=new_reference(), secret_sha256=secret_digest(secret))
@@ -311,7 +311,7 @@ def new_secret() -> str:
 
 
 def secret_digest(secret: str) -> str:
-    """Return what is stored of a secret: its lower-case hex SHA-256."""
+    """Return the digest that is stored of a secret: lower-case hex SHA-256."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Delivering what stands in the outbox: claim it, send it, write down what came of it."""
+"""Delivery of the webhook outbox: claim a message, send it, record the result."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _claim(delivery_id: UUID) -> Claimed | None:
 
 
 def _body(delivery: Delivery) -> bytes:
-    """Nothing that a citizen or an answer said: who is told reads it with the session's token."""
+    """Return the message without any text: the receiver reads the turn with the session's token."""
     body = {
         "type": delivery.event,
         "timestamp": delivery.happened_at.isoformat().replace("+00:00", "Z"),

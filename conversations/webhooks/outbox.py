@@ -1,4 +1,4 @@
-"""Writing down that an integrator is to be told, in the transaction of what it is told of."""
+"""The outbox of webhooks, written in the transaction of the event."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVENTS: Mapping[TurnState, Event] = {
     TurnState.NEEDS_REVIEW: Event.HELD,
     TurnState.ASKING: Event.CHOICE,
 }
-"""What is told of a turn that has come into a state."""
+"""The event of a turn that has entered a state."""
 
 
 class NoWebhook(Exception):
@@ -32,7 +32,7 @@ class NoWebhook(Exception):
 
 
 def subscribe(session: Session, name: str) -> None:
-    """Have a webhook told of a new session, inside the caller's transaction.
+    """Subscribe a webhook to a new session, inside the caller's transaction.
 
     One that is stopped may be named: it can be started again. Raises :class:`NoWebhook`.
     """
@@ -43,9 +43,9 @@ def subscribe(session: Session, name: str) -> None:
 
 
 def tell(turn: Turn, event: Event | None = None) -> None:
-    """Write down what is to be told of a turn that has come into its state just now.
+    """Store and queue the event of a turn that has just entered its state.
 
-    ``event`` says what, where the state does not. Nothing for a session that nobody is told of.
+    ``event`` replaces the one of the state. Does nothing for a session without a webhook.
     """
     event = event or EVENTS.get(TurnState(turn.state))
     if event is None:

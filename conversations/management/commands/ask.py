@@ -114,7 +114,7 @@ def _send(text: str, session_id: UUID | None, choice: Choice | None) -> Turn:
 
 
 def _prompt_choice(turn: Turn) -> str:
-    """Return what somebody at a terminal chooses, empty where there is nobody or nothing to."""
+    """Return the choice that is entered at a terminal, empty without a terminal or a choice."""
     choice = _choice(Turn.objects.get(pk=turn.pk))
     if not choice["choice"] or not sys.stdin.isatty():
         return ""

@@ -1,4 +1,4 @@
-"""``manage.py asked TURN``: what the model was asked, as it was then."""
+"""``manage.py asked TURN``: the requests to the model, as they were sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conversations.record.calls import request_of
 
 
 class Command(BaseCommand):
-    """Show what a model was asked."""
+    """Show the requests to the model."""
 
     help = (
         "Print what the model was asked in every attempt of a turn: persona, directive and "

@@ -1,4 +1,4 @@
-"""``manage.py webhooks``: who is told of sessions, and what has not arrived."""
+"""``manage.py webhooks``: the webhooks of sessions, and their undelivered messages."""
 
 from __future__ import annotations
 
