@@ -216,7 +216,8 @@ def portable(schema: Mapping[str, Any], codes: Codes) -> dict[str, Any]:
     body = _plain(schema, schema.get("$defs", {}))
     rules = schema.get("allOf", ())
     if rules:
-        body["anyOf"] = [_under(body, rule) for rule in rules]
+        # Each rule's condition names one value; together they name all values that there are.
+        body["anyOf"] = [_pinned(_pinned(body, rule["if"]), rule["then"]) for rule in rules]
     for where, names in codes.items():
         if names:
             _narrow(body, where, list(dict.fromkeys(names)))
@@ -242,14 +243,6 @@ def _plain(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, Any]
     if isinstance(schema.get("additionalProperties"), Mapping):
         plain["additionalProperties"] = _plain(schema["additionalProperties"], defs)
     return plain
-
-
-def _under(body: Mapping[str, Any], rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``body`` for answers that a rule's condition holds for.
-
-    A contract's conditions name one value each, and together all values that there are.
-    """
-    return _pinned(_pinned(body, rule["if"]), rule["then"])
 
 
 def _pinned(node: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:

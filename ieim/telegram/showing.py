@@ -80,7 +80,8 @@ def _of_turn(
 ) -> Iterator[Fact]:
     _, state, key = catalogue.gettext, turn["state"], turn["id"]
     for contact in turn["contacts"]:
-        yield Fact(f"{key}:contact:{_digest(contact)}", help_now(contact, catalogue))
+        digest = hashlib.sha256(contact.encode()).hexdigest()[:16]
+        yield Fact(f"{key}:contact:{digest}", help_now(contact, catalogue))
     if turn["longer"]:
         yield Fact(
             f"{key}:longer",
@@ -240,7 +241,3 @@ def _joined(lines: list[str]) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= BUTTON else f"{text[: BUTTON - 1].rstrip()}…"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
