@@ -46,7 +46,7 @@ class ClaimTaken(Exception):
 
 
 class ClaimRefused(Exception):
-    """The item cannot be had like this; ``message`` says why. Nothing was changed."""
+    """A claim that is refused; ``message`` says why. Nothing was changed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ class ClaimRefused(Exception):
 
 
 Step = Callable[[ReviewItem], Mapping[str, Any]]
-"""What an item becomes, or an exception that says why it does not."""
+"""Returns an item's new values, or raises the reason why it must not change."""
 
 
 @transaction.atomic
@@ -81,7 +81,7 @@ def claim(*, item_id: UUID, actor: User) -> ReviewItem:
 def renew(*, item_id: UUID, actor: User) -> ReviewItem:
     """Let the actor's claim hold for longer. A claim that ran out comes back while it is free.
 
-    Nobody has to know of it, so the version stays and there is no audit event. Raises like
+    This is no change to others, so the version stays and there is no audit event. Raises like
     :func:`claim`.
     """
     _require(actor, DECIDE)
@@ -180,9 +180,9 @@ def _claimed(item: ReviewItem, to: User, *, until: datetime) -> Mapping[str, Any
 
 
 def _change(item_id: UUID, actor: User, step: Step) -> ReviewItem:
-    """Set on an item what ``step`` makes of it, unless somebody was faster: then look again.
+    """Set the values that ``step`` returns on an item; try again where somebody was faster.
 
-    Who does not hold it any more is no longer in the citizen's conversation.
+    A previous holder leaves the citizen's conversation.
     """
     while True:
         item = _locked(item_id, actor)

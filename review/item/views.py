@@ -93,9 +93,11 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
     if "next" not in request.POST:
-        return _redirect_and_forget(request, pk, lists.item_address(pk, lists.carried(request)))
+        return _redirect_and_forget(
+            request, pk, lists.item_address(pk, lists.list_filters(request))
+        )
     messages.success(request, pages.stored_message(loaded, action))
-    filters = lists.carried(request)
+    filters = lists.list_filters(request)
     following = selectors.next_item(member(request), after=loaded.item, filters=filters)
     address = (
         lists.item_address(following.pk, filters) if following else lists.queue_address(filters)
@@ -142,7 +144,7 @@ def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
         return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
-    return _redirect_and_forget(request, pk, lists.item_address(pk, lists.carried(request)))
+    return _redirect_and_forget(request, pk, lists.item_address(pk, lists.list_filters(request)))
 
 
 @never_cache
@@ -162,7 +164,7 @@ def sign(request: HttpRequest, pk: UUID) -> HttpResponse:
         return _page(request, pk, None, problems=pages.refusal(refused, form), status=422)
     except Conflict as conflict:
         return _conflict(request, pk, conflict.message)
-    return _redirect_and_forget(request, pk, lists.item_address(pk, lists.carried(request)))
+    return _redirect_and_forget(request, pk, lists.item_address(pk, lists.list_filters(request)))
 
 
 def _loaded(request: HttpRequest, pk: UUID) -> Loaded:
@@ -199,7 +201,7 @@ def _page(
     **context: Any,
 ) -> HttpResponse:
     values = pages.context(_loaded(request, pk), member(request), data, **context)
-    filters = lists.carried(request)
+    filters = lists.list_filters(request)
     values |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
     return render(request, "review/item/item.html", values, status=status)
 

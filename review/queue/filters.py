@@ -86,7 +86,7 @@ class Filters:
         """The address's query string: the same for the same filters."""
         return urlencode({name: value for name, value in self._set() if value})
 
-    def but(self, **changed: str) -> str:
+    def with_changes(self, **changed: str) -> str:
         """Return the query string with some filters changed."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return Filters(**{**values, **changed}).query
@@ -170,8 +170,8 @@ FIELD = "list"
 """The form field and the parameter; its value is the list's query string."""
 
 
-def carried(request: HttpRequest) -> Filters:
-    """Return the list that a request carries; what cannot be read is the usual list."""
+def list_filters(request: HttpRequest) -> Filters:
+    """Return the list filters of a request; the default ones where they cannot be read."""
     given = request.POST if request.method == "POST" else request.GET
     try:
         return Filters.parse(QueryDict(given.get(FIELD, "")).dict())
@@ -179,14 +179,14 @@ def carried(request: HttpRequest) -> Filters:
         return Filters()
 
 
-def carrying(filters: Filters) -> str:
-    """Return the query string that carries a list; empty for the usual one."""
+def list_query(filters: Filters) -> str:
+    """Return the query string for a list's filters; empty for the default ones."""
     return urlencode({FIELD: filters.query}) if filters.query else ""
 
 
 def item_address(pk: object, filters: Filters) -> str:
     """Return the address of an item that a list led to."""
-    return "?".join(filter(None, (reverse("review:item", args=[pk]), carrying(filters))))
+    return "?".join(filter(None, (reverse("review:item", args=[pk]), list_query(filters))))
 
 
 def queue_address(filters: Filters) -> str:

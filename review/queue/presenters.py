@@ -72,7 +72,9 @@ def tabs(
             "count": _capped(counts[tab].items) if tab in counts else "",
             "number": counts[tab].items if tab in counts else 0,
             "crisis": in_crisis(len(counts[tab].crises)) if tab in counts else "",
-            "query": filters.but(tab=tab, q="") if by_reference else filters.but(tab=tab),
+            "query": filters.with_changes(tab=tab, q="")
+            if by_reference
+            else filters.with_changes(tab=tab),
             "current": tab == filters.tab and not by_reference,
         }
         for tab, name in TABS.items()
@@ -345,7 +347,7 @@ def queue_page(
     if found:
         rows = [{**row, "listed": gettext(TABS[LISTED[row["state"]]])} for row in rows]
     scope = agencies_of(user)
-    carried = lists.carrying(filters)
+    item_query = lists.list_query(filters)
     saved = SavedView.objects.filter(owner_id=user.pk)
     return {
         "filters": filters,
@@ -353,7 +355,7 @@ def queue_page(
         "groups": _groups(rows, apart=not listed.done and found is None),
         "found": conversation_sentence(found) if found else "",
         "recorded": recorded(user, found) if found else "",
-        "item_query": f"?{carried}" if carried else "",
+        "item_query": f"?{item_query}" if item_query else "",
         "previous": _address(filters, before=page.previous),
         "next": _address(filters, after=page.next),
         "tabs": tabs(filters, counts, by_reference=found is not None),

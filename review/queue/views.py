@@ -182,6 +182,6 @@ def _answer(
         return render(request, "review/queue/claim.html", context, status=409 if problem else 200)
     if problem:
         messages.error(request, problem)
-    filters = lists.carried(request)
+    filters = lists.list_filters(request)
     address = lists.queue_address(filters) if to_queue else lists.item_address(pk, filters)
     return back(request, otherwise=address)
