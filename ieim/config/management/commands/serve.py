@@ -92,9 +92,7 @@ class Command(BaseCommand):
             f"  Model        {settings.IEIM_MODEL['NAME'] or 'the offline engine'}",
         ]
         if first:
-            lines.append(
-                "  Search       goes by words for about a minute, until it knows the examples"
-            )
+            lines.append("  Search       goes by words for some seconds, until vectors are made")
         if not settings.IEIM_EMBEDDED:
             lines.append("  Worker       not here, because REDIS_URL is set. Start it beside this:")
             lines.append("               celery -A ieim.config worker --pool threads")
