@@ -9,7 +9,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 MODEL  := .venv-model
 PIP    := $(PY) -m pip install -qq --disable-pip-version-check --require-hashes
-NAME   := ieim-$(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+NAME    = ieim-$(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 BABEL  := $(PY) -m babel.messages.frontend --quiet
 # What marks a sentence beside Babel's own defaults; the core, which knows no Django, has NotTaken.
 MARKS  := gettext_noop gettext_lazy NotTaken ngettext_lazy:1,2 pgettext_lazy:1c,2 npgettext_lazy:1c,2,3

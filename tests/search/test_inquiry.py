@@ -316,6 +316,7 @@ def test_without_meaning_nothing_is_said_of_it() -> None:
     assert fused.asked_about("How much does it cost?") == ()
 
 
+@pytest.mark.whole
 @real
 @pytest.mark.parametrize(
     ("text", "fields"),

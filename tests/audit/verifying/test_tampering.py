@@ -204,7 +204,7 @@ def test_it_finds_a_conversation_that_no_event_tells_of() -> None:
         assert {kind for kind, _, _ in found} >= {"turn", "stage", "attempt"}
 
 
-@pytest.mark.parametrize("position", sample(range(POSITIONS), keep=4))
+@pytest.mark.parametrize("position", sample(range(POSITIONS), keep=2))
 def test_it_finds_a_changed_prompt_or_schema(position: int) -> None:
     with tampering():
         artifacts = rows("SELECT sha256, content FROM conversations_artifact ORDER BY sha256")

@@ -62,6 +62,7 @@ def test_it_finds_nothing_in_what_only_looks_like_it(text: str) -> None:
     assert risk.find(text) == []
 
 
+@pytest.mark.whole
 def test_no_ordinary_text_gets_loud_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     known = examples.crisis()
     texts = [text for text, code in zip(known.texts, known.codes, strict=True) if not code]

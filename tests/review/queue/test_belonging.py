@@ -79,6 +79,7 @@ def test_a_page_is_for_who_works_for_one_of_the_agencies(
                 assert (answer.status_code != 404) is seen, name
 
 
+@pytest.mark.whole
 @PEOPLE
 def test_the_api_gives_the_same_items(
     item: ReviewItem, role: Role, agencies: Sequence[str], of_two: bool, of_none: bool

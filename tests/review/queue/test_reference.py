@@ -55,6 +55,7 @@ def test_however_it_is_written(item: ReviewItem, eva: User, typed: str) -> None:
     assert found(eva, typed) == [str(item.pk)]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("state", "told"),
     [

@@ -20,10 +20,11 @@ from ieim.studio.models import GoldenQuestion
 from tests.conversations.chat.page.test_views import TEMPLATES, page, send, visitor
 
 WORDS_OF_OTHERS = {
-    "turn.text", "row.text", "row.excerpt", "row.said", "item.message", "segment.text", "mark.name",
-    "mark.quote", "hint.quote", "hint.words", "each.asked", "each.answer", "line.text", "part.text",
-    "part.label", "call.given", "call.said", "try.asked", "try.refusal", "try.answer.before",
-    "try.answer.after", "outcome.lead", "finding.path", "finding.message",
+    "turn.text", "row.text", "row.excerpt", "row.rejected", "item.message", "segment.text",
+    "mark.name", "mark.quote", "hint.quote", "hint.words", "each.question", "each.answer",
+    "line.text", "part.text", "part.label", "call.given", "call.said", "try.request",
+    "try.refusal", "try.answer.before", "try.answer.after", "outcome.lead", "finding.path",
+    "finding.message",
 }  # fmt: skip
 """What templates call the words of citizens and models."""
 SIGN = re.compile(r'<bdi class="sign" [^>]*>.*?</bdi>')
