@@ -91,6 +91,7 @@ def test_it_shows_the_answer_after_a_reload(
     expect(page.locator(".turn")).to_have_count(1)
 
 
+@pytest.mark.whole
 def test_it_shows_the_same_in_two_tabs(quiet_page: Page) -> None:
     page = quiet_page
     page.goto("/")

@@ -198,6 +198,7 @@ def plain(browser: Browser, office: Office) -> Iterator[BrowserContext]:
     context.close()
 
 
+@pytest.mark.whole
 def test_all_of_it_works_without_scripts_in_arabic(
     office: Office, caseworker: Page, plain: BrowserContext
 ) -> None:
@@ -226,6 +227,7 @@ def test_all_of_it_works_without_scripts_in_arabic(
     expect(page.locator("#new")).to_have_count(0)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("locale", sample(["en", "ar"]))
 @pytest.mark.parametrize("scheme", sample(["light", "dark"]))
 def test_the_link_is_copied_shared_and_drawn(

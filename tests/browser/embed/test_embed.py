@@ -188,6 +188,7 @@ def refusing(browser: Browser, folder: Path, **profile: object) -> Iterator[Brow
 COOKIE = "document.cookie = 'x=1; SameSite=None; Secure'; document.cookie"
 
 
+@pytest.mark.whole
 def test_it_works_where_third_party_cookies_are_refused(
     browser: Browser, host: Host, tmp_path: Path
 ) -> None:

@@ -54,6 +54,7 @@ def test_it_needs_no_mouse(office: Office) -> None:
     expect(citizen.get_by_text("Which visa do you have?")).to_be_visible()
 
 
+@pytest.mark.whole
 def test_it_checks_an_answer_while_it_is_written(office: Office) -> None:
     page = office.caseworker()
     office.open(page, office.citizen(category_select_v1=BAD))
@@ -69,6 +70,7 @@ def test_it_checks_an_answer_while_it_is_written(office: Office) -> None:
     expect(checked).to_contain_text("found nothing wrong")
 
 
+@pytest.mark.whole
 def test_who_is_logged_out_meanwhile_comes_back_to_what_they_wrote(office: Office) -> None:
     page = office.caseworker()
     office.open(page, office.citizen(category_select_v1=BAD))

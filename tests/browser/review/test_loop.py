@@ -82,6 +82,7 @@ def test_from_an_empty_queue_to_an_answer_and_back(office: Office) -> None:
     checked_at_both_widths(page)
 
 
+@pytest.mark.whole
 def test_a_second_person_lets_a_risky_answer_go(office: Office) -> None:
     citizen = office.citizen(RISKY)
     first = office.caseworker()

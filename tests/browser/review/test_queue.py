@@ -118,6 +118,7 @@ def test_it_filters_searches_and_keeps_the_view(login: Login, width: int) -> Non
     expect(page.get_by_role("link", name=f"Calm harbour {width}")).to_have_count(0)
 
 
+@pytest.mark.whole
 def test_a_claim_shows_elsewhere_without_moving_anything(login: Login) -> None:
     mine, theirs = login("caseworker"), login("supervisor")
     link = row(theirs).get_by_role("link").first
@@ -153,6 +154,7 @@ def test_new_items_wait_to_be_shown(login: Login, browser: Browser, waiting_site
     expect(page.locator(".queue-row")).to_have_count(rows + 1)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("width", sample([1440, 375]))
 def test_it_claims_several_at_once(login: Login, width: int) -> None:
     page = login(width=width)

@@ -57,6 +57,7 @@ def change_the_fee(page: Page) -> None:
     expect(page.get_by_text(re.compile("changed successfully|was changed"))).to_be_visible()
 
 
+@pytest.mark.whole
 def test_an_editor_sees_what_a_change_would_do(browser: Browser, site: str) -> None:
     page = editor(browser, site)
     problems: list[str] = []

@@ -17,6 +17,7 @@ from tests.conversations.mail.mailing import ADDRESS, Citizen, PostOffice, fresh
 from tests.conversations.person.asking import wants
 from tests.fixtures import Ask
 from tests.review import desk
+from tests.selection import sample
 
 OFFER = "Tell me by e-mail when the answer is there"
 
@@ -74,17 +75,20 @@ def test_another_conversation_is_not_there(published: None, office: PostOffice) 
 
 @pytest.mark.parametrize(
     "address",
-    [
-        *("", "ana", "ana@", "@example.org", "ana@example", "a b@example.org"),
-        *(
-            "ana@example.org\r\nBcc: all@example.org",
-            "ana@example.org\nX: y",
-            "ana@exa\r\nmple.org",
-        ),
-        *("ana@example.org, eva@example.org", "Ana <ana@example.org>", "ana\0@example.org"),
-        *('"ana\x01"@example.org', "ana@" + "x" * 300 + ".org", "a" * 250 + "@example.org"),
-        *("ana@ex\ud800mple.org", "ana@" + "ä" * 63 + ".org", "ana@example.org\u202e"),
-    ],
+    sample(
+        [
+            *("", "ana", "ana@", "@example.org", "ana@example", "a b@example.org"),
+            *(
+                "ana@example.org\r\nBcc: all@example.org",
+                "ana@example.org\nX: y",
+                "ana@exa\r\nmple.org",
+            ),
+            *("ana@example.org, eva@example.org", "Ana <ana@example.org>", "ana\0@example.org"),
+            *('"ana\x01"@example.org', "ana@" + "x" * 300 + ".org", "a" * 250 + "@example.org"),
+            *("ana@ex\ud800mple.org", "ana@" + "ä" * 63 + ".org", "ana@example.org\u202e"),
+        ],
+        keep=3,
+    ),
 )
 def test_what_is_no_address_is_refused_and_changes_nothing(
     published: None, office: PostOffice, address: str

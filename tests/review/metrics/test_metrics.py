@@ -30,6 +30,7 @@ from tests.model_server import scripted_model
 from tests.review import desk
 from tests.review.conftest import make_turn
 from tests.review.people import browser, person
+from tests.selection import sample
 
 PAGE, CSV = "/review/metrics/", "/review/metrics.csv"
 AGENCY = "immigration"
@@ -155,7 +156,9 @@ def test_it_counts_questions_for_several_agencies_for_none(ask: Ask) -> None:
     assert seen().agencies == {""}
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "America/New_York", "Pacific/Auckland"])
+@pytest.mark.parametrize(
+    "zone", sample(["UTC", "Asia/Kolkata", "America/New_York", "Pacific/Auckland"], keep=1)
+)
 def test_it_puts_a_question_on_the_day_of_the_deployment(
     ask: Ask, settings: Settings, zone: str
 ) -> None:

@@ -19,6 +19,7 @@ from tests.review import desk
 from tests.review.desk import BAD, the_item
 from tests.review.people import browser, person
 from tests.review.reviewing import Reviewer
+from tests.selection import sample
 
 pytestmark = pytest.mark.usefixtures("published")
 
@@ -49,7 +50,11 @@ def found(user: User, typed: str, **params: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "typed", ["K7M-4QX9", "k7m-4qx9", "K7M4QX9", "k7m4qx9", " K7M-4QX9  ", "k7M 4qX9", "K7M–4QX9"]
+    "typed",
+    sample(
+        ["K7M-4QX9", "k7m-4qx9", "K7M4QX9", "k7m4qx9", " K7M-4QX9  ", "k7M 4qX9", "K7M–4QX9"],
+        keep=2,
+    ),
 )
 def test_however_it_is_written(item: ReviewItem, eva: User, typed: str) -> None:
     assert found(eva, typed) == [str(item.pk)]

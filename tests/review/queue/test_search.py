@@ -10,6 +10,7 @@ from review.queue import filters, fulltext
 from review.services import open_item
 from tests.audit.owner import triggers_lifted
 from tests.review.conftest import make_turn
+from tests.selection import sample
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -25,34 +26,37 @@ def search(typed: str) -> set[ReviewItem]:
 @pytest.mark.parametrize("few", [0, filters.FEW])
 @pytest.mark.parametrize(
     ("typed", "found"),
-    [
-        ("passport", {"lost", "new"}),
-        ("PASSPORT lost", {"lost"}),
-        ("lost passport", {"lost"}),
-        ("pass", {"lost", "new"}),
-        ("port", set()),
-        ("führerschein", {"german"}),
-        ("e-mail", {"mail"}),
-        ("A-1234", {"mail"}),
-        ("don't", {"new"}),
-        ("πιστοποιητικό", {"greek"}),
-        ("passport dog", set()),
-        ("jose", {"spanish"}),
-        ("JOSÉ", {"spanish"}),
-        ("nunez", {"spanish"}),
-        ("Jose\u0301", {"spanish"}),
-        ("fuhrerschein", {"german"}),
-        ("签证", {"chinese"}),
-        ("延长旅游", {"chinese"}),
-        ("长签", set()),
-        ("证延", set()),
-        ("签证 visa", {"chinese"}),
-        ("パスポート", {"japanese"}),
-        ("ポー", {"japanese"}),
-        ("หนังสือ", {"thai"}),
-        ("เดินทาง", {"thai"}),
-        ("permís", {"spanish"}),
-    ],
+    sample(
+        [
+            ("passport", {"lost", "new"}),
+            ("PASSPORT lost", {"lost"}),
+            ("lost passport", {"lost"}),
+            ("pass", {"lost", "new"}),
+            ("port", set()),
+            ("führerschein", {"german"}),
+            ("e-mail", {"mail"}),
+            ("A-1234", {"mail"}),
+            ("don't", {"new"}),
+            ("πιστοποιητικό", {"greek"}),
+            ("passport dog", set()),
+            ("jose", {"spanish"}),
+            ("JOSÉ", {"spanish"}),
+            ("nunez", {"spanish"}),
+            ("Jose\u0301", {"spanish"}),
+            ("fuhrerschein", {"german"}),
+            ("签证", {"chinese"}),
+            ("延长旅游", {"chinese"}),
+            ("长签", set()),
+            ("证延", set()),
+            ("签证 visa", {"chinese"}),
+            ("パスポート", {"japanese"}),
+            ("ポー", {"japanese"}),
+            ("หนังสือ", {"thai"}),
+            ("เดินทาง", {"thai"}),
+            ("permís", {"spanish"}),
+        ],
+        keep=8,
+    ),
 )
 def test_it_finds_every_word_that_begins_so(
     monkeypatch: pytest.MonkeyPatch, few: int, typed: str, found: set[str]
