@@ -47,7 +47,7 @@ run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
 check: setup ## Check in a minute: lint, format, types, contracts, migrations, the gate's tests
 	@$(PY) -m tests.checks quick
 
-test: setup ## Check before a commit, in eight minutes: as above, and tests on SQLite, PostgreSQL and in the browser
+test: setup ## Check before a commit, in about ten minutes: as above, and tests on SQLite, PostgreSQL and in the browser
 	@$(PY) -m tests.checks
 
 test-all: setup ## Check everything, before a release: all tests on both databases and in the browser
