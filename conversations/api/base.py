@@ -60,7 +60,7 @@ class BearerAuthentication(BaseAuthentication):
         return SCHEME
 
 
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped hook
     """How the OpenAPI document names it."""
 
     target_class = "conversations.api.base.BearerAuthentication"

@@ -146,7 +146,7 @@ class NoticeForm(forms.Form):
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["agency"]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101  # declared so
         field.choices = choices(user)
 
     def clean_agency(self) -> str:
