@@ -19,6 +19,7 @@ from ieim.audit.audited import Discrepancy, Fault
 from ieim.audit.comparing import of_store
 from ieim.pipeline.budget import Count
 from ieim.pipeline.contract import Contract, without_examples
+from ieim.pipeline.findings import RECORDED
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.work import AttemptRecord
 
@@ -193,5 +194,5 @@ def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
         "completion_tokens": stored.completion_tokens,
         "cached_tokens": stored.cached_tokens,
         "codes": [finding["code"] for finding in stored.findings],
-        "passed": not stored.findings,
+        "passed": all(finding["code"] in RECORDED for finding in stored.findings),
     }

@@ -75,6 +75,9 @@ WAIVABLE: frozenset[Code] = frozenset(
 )
 """What a person may approve as it stands; everything else needs an override."""
 
+RECORDED: frozenset[Code] = frozenset({Code.TELEMETRY_MISSING})
+"""What is found and kept with the attempt, and stops nothing where all else passes."""
+
 
 class FindingDict(TypedDict):
     """A finding as JSON."""
@@ -98,6 +101,11 @@ class Finding:
     message: str
 
     @property
+    def stops(self) -> bool:
+        """Whether an answer with this finding does not pass."""
+        return self.code not in RECORDED
+
+    @property
     def waivable(self) -> bool:
         """Whether a caseworker may approve the answer in spite of this finding."""
         return self.code in WAIVABLE
@@ -118,5 +126,5 @@ def pointer(*parts: str | int) -> str:
 
 
 def all_waivable(findings: Iterable[Finding]) -> bool:
-    """Whether every one of ``findings`` could be approved (true for none)."""
-    return all(finding.waivable for finding in findings)
+    """Whether every one of ``findings`` that stops an answer could be approved (true for none)."""
+    return all(finding.waivable for finding in findings if finding.stops)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import request
 from ieim.pipeline.findings import WAIVABLE, Code, Finding
+from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Inputs
-from ieim.pipeline.work import NeedsReview
+from ieim.pipeline.work import Answered, NeedsReview
 from ieim.search import index_for
 from tests.pipeline.build import (
     CONTRACTS,
@@ -69,12 +70,21 @@ def test_two_attempts_then_a_person(wrong: Any) -> None:
 def test_a_second_attempt_says_what_it_fixed() -> None:
     for contract in STAGE_CONTRACTS:
         answer = valid(contract)
-        assert found(judged(contract, answer, attempt=2)) == [
-            (Code.TELEMETRY_MISSING, "/telemetry/notes")
-        ]
+        silent = judged(contract, answer, attempt=2)
+        assert found(silent) == [(Code.TELEMETRY_MISSING, "/telemetry/notes")]
+        assert silent.passed
         answer["telemetry"]["notes"] = "mended the score"
-        assert judged(contract, answer, attempt=2).passed
+        assert not judged(contract, answer, attempt=2).findings
     assert judged("classify", valid("classify"), attempt=2).passed
+
+
+def test_one_that_does_not_say_it_passes_and_that_is_kept() -> None:
+    silent = valid("category_select_v1") | {"response_id": "r-2"}
+    outcome, store = run(ScriptedModel({"category_select_v1": [ModelAnswer("{"), silent]}))
+    assert isinstance(outcome, Answered)
+    kept = [record.judgement for name, record in store.records if name == "category_select_v1"]
+    codes = [code for judgement in kept for code, _ in found(judgement)]
+    assert codes == [Code.JSON_SYNTAX, Code.TELEMETRY_MISSING]
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -135,8 +145,18 @@ def test_persona_first_directive_second_data_last() -> None:
 )
 def test_every_element_has_a_real_quote(snippets: list[str], code: Code) -> None:
     answer = valid("classify")
-    answer["intents"][0]["evidence_snippets"] = snippets
+    answer["product_line"]["evidence_snippets"] = snippets
     assert [finding.code for finding in judged("classify", answer).findings] == [code]
+
+
+def test_a_word_that_says_little_may_be_all_there_is_to_tell_an_intent_by() -> None:
+    answer = valid("classify")
+    answer["intents"][0]["evidence_snippets"] = ["on"]
+    assert judged("classify", answer).passed
+    answer["intents"][0]["evidence_snippets"] = ["off"]
+    assert found(judged("classify", answer)) == [
+        (Code.EVIDENCE_NOT_FOUND, "/intents/0/evidence_snippets/0")
+    ]
 
 
 @pytest.mark.parametrize(

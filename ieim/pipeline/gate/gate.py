@@ -80,8 +80,8 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing was found."""
-        return not self.findings
+        """Whether nothing was found that stops an answer."""
+        return not any(finding.stops for finding in self.findings)
 
 
 class Checked(NamedTuple):
@@ -102,12 +102,14 @@ def judge(contract: Contract, answer: ModelAnswer, context: Context) -> Judgemen
     if output is None:
         return Judgement(_capped(findings), (), None, None)
     checked = Checked(contract, output, context, [])
+    found: tuple[Finding, ...] = ()
     for step in STEPS:
         found = _capped(step(checked))
-        if found:
+        if any(finding.stops for finding in found):
             return Judgement(found, tuple(checked.located), output, None)
+    # The last step's alone are left: those of the others all stop an answer.
     output = with_two_decimals(output)
-    return Judgement((), tuple(checked.located), output, contract.stage.state_slice(output))
+    return Judgement(found, tuple(checked.located), output, contract.stage.state_slice(output))
 
 
 def with_two_decimals(value: Any) -> Any:
@@ -264,7 +266,7 @@ def _check_claim(
     found = []
     for i, span in enumerate(spans):
         quote, path = claim.snippets[i], f"{base}/{i}"
-        if evidence.is_trivial(quote):
+        if not claim.may_be_filler and evidence.is_trivial(quote):
             message = "The quote is only filler words or marks."
             yield Finding(Code.EVIDENCE_TRIVIAL, path, message)
         elif span is None:

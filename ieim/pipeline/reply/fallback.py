@@ -45,7 +45,7 @@ def fallback_result(contract: Contract, judgement: Judgement, context: Context) 
     output, request = judgement.output, context.request
     if output is None or request is None:
         return None
-    codes = {finding.code for finding in judgement.findings}
+    codes = {finding.code for finding in judgement.findings if finding.stops}
     texts: list[str] = []
     if contract.stage.id == judging.STAGE.id and codes <= {Code.REPLY_EMPTY}:
         if not output["judgements"]["inquiry"]:

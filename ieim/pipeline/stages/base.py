@@ -154,7 +154,9 @@ class Claim:
 
     With a ``value`` it is a fact (an entity, a key): one place in the text. Without one it is a
     label, which says something of the whole text: see :func:`ieim.pipeline.gate.gate.placed`.
-    ``may_be_masked`` says whether the value may hide characters, of which nothing is then asked.
+    ``may_be_masked`` says whether the value may hide characters, of which nothing is then asked,
+    ``may_be_filler`` whether a quote may be a word that says little by itself: "help" can be all
+    that there is to tell an intent by.
     """
 
     path: str
@@ -162,6 +164,7 @@ class Claim:
     value: str | None = None
     value_path: str = ""
     may_be_masked: bool = False
+    may_be_filler: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,9 @@ def _keys(output: Output) -> Iterable[Element]:
 
 
 def _label_claims(output: Output) -> Iterable[Claim]:
-    for path, _, element in label_elements(output):
-        yield Claim(pointer(*path), element["evidence_snippets"])
+    for path, label_set, element in label_elements(output):
+        is_intent = label_set == "intents"
+        yield Claim(pointer(*path), element["evidence_snippets"], may_be_filler=is_intent)
 
 
 def _entity_claims(output: Output) -> Iterable[Claim]:

@@ -150,6 +150,12 @@ def test_it_judges_cases_without_a_model_or_a_database(bundle: Path) -> None:
     assert (broken["output"], broken["state_merge"]) == (None, None)
 
 
+def test_its_verdict_counts_what_the_pipeline_only_keeps(bundle: Path) -> None:
+    (silent,) = gate(bundle.parent, case("service_select_v1", attempt=2))
+    assert [finding["code"] for finding in silent["findings"]] == ["telemetry.missing"]
+    assert (silent["verdict"], silent["state_merge"]) == ("needs_review", None)
+
+
 def test_it_holds_only_where_the_bundle_brings_thresholds(bundle: Path) -> None:
     assert [line["verdict"] for line in gate(bundle.parent, case("classify"))] == ["pass"]
     with_labels = Path(shutil.copytree(bundle, bundle.parent / "with-labels"))

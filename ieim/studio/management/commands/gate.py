@@ -39,7 +39,8 @@ Each case gives one JSON line:
   {"id", "verdict": "pass" | "needs_review" | "hold", "findings": [{code, path, message, waivable}],
    "evidence": [{path, source, start, end, quote, snippet_sha256, occurrences}],
    "output", "state_merge"}
-Policy is applied only where the bundle itself brings label thresholds.
+Policy is applied only where the bundle itself brings label thresholds. A finding that the pipeline
+only keeps (telemetry.missing) counts here: the verdict is on the answer, not on the turn.
 
 The exit code is 0 when every case was judged, whatever the verdicts. A malformed case is named on
 standard error with its line number; the others are still judged, and the exit code is 1.
@@ -95,8 +96,9 @@ def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
     answer = ModelAnswer(case["raw"] or "", case.get("finish_reason"), case.get("refusal"))
     judgement = gate.judge(contract, answer, context)
     findings = list(judgement.findings)
+    merged = None if findings else judgement.state_merge
     verdict = "needs_review"
-    if judgement.passed and judgement.output is not None:
+    if not findings and judgement.output is not None:
         # Policy needs the bundle's own thresholds: default ones would hold other people's cases.
         if bundle.own_labels and policy.has_thresholds(release.labels):
             findings = policy.holds(contract.id, judgement.output, release.labels)
@@ -107,7 +109,7 @@ def judge_line(line: bytes, *, folder: Path) -> dict[str, Any]:
         "findings": [finding.as_dict() for finding in findings],
         "evidence": [evidence.as_dict() for evidence in judgement.evidence],
         "output": judgement.output,
-        "state_merge": judgement.state_merge,
+        "state_merge": merged,
     }
 
 
