@@ -2,7 +2,8 @@
 
 Speculative calls: while a stage waits for its answer, the stages that follow its likeliest answer
 are called already. Such a call is used only where the stage then makes the same request to the
-byte, so that no decision depends on it; else it is discarded, and stored with its tokens.
+byte, so that no decision depends on it; else it is discarded, and stored with its tokens. A call
+that failed costs none.
 """
 
 from __future__ import annotations
@@ -101,15 +102,41 @@ class TurnStages:
             for stage in TRIAGE:
                 self._triage[stage.id] = self._tasks.start(self._stage(stage.id, context))
 
-    def finish(self) -> None:
-        """Return when triage has ended; store the discarded calls, and wait for none of them."""
+    def finish(self, *, settle: float = 0.0) -> None:
+        """Return when triage has ended; store the discarded calls.
+
+        They are not waited for, but for ``settle`` seconds where they may fail like others did.
+        """
         self._tasks.finish()
+        if settle and self._pending():
+            self._tasks.run(self._settled(settle))
         for call in self._speculative.values():
-            answered = call.future.done() and call.future.exception() is None
-            answer = call.future.result() if answered else None
-            seconds = self._engine.clock() - call.started
-            self._store.discarded(call.request, answer, call.count, seconds)
+            self._discard(call)
         self._speculative.clear()
+
+    def _pending(self) -> tuple[Future[Any], ...]:
+        futures = (call.future for call in self._speculative.values())
+        return tuple(future for future in futures if not future.done())
+
+    def _settled(self, seconds: float) -> Steps[None]:
+        """Wait until no speculative call is under way, for so many seconds at most."""
+        over = self._engine.executor.submit(partial(self._engine.pause, seconds))
+        while not over.done() and (pending := self._pending()):
+            yield (over, *pending)
+
+    def _discard(self, call: Call) -> None:
+        """Store what a speculative call costs: the server's count, or the bound of its input where
+        it may still be answered; nothing where it has failed."""
+        answer = None
+        if call.future.done():
+            error = call.future.exception()
+            if isinstance(error, ModelUnavailable):
+                self._store.unanswered(call.request.contract, 1, error)
+            if error is not None:
+                return
+            answer = call.future.result()
+        seconds = self._engine.clock() - call.started
+        self._store.discarded(call.request, answer, call.count, seconds)
 
     def triaged(self) -> dict[str, Output]:
         """Return the outputs of triage that passed, by contract, once it has ended.

@@ -19,6 +19,9 @@ from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
 from ieim.pipeline.work import Answered, NeedsReview, Outcome, Output, Stopped, Store, Turn
 
+SETTLE = 2.0
+"""Seconds that speculative calls get to fail as well, after a call of the flow had no answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Runner(Engine):
@@ -34,7 +37,8 @@ class Runner(Engine):
         try:
             ended, context = self._flow(turn, stages)
         except ModelUnavailable:
-            stages.finish()
+            # Nobody waits for this run any more: time to learn which other calls cost nothing.
+            stages.finish(settle=SETTLE)
             raise
         stages.finish()
         inputs = stages.inputs(context)

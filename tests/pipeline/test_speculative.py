@@ -92,6 +92,36 @@ def test_an_answer_that_has_not_come_is_not_waited_for() -> None:
     assert store.unused == [("category_select_v1", None)]
 
 
+def test_a_call_that_failed_costs_nothing_and_is_told() -> None:
+    """Two agencies are found, so the category of one was asked in vain; the server refused it."""
+    script = {**high_script(), "category_select_v1": [ModelUnavailable("404", passing=False)]}
+    outcome, store = run(ScriptedModel(script), options=AHEAD, executor=Rounds())
+    assert isinstance(outcome, Answered)
+    assert store.unused == []
+    assert store.tries == [("category_select_v1", 1)]
+
+
+def test_in_an_outage_it_is_seen_first_which_other_calls_fail() -> None:
+    class Late(Rounds):
+        """Calls ahead end a round later than the one of the flow; a pause never does."""
+
+        def submit(self, work: Callable[[], Any]) -> Future[Any]:
+            return super().submit(work) if hasattr(work.args[0], "contract") else Future()  # type: ignore[attr-defined]  # a partial
+
+        def wait(self, pending: Collection[Future[Any]]) -> None:
+            first, *later = self._waiting
+            self._waiting = [first]
+            super().wait(pending)
+            self._waiting = later
+
+    gone = [ModelUnavailable("404", passing=False)]
+    model, store = ScriptedModel(dict.fromkeys(LOW, gone)), MemoryStore()
+    with pytest.raises(ModelUnavailable):
+        run(model, store, options=AHEAD, executor=Late())
+    assert store.unused == []
+    assert [name for name, _ in store.tries] == LOW[:3]
+
+
 def test_it_is_unused_where_the_message_is_no_inquiry_after_all() -> None:
     answer = valid("judgement_v1")
     said = {"assistantReply": "What would you like to know?", "nextStep": "session_end"}

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import pytest
 from django.conf import settings
 
-from conversations.models import Unused
+from conversations.models import Attempt, Turn, Unused
 from conversations.record.replay import replay
+from conversations.turns import running
 from conversations.turns.store import TurnStore
 from ieim.audit.models import AuditEvent
+from ieim.llm.capabilities import Capabilities
+from ieim.llm.openai_client import OpenAIModel
+from ieim.pipeline.budget import Spent
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
+from tests.services import free_port
 
 NOT_AN_INQUIRY: dict[str, Any] = {
     "stage": "judgement_v1",
@@ -54,3 +60,61 @@ def test_what_was_in_vain_is_audited_and_counts_against_the_budgets(ask: Ask) ->
         contract: each.tokens for contract, each in unused.items()
     }
     assert not turn.stages.exclude(contract="judgement_v1").exists()
+
+
+def check_free(turn: Turn) -> None:
+    """The turn waits, each call to its server is audited, and nothing was spent."""
+    assert turn.state == "awaiting_model"
+    assert not Attempt.objects.exists()
+    assert not Unused.objects.exists()
+    assert (TurnStore(turn, count_day=True).spent()) == Spent()
+    events = AuditEvent.objects.filter(chain=turn.session_id, kind="stage.unanswered")
+    told = {json.loads(event.payload)["stage"] for event in events}
+    assert told == {"judgement_v1", "agency_detect_v1", "category_select_v1"}
+
+
+@pytest.mark.parametrize("status", [401, 404, 429, 500])
+def test_calls_that_the_server_refuses_cost_nothing(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(running, "BACKOFF", (0.0,))
+    refused = [status] * 3
+    stages = ("judgement_v1", "agency_detect_v1", "category_select_v1")
+    with scripted_model(dict.fromkeys(stages, refused)) as (model, _):
+        check_free(ask(VISA, model=model))
+
+
+def test_calls_of_a_server_that_is_not_there_cost_nothing(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "BACKOFF", (0.0,))
+    nowhere = f"http://127.0.0.1:{free_port()}/v1"
+    check_free(
+        ask(VISA, model=OpenAIModel(nowhere, "", "x", capabilities=Capabilities(), overrides={}))
+    )
+
+
+def test_calls_that_time_out_cost_nothing(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "BACKOFF", (0.0,))
+    monkeypatch.setitem(settings.IEIM_MODEL, "DEADLINE", 0.3)
+    never = threading.Event()
+    stages = ("judgement_v1", "agency_detect_v1", "category_select_v1")
+    with scripted_model({stage: [never] * 3 for stage in stages}) as (model, _):
+        turn = ask(VISA, model=model)
+        never.set()
+    check_free(turn)
+
+
+def test_a_call_that_may_still_be_answered_counts_its_input(ask: Ask) -> None:
+    never = threading.Event()
+    script: dict[str, list[Any]] = {
+        "judgement_v1": [NOT_AN_INQUIRY],
+        "category_select_v1": [never],
+    }
+    with scripted_model(script) as (model, _):
+        turn = ask(VISA, model=model)
+        never.set()
+    assert turn.state == "answered"
+    abandoned = Unused.objects.get(contract="category_select_v1")
+    assert abandoned.prompt_tokens is None
+    assert abandoned.tokens > 1000
