@@ -62,8 +62,7 @@ def _candidates(turn: Turn) -> Iterable[Key]:
         return _given_to_model(turn)
     if choice.outcome == ChoiceOutcome.NONE:
         return ()
-    found = choice.offered if choice.chosen is None else [choice.chosen]
-    return [(agency, key) for agency, key in found]
+    return choice.services or [(agency, key) for agency, key in choice.offered]
 
 
 def _given_to_model(turn: Turn) -> Iterator[Key]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, get_args
 
 from drf_spectacular.drainage import set_override
@@ -18,6 +19,7 @@ from conversations.turns.message import CHOICES
 from conversations.turns.services import CLIENT_ID, is_client_id
 from conversations.webhooks.models import Event
 from conversations.webhooks.services import NAME
+from ieim.pipeline.choosing import MOST
 from ieim.pipeline.message.identifiers import Kind
 from ieim.pipeline.message.screen import MAX_CHARS
 
@@ -96,9 +98,34 @@ class NumberField(serializers.IntegerField):
 
     def to_internal_value(self, data: Any) -> int:
         """Return ``data``; raises ValidationError for what is not a whole number."""
-        if not isinstance(data, int) or isinstance(data, bool):
+        # For JSON Schema 2.0, which is read as a Decimal, is a whole number too.
+        whole = isinstance(data, int) or (isinstance(data, Decimal) and data == int(data))
+        if not whole or isinstance(data, bool):
             self.fail("invalid")
-        return data
+        return int(data)
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "integer"},
+            {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": MOST},
+        ]
+    }
+)
+class NumbersField(NumberField):
+    """A JSON number or a list of some."""
+
+    default_error_messages = {
+        "invalid": "Send a whole number, not in quotes, a list of one to four of them, or null."
+    }
+
+    def to_internal_value(self, data: Any) -> list[int]:  # type: ignore[override]  # of each
+        """Return the numbers; raises ValidationError for what is neither one nor a list."""
+        given = data if isinstance(data, list) else [data]
+        if not 1 <= len(given) <= MOST:
+            self.fail("invalid")
+        return [super(NumbersField, self).to_internal_value(each) for each in given]
 
 
 class ClosedSerializer(serializers.Serializer[Any]):
@@ -176,8 +203,10 @@ class RatingSerializer(ClosedSerializer):
 class ChooseSerializer(ClosedSerializer):
     """What a citizen chose."""
 
-    choice = NumberField(
-        allow_null=True, help_text="The `number` of an option; null for none of these."
+    choice = NumbersField(
+        allow_null=True,
+        help_text="The `number` of an option, or, where the choice has `several`, a list of them; "
+        "null for none of these.",
     )
 
 
@@ -350,6 +379,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     """What the citizen is asked: which of these services they mean."""
 
     options = OptionSerializer(many=True)
+    several = serializers.BooleanField(help_text="Whether more than one may be chosen.")
     until = serializers.DateTimeField(help_text="Without a choice until then, a person answers.")
     reason = serializers.ChoiceField(
         choices=["unsure", "language"],

@@ -245,13 +245,14 @@ class OneTurn(ViewSetMixin, View):
     def choose(self, request: Request, turn_id: UUID) -> Response:
         """Go on with one of the two to four services in `choice`, while `state` is `asking`.
 
-        Send the `number` of one; null is for none of these, and a person answers. The same choice
-        may be sent again. 404 where nothing was asked, 409 where it is too late, 422 for a number
-        that was not offered.
+        Send the `number` of one, or a list of them where the choice has `several`; null is for none
+        of these, and a person answers. The same choice may be sent again. 404 where nothing was
+        asked, 409 where it is too late, 422 for a number that was not offered, or for several where
+        one is asked for.
         """
         session = self.session_of_turn(request, turn_id)
-        number = _valid(ChooseSerializer, request)["choice"]
-        choosing.choose(session_id=session.pk, turn_id=turn_id, number=number)
+        numbers = _valid(ChooseSerializer, request)["choice"] or []
+        choosing.choose(session_id=session.pk, turn_id=turn_id, numbers=numbers)
         return _turn(turn_id)
 
     @extend_schema(

@@ -84,21 +84,27 @@ def ask(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
-    """Take the choice of this browser's citizen: the number of an option, or ``none``.
+    """Take the choice of this browser's citizen: the number of an option, or ``none``; or the
+    numbers that are ticked.
 
-    303 to the page at that question, for htmx what came of it, also where it is too late; 404 where
-    there is no choice, 400 for what is no option.
+    303 to the page at that question, for htmx what came of it, also where it is too late or nothing
+    was ticked; 404 where there is no choice, 400 for what is no option.
     """
     session = session_of(request)
+    problem = ""
     try:
         if session is None:
             raise choosing.NothingToChoose
-        number = choosing.number_of(request.POST.get("choice", ""))
-        choosing.choose(session_id=session.pk, turn_id=turn_id, number=number)
+        # One form serves all questions of the page, so the ticks are named by their turn.
+        given = request.POST.getlist("choice") or request.POST.getlist(f"choice-{turn_id}")
+        numbers = choosing.numbers_of(given)
+        choosing.choose(session_id=session.pk, turn_id=turn_id, numbers=numbers)
     except (Session.DoesNotExist, choosing.NothingToChoose):
         return nothing_there(request)
     except choosing.ChoiceRefused as refused:
-        if not refused.late:
+        if isinstance(refused, choosing.NothingChosen) and is_htmx(request):
+            problem = refused.message
+        elif not refused.late:
             return render(
                 request,
                 "conversations/choosing/choice_problem.html",
@@ -108,8 +114,11 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         # Too late: the page shows what became of the question.
     if is_htmx(request):
         chat = selectors.chat_view(secret=cookies.secret_of_request(request))
-        turn = next(turn for turn in chat.turns if turn.id == turn_id)
-        return render(request, "conversations/turn/_outcome.html", {"turn": turn, "chat": chat})
+        turn = next((turn for turn in chat.turns if turn.id == turn_id), None)
+        if turn is None:
+            return nothing_there(request)
+        shown = {"turn": turn, "chat": chat, "choice_problem": problem}
+        return render(request, "conversations/turn/_outcome.html", shown)
     return see_chat(f"turn-{turn_id}")
 
 

@@ -61,6 +61,12 @@ def _of_attempt(attempt: Attempt) -> dict[str, Any]:
     return {} if count is None else {"cached_tokens": count}
 
 
+def _of_choice(choice: Choice) -> dict[str, Any]:
+    # As above: only where they hold something.
+    names = ("several", "also", "asked_about")
+    return {name: getattr(choice, name) for name in names if getattr(choice, name)}
+
+
 TURN = AuditedModel(
     "turn",
     Turn.objects.all,
@@ -108,6 +114,7 @@ CHOICE = AuditedModel(
         *("outcome", "chosen", "decided_at"),
     ),
     chain="turn__session_id",
+    more=_of_choice,
 )
 REPLY = AuditedModel(
     "reply",

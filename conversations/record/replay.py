@@ -18,6 +18,7 @@ from django.conf import settings
 from conversations.models import Attempt, ReplyOrigin, Stage, Turn
 from conversations.states import DECIDED_STAGE_STATUSES, DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
+from conversations.turns.models import chosen_of
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import results
 from ieim.pipeline.canonical import digest
@@ -86,7 +87,12 @@ def replay(turn: Turn) -> Replay:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
         context = Context(1, turn.text, state, release, entities=_entities(turn))
         stored.append({"reply": turn.reply.body})
-        reply = compose(outputs, context, language=languages.reply_language(turn))
+        reply = compose(
+            outputs,
+            context,
+            language=languages.reply_language(turn),
+            chosen=chosen_of(turn),
+        )
         # Notices, the topic of the conversation and uncovered parts are taken over: they depend on
         # the moment, on other turns and on the search, and none of them is a decision.
         original = replies.Reply.from_dict(turn.reply.body)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -22,18 +22,22 @@ from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import erasing, events, flags, languages, moves, resuming
 from conversations.turns.locking import locked
 from conversations.turns.models import Choice, ChoiceOutcome
+from conversations.turns.store import last_output
 from ieim.pipeline import choosing
-from ieim.pipeline.choosing import Chosen, Key
+from ieim.pipeline.choosing import Asked, Chosen, Key
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.plain_text import first_sentence
-from ieim.pipeline.stages.base import Context
+from ieim.pipeline.stages import service_select
+from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import ANSWERING, ORDER
 from ieim.pipeline.work import Abstained
 
 NOT_OFFERED = gettext_noop(
     "This was not one of the choices. Please choose one of those that are shown."
 )
+ONLY_ONE = gettext_noop("Please choose one of those that are shown.")
+AT_LEAST_ONE = gettext_noop("Choose at least one, or “None of these”.")
 TOO_LATE = gettext_noop(
     "There is nothing to choose here any more. Look at your question to see what became of it."
 )
@@ -55,6 +59,13 @@ class ChoiceRefused(Exception):
         self.late = late
 
 
+class NothingChosen(ChoiceRefused):
+    """Neither an option nor "None of these"."""
+
+    def __init__(self) -> None:
+        super().__init__(AT_LEAST_ONE, late=False)
+
+
 @transaction.atomic
 def ask(*, turn: Turn, outcome: Abstained) -> None:
     """Ask the citizen of a running turn that this worker holds, or give it to a person.
@@ -74,6 +85,8 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
         stage=outcome.stage,
         codes=codes,
         offered=[[service.agency, service.key] for service in outcome.offered],
+        several=outcome.several,
+        asked_about=list(outcome.asked_about) or None,
         asked_at=now,
         until=now + timedelta(minutes=settings.IEIM_CHOICE_MINUTES),
     )
@@ -84,10 +97,10 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
 
 
 @transaction.atomic
-def choose(*, session_id: UUID, turn_id: UUID, number: int | None) -> None:
+def choose(*, session_id: UUID, turn_id: UUID, numbers: Collection[int]) -> None:
     """Take a citizen's choice: the turn goes on with it, or to a person for None of these.
 
-    ``number`` is an option's, from 1; None is "None of these".
+    ``numbers`` are options', from 1; none at all is "None of these".
 
     The same choice again changes nothing. Raises :class:`NothingToChoose`, :class:`ChoiceRefused`,
     and ``Session.DoesNotExist`` also for a session that was erased.
@@ -99,29 +112,34 @@ def choose(*, session_id: UUID, turn_id: UUID, number: int | None) -> None:
     choice = None if turn is None else Choice.objects.filter(turn=turn).first()
     if turn is None or choice is None:
         raise NothingToChoose(str(turn_id))
-    if number is not None and not 1 <= number <= len(choice.offered):
+    if not all(1 <= number <= len(choice.offered) for number in numbers):
         raise ChoiceRefused(NOT_OFFERED, late=False)
-    selected = None if number is None else choice.offered[number - 1]
+    if len(set(numbers)) > 1 and not choice.several:
+        raise ChoiceRefused(ONLY_ONE, late=False)
+    offered = [choice.offered[number - 1] for number in sorted(set(numbers))]
+    selected = tuple((agency, key) for agency, key in offered)
     if turn.state != TurnState.ASKING.value:
         same = choice.outcome in (ChoiceOutcome.CHOSEN, ChoiceOutcome.NONE)
-        if same and choice.chosen == selected:
+        if same and choice.services == selected:
             return
         raise ChoiceRefused(TOO_LATE, late=True)
-    if selected is None:
-        _refused(turn, choice, ChoiceOutcome.NONE, by="citizen")
+    if selected:
+        _chosen(turn, choice, selected)
     else:
-        _chosen(turn, choice, (selected[0], selected[1]))
+        _refused(turn, choice, ChoiceOutcome.NONE, by="citizen")
 
 
-def number_of(given: str) -> int | None:
-    """Return the option that a form's value names: its number, or None for ``none``.
+def numbers_of(given: Sequence[str]) -> list[int]:
+    """Return the options that a form's values name: their numbers, none for ``none`` alone.
 
     Raises :class:`ChoiceRefused`.
     """
-    if given == "none":
-        return None
-    if len(given) == 1 and given in "123456789":
-        return int(given)
+    if list(given) == ["none"]:
+        return []
+    if not given:
+        raise NothingChosen
+    if all(len(each) == 1 and each in "123456789" for each in given):
+        return [int(each) for each in given]
     raise ChoiceRefused(NOT_OFFERED, late=False)
 
 
@@ -147,18 +165,36 @@ def _refused(turn: Turn, choice: Choice, outcome: ChoiceOutcome, *, by: str) -> 
     moves.open_review(turn=turn, stage=choice.stage, codes=choice.codes)
 
 
-def _chosen(turn: Turn, choice: Choice, service: Key) -> None:
+def _chosen(turn: Turn, choice: Choice, services: Sequence[Key]) -> None:
     release = languages.release_of(turn)
     results = choosing.results(
-        release.services[service], _context(turn), lambda: f"citizen-{uuid4()}"
+        [release.services[key] for key in services],
+        _context(turn),
+        lambda: f"citizen-{uuid4()}",
+        asked=Asked(_template(turn, choice), choice.asked_about or ()),
     )
     # Stages that the choice skips had other input.
     made = [result.contract for result in results]
     void = resuming.void(turn, after=ORDER[made[0]] - 1, but=made)
     stages = [_put(turn, result) for result in results]
-    _decide(choice, ChoiceOutcome.CHOSEN, service)
+    _decide(choice, ChoiceOutcome.CHOSEN, services)
     _record(turn, choice, by="citizen", stages=[*stages, *void])
     resuming.resume(turn=turn, since=TurnState.ASKING)
+
+
+def _template(turn: Turn, choice: Choice) -> Output | None:
+    """Return the template with which the model would have answered, None where it had got none.
+
+    Of a stage that has passed, because the citizen was asked about their language; else of the
+    answer that abstained.
+    """
+    stage = turn.stages.filter(contract=service_select.STAGE.id).first()
+    if stage is None:
+        return None
+    done = StageStatus(stage.status) in DONE_STAGE_STATUSES
+    output = stage.output if done else last_output(stage)
+    abstained = choice.stage == stage.contract
+    return output["template"] if output is not None and (done or abstained) else None
 
 
 def _context(turn: Turn) -> Context:
@@ -186,20 +222,24 @@ def _put(turn: Turn, result: Chosen) -> Stage:
     return stage
 
 
-def _decide(choice: Choice, outcome: ChoiceOutcome, service: Key | None = None) -> None:
+def _decide(choice: Choice, outcome: ChoiceOutcome, services: Sequence[Key] = ()) -> None:
     choice.outcome = outcome.value
-    choice.chosen = None if service is None else list(service)
+    chosen = [list(service) for service in services]
+    choice.chosen = chosen[0] if chosen else None
+    choice.also = chosen[1:] or None
     choice.decided_at = timezone.now()
-    choice.save(update_fields=["outcome", "chosen", "decided_at"])
+    choice.save(update_fields=["outcome", "chosen", "also", "decided_at"])
 
 
 def _record(turn: Turn, choice: Choice, *, by: str, stages: Sequence[Stage] = ()) -> None:
-    payload = {
+    payload: dict[str, Any] = {
         "stage": choice.stage,
         "outcome": choice.outcome,
         "chosen": None if choice.chosen is None else "/".join(choice.chosen),
         "stages": [stage.contract for stage in stages],
     }
+    if choice.also:
+        payload["also"] = ["/".join(service) for service in choice.also]
     rows = [CHOICE.row(choice), *map(STAGE.row, stages)]
     events.record(turn, "turn.chosen", payload, actor=by, rows=rows)
 
@@ -218,7 +258,7 @@ class OptionView:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceView:
-    """The options that a citizen may choose from, and until when.
+    """The options that a citizen may choose from, ``several`` of them or one, and until when.
 
     ``reason``: the assistant is ``unsure``, or read the message in a ``language`` that nothing is
     in. ``language`` is that of the options, ``notice`` says so where it is not the citizen's.
@@ -229,6 +269,7 @@ class ChoiceView:
     language: str
     reason: Literal["unsure", "language"] = "unsure"
     notice: str = ""
+    several: bool = False
 
 
 def choice_of(turn: Turn) -> Choice | None:
@@ -252,6 +293,7 @@ def choice_view(turn: Turn) -> ChoiceView | None:
         language=language,
         reason="language" if foreign else "unsure",
         notice=words.read_as(turn.language, named_in=language) if foreign else notice,
+        several=choice.several,
     )
 
 

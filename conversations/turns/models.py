@@ -3,7 +3,14 @@ something else."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.db import models
+
+from ieim.pipeline.choosing import Key
+
+if TYPE_CHECKING:
+    from conversations.models import Turn
 
 
 class ChoiceOutcome(models.TextChoices):
@@ -19,7 +26,9 @@ class Choice(models.Model):
     """What a turn's citizen is asked, once a turn: ``stage`` does not know, for ``codes``.
 
     ``offered`` are ``[agency, key]`` of services of the turn's release, best first; ``chosen`` is
-    one of them. Without an answer until ``until`` a person gets the turn.
+    one of them, and ``also`` are the others where ``several`` may be chosen and were.
+    ``asked_about`` are the fields of a service that the message was found to ask about. Without an
+    answer until ``until`` a person gets the turn.
     """
 
     turn = models.OneToOneField(
@@ -32,6 +41,9 @@ class Choice(models.Model):
     until = models.DateTimeField()
     outcome = models.CharField(max_length=8, choices=ChoiceOutcome.choices, blank=True)
     chosen = models.JSONField(null=True)
+    several = models.BooleanField(default=False, db_default=False)
+    also = models.JSONField(null=True)
+    asked_about = models.JSONField(null=True)
     decided_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -42,6 +54,17 @@ class Choice(models.Model):
 
     def __str__(self) -> str:
         return f"choice of {self.turn_id}: {self.outcome or 'open'}"
+
+    @property
+    def services(self) -> tuple[Key, ...]:
+        """Agency and key of each service that was chosen, best first."""
+        found = [] if self.chosen is None else [self.chosen, *(self.also or ())]
+        return tuple((agency, key) for agency, key in found)
+
+
+def chosen_of(turn: Turn) -> tuple[Key, ...]:
+    """Return agency and key of each service that the citizen of a turn has chosen."""
+    return turn.choice.services if hasattr(turn, "choice") else ()
 
 
 class Replacement(models.Model):

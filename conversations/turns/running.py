@@ -18,6 +18,7 @@ from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.states import TurnState
 from conversations.turns import choosing, executor, flags, help_lines, languages, moves, resuming
 from conversations.turns.leases import Lease, LeaseLost, leases, renew_lease, take_lease
+from conversations.turns.models import chosen_of
 from conversations.turns.semaphore import SPARE, SharedModel, SharedSemaphore
 from conversations.turns.store import TurnStore
 from ieim.knowledge.notices import selectors as notices
@@ -126,6 +127,7 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
         in_danger=help_lines.in_danger(turn),
         again=hasattr(turn, "replaces"),
         helped=bool(help_lines.of_earlier(turn, flags.waiting(turn.session_id))),
+        chosen=chosen_of(turn),
     )
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:

@@ -63,7 +63,7 @@ class TurnStore:
         if row is None or StageStatus(row.status) is not StageStatus.NEEDS_REVIEW:
             return None
         findings = tuple(_finding(item) for item in row.findings)
-        output = _last_output(row)
+        output = last_output(row)
         abstained = abstains(STAGES[stage], output, findings)
         return Stopped(findings, output if abstained else None)
 
@@ -200,7 +200,7 @@ def _finding(item: Mapping[str, Any]) -> Finding:
     return Finding(Code(item["code"]), item["path"], item["message"])
 
 
-def _last_output(row: Stage) -> dict[str, Any] | None:
+def last_output(row: Stage) -> dict[str, Any] | None:
     """Return the last answer of a stage's present round as it was read; None where it was not."""
     last = row.attempts.filter(round=row.round).order_by("number").last()
     if last is None:

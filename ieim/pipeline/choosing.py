@@ -2,12 +2,18 @@
 
 An abstention is a valid answer: the call is not repeated, because a model that is asked to correct
 an honest 0.20 answers 0.50. The choice of the citizen becomes the results of the missing stages,
-built from the release and judged by the gate like any answer.
+built from the release and judged by the gate like any answer. What the message asks about is kept:
+the reply opens with it.
+
+Several services of several agencies are the high path. Several of one agency are on no path: the
+contracts answer one agency with one service. They stay on the low path with the first one, each of
+the others having passed the gate on the same path by itself, and the reply is put together from the
+list of what was chosen (:func:`reply_about_several`), which is stored with the turn's choice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -15,13 +21,23 @@ from typing import Any
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.findings import Code, Finding
-from ieim.pipeline.gate import gate
+from ieim.pipeline.gate import gate, grounding
 from ieim.pipeline.gate.gate import MINIMUM_SCORE, Judgement
-from ieim.pipeline.knowledge import Agency, Release, Service
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import ModelAnswer
-from ieim.pipeline.stages import agency_detect, category_select, service_select
-from ieim.pipeline.stages.base import Context, Output, Stage
-from ieim.pipeline.stages.slots import DETAIL_FIELDS, SUMMARY_FIELDS
+from ieim.pipeline.reply import template
+from ieim.pipeline.reply.cards import AROUND, CHECKLIST, SECTIONS
+from ieim.pipeline.reply.fallback import retold
+from ieim.pipeline.reply.reply import LEAST_PARTS, Reply, render_several
+from ieim.pipeline.stages import (
+    agency_detect,
+    category_select,
+    multi_agency_answer,
+    semantic_analysis,
+    service_select,
+)
+from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, selected_category
+from ieim.pipeline.work import Abstained
 
 LEAST, MOST = 2, 4
 """So many services are offered: with fewer there is nothing to choose, more are a list to read."""
@@ -33,7 +49,20 @@ Key = tuple[str, str]
 """A service's agency and key."""
 
 _STATE_NAMES = ("session_id", "judgement_v1")
-_SHOWN = tuple(name for name in SUMMARY_FIELDS + DETAIL_FIELDS if name not in ("name", "path"))
+_USUAL = ("overview", *CHECKLIST)
+"""What is open of a chosen service where the message asks for nothing in particular."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a message asks about a service, as far as it is known.
+
+    ``template`` is the one of a well-formed answer of service_select_v1; ``fields`` are the fields
+    that the search found, in the order of the message.
+    """
+
+    template: Output | None = None
+    fields: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +97,31 @@ def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -
     return False
 
 
+def ask_back(
+    stage: str,
+    findings: Iterable[Finding],
+    ranked: Sequence[Service],
+    output: Output | None,
+    inputs: Inputs,
+) -> Abstained | None:
+    """Return that the citizen is asked back, None where there is nothing to offer.
+
+    ``ranked`` and ``output`` are as in :func:`offers`. Several may be chosen where the message has
+    several requests, or was found to concern several agencies.
+    """
+    offered = offers(ranked, output, inputs.context)
+    if not offered:
+        return None
+    parts = inputs.shortlist.parts(inputs.text)
+    return Abstained(
+        stage,
+        tuple(findings),
+        offered,
+        several=inputs.context.complexity == "high" or len(parts) >= LEAST_PARTS,
+        asked_about=tuple(inputs.shortlist.asked_about(inputs.text)),
+    )
+
+
 def offers(
     ranked: Sequence[Service], output: Output | None, context: Context
 ) -> tuple[Service, ...]:
@@ -83,7 +137,7 @@ def offers(
         if len(chosen) == MOST:
             break
         try:
-            results(each, context)
+            results([each], context)
         except NotOffered:
             continue
         chosen.append(each)
@@ -98,18 +152,22 @@ def _named(output: Output, context: Context) -> Iterator[Key]:
 
 
 def results(
-    service: Service, context: Context, response_id: Callable[[], str] = lambda: "choice"
+    services: Sequence[Service],
+    context: Context,
+    response_id: Callable[[], str] = lambda: "choice",
+    *,
+    asked: Asked | None = None,
 ) -> tuple[Chosen, ...]:
-    """Return the stage results that a choice of ``service`` makes, in the order of the flow.
+    """Return the stage results that a choice of ``services`` makes, in the order of the flow.
 
     What the state holds already and leads there stays as it is. Each result went through the gate.
     Raises :class:`NotOffered` where one does not pass: of an agency without a dictionary, say.
     """
-    agency = context.release.agencies[service.agency]
-    made = []
     # Attempt 1: a person's choice has no attempt before it to tell of.
-    context = replace(_leading_to(service, context), attempt=1)
-    for stage, build in _BUILD:
+    start = context = replace(_leading_to(services, context), attempt=1)
+    one_agency = len(_agencies(services)) == 1
+    made = []
+    for stage, build in _LOW if one_agency else _HIGH:
         if stage.id in context.cached_state:
             continue
         output = {
@@ -117,21 +175,54 @@ def results(
             "response_id": response_id(),
             "stage": stage.id,
             "telemetry": {"notes": None},
-            **build(service, agency, context.release),
+            **build(services, context, asked or Asked()),
         }
         judgement = _judged(stage, output, context)
         assert judgement.output is not None  # noqa: S101  # it passed
         assert judgement.state_merge is not None  # noqa: S101  # it passed
         context = replace(context, cached_state={**context.cached_state, **judgement.state_merge})
         made.append(Chosen(stage.id, judgement.output, judgement.state_merge))
+    if one_agency and len(services) > 1:
+        for other in services[1:]:
+            results([other], start)
+        findings = grounding.check(retold("", services, context.release), services, context.release)
+        if findings:
+            raise NotOffered(f"the text does not pass: {_codes(findings)}")
     return tuple(made)
 
 
-def _leading_to(service: Service, context: Context) -> Context:
-    """Return the context with those slices of the state that lead to ``service``."""
+def reply_about_several(
+    chosen: Sequence[Key], outputs: Mapping[str, Output], context: Context
+) -> Reply | None:
+    """Return the reply about several ``chosen`` services of one agency: what to do first at each,
+    and their cards.
+
+    None where the stages' own reply stands: one was chosen, they are of several agencies, or
+    somebody has since put another service in the place of the first one.
+    """
+    selected = outputs.get(service_select.STAGE.id, {}).get("serviceSelection", {})
+    agencies = {agency for agency, _ in chosen}
+    first = (context.answering_agency or "", selected.get("serviceKey", ""))
+    if len(chosen) < LEAST or len(agencies) > 1 or chosen[0] != first:
+        return None
+    services = [context.release.services[key] for key in chosen]
+    rules = outputs[service_select.STAGE.id]["template"]["rules"]
+    text = retold("", services, context.release)
+    return render_several(text, services, context.release, rules=rules)
+
+
+def _agencies(services: Sequence[Service]) -> list[str]:
+    return list(dict.fromkeys(service.agency for service in services))
+
+
+def _leading_to(services: Sequence[Service], context: Context) -> Context:
+    """Return the context with those slices of the state that lead to ``services``."""
     names = list(_STATE_NAMES)
-    if context.complexity == "low" and context.answering_agency == service.agency:
-        names += ["agency_detect_v1", "category_select_v1"]
+    agencies = _agencies(services)
+    if set(context.detected) == set(agencies):
+        names += ["agency_detect_v1"]
+    if context.complexity == "low" and [context.answering_agency] == agencies:
+        names += ["category_select_v1"]
     state = {name: context.cached_state[name] for name in names if name in context.cached_state}
     return replace(context, cached_state=state)
 
@@ -139,29 +230,70 @@ def _leading_to(service: Service, context: Context) -> Context:
 def _judged(stage: Stage, output: dict[str, Any], context: Context) -> Judgement:
     judgement = gate.judge(contracts.load(stage.id), ModelAnswer(raw=dumps(output)), context)
     if not judgement.passed:
-        codes = ", ".join(sorted({finding.code.value for finding in judgement.findings}))
-        raise NotOffered(f"{stage.id} does not pass: {codes}")
+        raise NotOffered(f"{stage.id} does not pass: {_codes(judgement.findings)}")
     return judgement
 
 
-def _category(service: Service, _agency: Agency, release: Release) -> dict[str, Any]:
-    entries = [entry for (owner, _), entry in release.categories.items() if owner == service.agency]
-    chosen = {
-        entry.key: {"value": entry.value, "score": SURE}
-        for entry in entries
-        if entry.key in service.categories
-    }
-    # The contract requires a category even of a service that has none: any, with the least score.
-    least = {entry.key: {"value": entry.value, "score": MINIMUM_SCORE} for entry in entries[:1]}
+def _codes(findings: Iterable[Finding]) -> str:
+    return ", ".join(sorted({finding.code.value for finding in findings}))
+
+
+def _agency(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
+    agencies = context.release.agencies
+    return agency_detect.output_for(*(agencies[agency] for agency in _agencies(services)))
+
+
+def _category(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
     return {
-        "categorySelection": {"candidates": chosen or least},
+        "categorySelection": {"candidates": _candidates(services, context)},
         "nextStep": service_select.STAGE.id,
     }
 
 
-def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, Any]:
-    shown = [f"service_{name}" for name in _SHOWN if getattr(service, name)]
-    placeholders = shown or ["service_name"]
+def _candidates(services: Sequence[Service], context: Context) -> dict[str, Any]:
+    """Return the categories of ``services`` of one agency, as a stage's candidates."""
+    categories = context.release.categories
+    entries = [entry for (owner, _), entry in categories.items() if owner == services[0].agency]
+    wanted = {key for service in services for key in service.categories}
+    chosen = {
+        entry.key: {"value": entry.value, "score": SURE} for entry in entries if entry.key in wanted
+    }
+    # The contract requires a category even of a service that has none: any, with the least score.
+    least = {entry.key: {"value": entry.value, "score": MINIMUM_SCORE} for entry in entries[:1]}
+    return chosen or least
+
+
+def _analysis(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
+    found = {
+        agency: _candidates([each for each in services if each.agency == agency], context)
+        for agency in _agencies(services)
+    }
+    sums = {
+        agency: sum(Decimal(each["score"]) for each in candidates.values())
+        for agency, candidates in found.items()
+    }
+    return {
+        "semanticAnalysis": {
+            "agencies": [
+                {
+                    "agencyId": agency,
+                    "agencyName": context.release.agencies[agency].name,
+                    "categorySelection": {"candidates": candidates},
+                }
+                for agency, candidates in found.items()
+            ],
+            "primaryAgency": {
+                "agencyId": max(sums, key=lambda agency: sums[agency]),
+                "reason": "The citizen chose services of each of these agencies.",
+            },
+        },
+        "nextStep": service_select.STAGE.id,
+    }
+
+
+def _service(services: Sequence[Service], context: Context, asked: Asked) -> dict[str, Any]:
+    service = next(each for each in services if each.agency == context.answering_agency)
+    high = context.complexity == "high"
     return {
         "serviceSelection": {
             "serviceKey": service.key,
@@ -170,16 +302,68 @@ def _service(service: Service, _agency: Agency, _release: Release) -> dict[str, 
             "matchedField": "name",
             "score": SURE,
         },
-        "template": {
-            "placeholders": {name: f"{{{name}}}" for name in placeholders},
-            "rules": f"Open with {', '.join(f'{{{name}}}' for name in placeholders)}.",
-        },
+        "template": _template(service, context, asked),
+        "nextStep": multi_agency_answer.STAGE.id if high else "session_end",
+    }
+
+
+def _template(service: Service, context: Context, asked: Asked) -> dict[str, Any]:
+    """Return the template of a chosen service: the placeholders of the model's as far as they have
+    a value, and all its fields.
+
+    It opens with what the model's template opens with, else what the search found, else the usual.
+    """
+    said = asked.template or {"placeholders": {}, "rules": ""}
+    fields = [f"service_{name}" for name in SECTIONS]
+    values = template.resolve(
+        dict.fromkeys([*said["placeholders"], *fields]),
+        service=service,
+        agency=context.release.agencies[service.agency],
+        category_value=selected_category(context),
+        entities=context.entities,
+    )
+    placeholders = [key for key, value in values.items() if value] or ["service_name"]
+    shown = [key for key in placeholders if key in (*fields, *AROUND) or _is_entity(key)]
+    first = [key for key in template.opening(said["rules"]) if key in shown]
+    if set(first).issuperset(set(fields).intersection(shown)):
+        first = []  # which opens with all there is says nothing of what was asked
+    opens = (
+        first
+        or [key for key in (f"service_{name}" for name in asked.fields) if key in shown]
+        or [key for key in (f"service_{name}" for name in _USUAL) if key in shown]
+        or shown[:1]
+        or placeholders[:1]
+    )
+    return {
+        "placeholders": {key: f"{{{key}}}" for key in placeholders},
+        "rules": f"Open with {', '.join(f'{{{key}}}' for key in opens)}.",
+    }
+
+
+def _is_entity(key: str) -> bool:
+    return key.startswith(template.ENTITY_PREFIX)
+
+
+def _answer(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
+    return {
+        "assistantReply": retold("", services, context.release),
+        "sourcesUsed": [
+            {"agencyId": each.agency, "serviceKey": each.key, "path": each.path}
+            for each in services
+        ],
         "nextStep": "session_end",
     }
 
 
-_BUILD = (
-    (agency_detect.STAGE, lambda _service, agency, _release: agency_detect.output_for(agency)),
+_Build = Callable[[Sequence[Service], Context, Asked], dict[str, Any]]
+_LOW: tuple[tuple[Stage, _Build], ...] = (
+    (agency_detect.STAGE, _agency),
     (category_select.STAGE, _category),
     (service_select.STAGE, _service),
+)
+_HIGH: tuple[tuple[Stage, _Build], ...] = (
+    (agency_detect.STAGE, _agency),
+    (semantic_analysis.STAGE, _analysis),
+    (service_select.STAGE, _service),
+    (multi_agency_answer.STAGE, _answer),
 )

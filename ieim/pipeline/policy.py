@@ -19,7 +19,7 @@ from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import guidance
-from ieim.pipeline.reply.reply import Reply
+from ieim.pipeline.reply.reply import LEAST_PARTS, Reply
 from ieim.pipeline.stages.base import Inputs, Output
 from ieim.pipeline.stages.triage import label_elements
 from ieim.pipeline.topology import REPLY
@@ -33,9 +33,9 @@ def stopped(stage: str, result: Stopped, inputs: Inputs) -> Abstained | NeedsRev
     back where there is something to offer, else a person gets it."""
     if result.abstained:
         matching = [each.item for each in _matching(inputs)]
-        offered = choosing.offers(matching, result.output, inputs.context)
-        if offered:
-            return Abstained(stage, result.findings, offered)
+        asking = choosing.ask_back(stage, result.findings, matching, result.output, inputs)
+        if asking is not None:
+            return asking
     return NeedsReview(stage, result.findings)
 
 
@@ -65,9 +65,9 @@ def apply(
             return NeedsReview(outcome.stage, (*hold, *outcome.findings))
         return replace(outcome, findings=(*outcome.findings, *foreign))
     if foreign and not (holds or turn.decided or turn.in_danger):
-        offered = _alternatives(outcome.reply, inputs)
-        if offered:
-            return Abstained(REPLY, tuple(foreign), offered)
+        asking = _alternatives(outcome.reply, foreign, inputs)
+        if asking is not None:
+            return asking
     if not (holds or turn.decided) and _says_nothing_in_danger(outcome.reply, turn, inputs):
         holds = beneath_help_lines()
     holds += foreign
@@ -94,23 +94,28 @@ def _says_nothing_in_danger(reply: Reply, turn: Turn, inputs: Inputs) -> bool:
     return evidence < best
 
 
-def _alternatives(reply: Reply, inputs: Inputs) -> tuple[Service, ...]:
+def _alternatives(reply: Reply, foreign: Sequence[Finding], inputs: Inputs) -> Abstained | None:
     """Return what a citizen in whose language nothing is can be asked instead of given ``reply``.
 
-    Nothing where words alone ranked: they tell little of a language that no entry is in.
+    None where words alone ranked: they tell little of a language that no entry is in.
     """
     matching = _matching(inputs)
     if not reply.sources or not matching or any(each.meaning is None for each in matching):
-        return ()
+        return None
     services = inputs.context.release.services
     cited = [services[each.agency_id, each.service_key] for each in reply.sources]
-    return choosing.offers([*cited, *(each.item for each in matching)], None, inputs.context)
+    ranked = [*cited, *(each.item for each in matching)]
+    return choosing.ask_back(REPLY, foreign, ranked, None, inputs)
 
 
 def _matching(inputs: Inputs) -> list[Ranked[Service]]:
-    """Return the services that match the message, best first."""
-    # Where nobody can tell whether the talk goes on: what either would lead to, in turns.
-    queries = [inputs.text, inputs.query] if 0 < inputs.goes_on < 1 else [inputs.query]
+    """Return the services that match the message, best first; those of several requests in
+    turns."""
+    parts = inputs.shortlist.parts(inputs.text)
+    queries = [inputs.text[part.start : part.end] for part in parts]
+    if len(parts) < LEAST_PARTS:
+        # Where nobody can tell whether the talk goes on: what either would lead to, in turns.
+        queries = [inputs.text, inputs.query] if 0 < inputs.goes_on < 1 else [inputs.query]
     limit = inputs.limits["services"]
     found = [inputs.shortlist.services(query, agencies=None, limit=limit) for query in queries]
     return [each for several in zip(*found, strict=True) for each in several if each.score > 0]

@@ -7,10 +7,10 @@ happens, and a stage that the store has is not called again: a second run of a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ieim.pipeline import policy
+from ieim.pipeline import choosing, policy
 from ieim.pipeline.attempts import Engine, TurnStages
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
@@ -71,7 +71,7 @@ class Runner(Engine):
                 stages.start_triage(first)
         context = replace(context, entities=stages.entities())
         composed, inputs = (
-            compose(outputs, context, language=turn.language),
+            compose(outputs, context, language=turn.language, chosen=turn.chosen),
             stages.inputs(context),
         )
         composed = reply.mark_continuation(composed, inputs)
@@ -88,11 +88,19 @@ class Runner(Engine):
         )
 
 
-def compose(outputs: Mapping[str, Output], context: Context, *, language: str) -> reply.Reply:
+def compose(
+    outputs: Mapping[str, Output],
+    context: Context,
+    *,
+    language: str,
+    chosen: Sequence[choosing.Key] = (),
+) -> reply.Reply:
     """Return the reply that the gated answers of all stages make up: that of the last one.
 
-    ``language`` is the citizen's, empty for the one that the knowledge is written in.
+    ``language`` is the citizen's, empty for the one that the knowledge is written in. ``chosen``
+    are the services that the citizen has chosen: of several of one agency no stage has the reply.
     """
     last = next(each for each in reversed(FLOW) if each.reply and each.id in outputs)
     assert last.reply is not None  # noqa: S101  # just looked for
-    return reply.in_language(last.reply(outputs, context), language, context.release)
+    several = choosing.reply_about_several(chosen, outputs, context)
+    return reply.in_language(several or last.reply(outputs, context), language, context.release)

@@ -31,7 +31,8 @@ class Turn:
     asked any more what the message means. ``in_danger`` says that an earlier message of danger
     waits for a person: nobody is asked to choose from a list either. ``helped`` says that help
     lines of an earlier message stand at this one, be it for a weak sign alone. ``again`` says that
-    the citizen asks these words as something else than what they were answered with.
+    the citizen asks these words as something else than what they were answered with. ``chosen`` are
+    the services that the citizen has chosen, each by agency and key.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Turn:
     in_danger: bool = False
     helped: bool = False
     again: bool = False
+    chosen: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +208,15 @@ class Abstained:
 
     ``offered`` are two to four services of the release, best first. Of their language
     ``policy.language`` is among the ``findings``; ``stage`` is :data:`topology.REPLY` where every
-    stage has passed.
+    stage has passed. ``several`` says that more than one may be chosen; ``asked_about`` are the
+    fields of a service that the search found the message to ask about.
     """
 
     stage: str
     findings: tuple[Finding, ...]
     offered: tuple[Service, ...]
+    several: bool = False
+    asked_about: tuple[str, ...] = ()
 
 
 Outcome = Answered | Held | NeedsReview | Abstained

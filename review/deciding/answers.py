@@ -15,6 +15,7 @@ from conversations.models import Attempt, Stage, Turn
 from conversations.record.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
+from conversations.turns.models import chosen_of
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline import contract as contracts
 from ieim.pipeline import policy, results
@@ -93,7 +94,8 @@ def follow(turn: Turn, answers: Answers | None = None) -> Outcome:
         if following is None:
             return Outcome(None, stage_id)
         stage_id = following
-    return Outcome(compose(outputs, context, language=languages.reply_language(turn)), SESSION_END)
+    language, chosen = languages.reply_language(turn), chosen_of(turn)
+    return Outcome(compose(outputs, context, language=language, chosen=chosen), SESSION_END)
 
 
 def policy_findings(turn: Turn) -> list[Finding]:

@@ -35,12 +35,12 @@ NOBODY_WAITS = gettext_noop("It is about what the message says: no citizen waits
 
 @dataclass(frozen=True, slots=True)
 class AskedBack:
-    """What a citizen was offered to choose from, and what came of it; ``chosen`` is an option's
-    number, 0 for none."""
+    """What a citizen was offered to choose from, and what came of it; ``chosen`` are options'
+    numbers."""
 
     options: tuple[OptionView, ...]
     ended: str
-    chosen: int
+    chosen: frozenset[int]
 
 
 def asked_back(turn: Turn, release: Release) -> AskedBack | None:
@@ -48,9 +48,10 @@ def asked_back(turn: Turn, release: Release) -> AskedBack | None:
     choice = choosing.choice_of(turn)
     if choice is None:
         return None
-    chosen = choice.offered.index(choice.chosen) + 1 if choice.chosen in choice.offered else 0
     options = choosing.options(choice, release)
-    return AskedBack(options, gettext(labels.CHOICE_OUTCOMES[choice.outcome]), chosen)
+    chosen = (each.number for each in options if (each.agency, each.service) in choice.services)
+    ended = gettext(labels.CHOICE_OUTCOMES[choice.outcome])
+    return AskedBack(options, ended, frozenset(chosen))
 
 
 @dataclass(frozen=True, slots=True)

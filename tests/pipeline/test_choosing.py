@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.choosing import NotOffered, offers, results
+from ieim.pipeline.choosing import Asked, NotOffered, offers, results
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
+from ieim.pipeline.knowledge import Service
 from ieim.pipeline.message.risk import Risk
+from ieim.pipeline.reply.cards import SECTIONS
+from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import STAGES
@@ -35,6 +40,9 @@ def nobody() -> dict[str, Any]:
     answer["judgements"].update(agencyDetected=[], agencyInfo=[], agencyCount=0)
     answer["nextStep"] = "session_end"
     return answer
+
+
+KEY = {service: (service.agency, service.key) for service in (RENEW, REPLACE, PAVILION, RETURN)}
 
 
 def context(cached: dict[str, Any] | None = None) -> Context:
@@ -114,7 +122,7 @@ def test_what_no_gate_would_pass_is_not_offered() -> None:
     silent = {k: v for k, v in RELEASE.categories.items() if k[0] != "tax"}
     where = replace(context(), release=replace(RELEASE, categories=silent))
     with pytest.raises(NotOffered):
-        results(RETURN, where)
+        results([RETURN], where)
     assert RETURN not in offers([RENEW, RETURN, PAVILION], None, where)
 
 
@@ -122,7 +130,7 @@ def test_what_no_gate_would_pass_is_not_offered() -> None:
 @pytest.mark.parametrize("branch", ["low", "high"])
 def test_every_choice_leads_to_its_reply(service: Any, branch: str) -> None:
     cached = state(branch, "service_select_v1")
-    made = results(service, context(cached))
+    made = results([service], context(cached))
     outputs = {each.contract: each.output for each in made}
     merged: dict[str, Any] = {"session_id": cached["session_id"], "judgement_v1": {"inquiry": True}}
     if "agency_detect_v1" not in outputs:
@@ -135,8 +143,8 @@ def test_every_choice_leads_to_its_reply(service: Any, branch: str) -> None:
 
 
 def test_what_leads_there_already_stays() -> None:
-    assert [each.contract for each in results(RENEW, context())] == ["service_select_v1"]
-    made = results(RETURN, context())
+    assert [each.contract for each in results([RENEW], context())] == ["service_select_v1"]
+    made = results([RETURN], context())
     assert [each.contract for each in made] == [
         "agency_detect_v1",
         "category_select_v1",
@@ -147,7 +155,150 @@ def test_what_leads_there_already_stays() -> None:
 def test_a_choice_is_judged_by_the_gate_as_any_answer_is() -> None:
     used = replace(context(), used_response_ids=frozenset({"taken"}))
     with pytest.raises(NotOffered, match=r"response\.reused"):
-        results(RENEW, used, lambda: "taken")
+        results([RENEW], used, lambda: "taken")
+
+
+# ---- what the message asks stays: the reply of a choice opens with it
+
+FULL = replace(
+    RENEW,
+    overview="You get a new one.",
+    applicability_summary="For every citizen.",
+    requirements=("A photo",),
+    fees="MRK 45.00",
+    processing_time="Two weeks",
+    how_to_apply=("Book a visit.",),
+    contact="Desk 3",
+    categories=("new",),
+)
+
+
+def says(*opens: str, more: Sequence[str] = ()) -> dict[str, Any]:
+    """A template that opens with some placeholders."""
+    names = ", ".join(f"{{{name}}}" for name in opens)
+    placeholders = {name: f"{{{name}}}" for name in ("service_name", *opens, *more)}
+    return {"placeholders": placeholders, "rules": f"Open with {names}."}
+
+
+def reply_to(service: Service, asked: Asked | None = None, **of_context: Any) -> Reply:
+    """The reply that a choice of one service makes."""
+    services = {**RELEASE.services, (service.agency, service.key): service}
+    where = replace(context(), release=replace(RELEASE, services=services), **of_context)
+    made = results([service], where, asked=asked)
+    merged = {**where.cached_state, **{k: v for each in made for k, v in each.state_merge.items()}}
+    outputs = {each.contract: each.output for each in made}
+    return compose(outputs, replace(where, cached_state=merged), language="")
+
+
+def opened(reply: Reply) -> list[str]:
+    return [section.field for section in reply.sections if not section.folded]
+
+
+EVERYTHING = [f"service_{name}" for name in SECTIONS]
+USUAL = ["overview", "applicability_summary", "requirements", "contact"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "opens"),
+    [
+        (Asked(says("service_fees"), ["processing_time"]), ["fees"]),
+        (Asked(says("service_processing_time", "service_fees")), ["processing_time", "fees"]),
+        (Asked(None, ["fees", "contact"]), ["fees", "contact"]),
+        # A template that names nothing that there is, or all of it, says nothing of what was asked.
+        (Asked(says("service_name", "entity_date"), ["fees"]), ["fees"]),
+        (Asked(says(*EVERYTHING), ["fees"]), ["fees"]),
+        (Asked(says(*EVERYTHING)), USUAL),
+        (Asked({"placeholders": {}, "rules": "Open with {service_fees}."}), ["fees"]),
+        (None, USUAL),
+    ],
+)
+def test_the_reply_of_a_choice_opens_with_what_was_asked(
+    asked: Asked | None, opens: list[str]
+) -> None:
+    reply = reply_to(FULL, asked)
+    assert opened(reply) == opens
+    assert {section.field for section in reply.sections} == set(SECTIONS)
+    assert bool(reply.lead) == (opens == USUAL)
+
+
+def test_what_the_chosen_service_has_not_is_left_out() -> None:
+    asked = Asked(says("service_fees", "service_contact", more=["service_url"]))
+    assert opened(reply_to(replace(FULL, fees=""), asked)) == ["contact"]
+    assert opened(reply_to(replace(FULL, fees="", contact=""), asked)) == USUAL[:-1]
+
+
+def test_an_entity_is_repeated_where_there_is_one() -> None:
+    asked = Asked(says("entity_date", "service_fees", more=["category_value"]))
+    assert opened(reply_to(FULL, asked)) == ["fees"]
+    reply = reply_to(FULL, asked, entities={"date": "3 May"})
+    assert [(s.field, s.items) for s in reply.sections[:1]] == [("entity_date", ("3 May",))]
+
+
+# ---- several of them
+
+TWO = "Can I renew my old passport or replace a passport? And can I book the pavilion with chairs?"
+
+
+def test_several_may_be_chosen_where_several_were_wished() -> None:
+    one, _ = run(ScriptedModel({"service_select_v1": [unsure()]}))
+    low = ScriptedModel({"service_select_v1": [unsure()]})
+    parts, _ = run(low, text=TWO)
+    high, _ = run(ScriptedModel({**high_script(), "service_select_v1": [unsure()]}))
+    outcomes = [one, parts, high]
+    assert all(isinstance(each, Abstained) for each in outcomes)
+    assert [each.several for each in outcomes if isinstance(each, Abstained)] == [
+        *(False, True, True)
+    ]
+
+
+def test_of_several_requests_each_has_its_services_offered() -> None:
+    model = ScriptedModel({"agency_detect_v1": [nobody()]})
+    outcome, _ = run(model, text=TWO)
+    assert isinstance(outcome, Abstained)
+    assert PAVILION in outcome.offered[:2]
+
+
+SEVERAL = [each for n in (2, 3, 4) for each in combinations([RENEW, REPLACE, PAVILION, RETURN], n)]
+
+
+@pytest.mark.parametrize("services", SEVERAL, ids=lambda s: "-".join(each.key for each in s))
+@pytest.mark.parametrize("branch", ["low", "high"])
+def test_several_lead_to_a_card_each(services: tuple[Service, ...], branch: str) -> None:
+    cached = state(branch, "service_select_v1")
+    made = results(services, context(cached))
+    merged = {k: v for k, v in cached.items() if k in ("session_id", "judgement_v1")}
+    if cached["agency_detect_v1"]["agencyDetected"] == [*{each.agency for each in services}]:
+        merged = cached
+    for each in made:
+        merged = {**merged, **each.state_merge}
+    outputs = {each.contract: each.output for each in made}
+    keys = [(each.agency, each.key) for each in services]
+    high = len({agency for agency, _ in keys}) > 1
+    assert ("multi_agency_service_answer_v1" in outputs) == high
+    reply = compose(outputs, context(merged), language="", chosen=keys)
+    assert [(card.source.agency_id, card.source.service_key) for card in reply.cards] == keys
+    assert [source.service_key for source in reply.sources] == [key for _, key in keys]
+    # What to do first at each of them, in the words of the release.
+    assert reply.listed
+    assert len(reply.paragraphs) == len(services)
+
+
+def test_the_cards_go_where_somebody_puts_another_service_in_place() -> None:
+    made = results([RENEW, REPLACE], context())
+    outputs = {each.contract: each.output for each in made}
+    cached = {**state(), **made[-1].state_merge}
+    both = compose(outputs, context(cached), language="", chosen=[KEY[RENEW], KEY[REPLACE]])
+    assert len(both.cards) == 2
+    other = compose(outputs, context(cached), language="", chosen=[KEY[REPLACE], KEY[RENEW]])
+    assert (other.kind, other.title) == ("service", RENEW.name)
+
+
+def test_one_that_no_gate_would_pass_lets_none_of_several_pass() -> None:
+    wrong = replace(REPLACE, name="")
+    services = {**RELEASE.services, KEY[REPLACE]: wrong}
+    where = replace(context(), release=replace(RELEASE, services=services))
+    with pytest.raises(NotOffered):
+        results([RENEW, REPLACE], where)
 
 
 # ---- honest scores: nothing tells a model to raise one

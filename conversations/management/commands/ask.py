@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import ArgumentParser
 from dataclasses import asdict
@@ -50,7 +51,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--choose",
             metavar="N",
-            help="where the turn asks back: the number of the service to choose, or none",
+            help="where the turn asks back: the number of the service to choose, or none; several "
+            "numbers with commas where the message may wish for several",
         )
         parser.add_argument(
             "--something-else",
@@ -119,7 +121,9 @@ def _prompt_choice(turn: Turn) -> str:
     if not choice["choice"] or not sys.stdin.isatty():
         return ""
     print("\n".join(_offer(choice)))  # noqa: T201  # a prompt, not the command's output
-    return input(f"Which of these do you mean? 1 to {len(choice['choice'])}, or none: ").strip()
+    most = len(choice["choice"])
+    numbers = f"1 to {most}, several with commas" if choice["choice_several"] else f"1 to {most}"
+    return input(f"Which of these do you mean? {numbers}, or none: ").strip()
 
 
 def _denied(turn: Turn) -> bool:
@@ -146,8 +150,8 @@ def _ask_again(turn: Turn) -> Turn:
 def _choose(turn: Turn, given: str) -> None:
     """Take the choice where the turn asks for one, and run it to its end."""
     try:
-        number = choosing.number_of(given)
-        choosing.choose(session_id=turn.session_id, turn_id=turn.pk, number=number)
+        numbers = choosing.numbers_of(re.split(r"[\s,]+", given.strip()))
+        choosing.choose(session_id=turn.session_id, turn_id=turn.pk, numbers=numbers)
     except choosing.NothingToChoose:
         return  # it was answered, or a person has it: there is nothing to choose
     except choosing.ChoiceRefused as error:
@@ -201,11 +205,12 @@ def describe(turn: Turn) -> dict[str, Any]:
 def _choice(turn: Turn) -> dict[str, Any]:
     choice = choosing.choice_view(turn)
     if choice is None:
-        return {"choice": None, "choice_reason": None, "choice_notice": None}
+        return dict.fromkeys(("choice", "choice_reason", "choice_notice", "choice_several"))
     return {
         "choice": [asdict(option) for option in choice.options],
         "choice_reason": choice.reason,
         "choice_notice": choice.notice,
+        "choice_several": choice.several,
     }
 
 
@@ -241,6 +246,7 @@ def as_text(result: dict[str, Any]) -> str:
         lines += [f"Source: {s.service_name} ({s.agency_name}) {s.url}" for s in reply.sources]
     elif result["choice"]:
         lines.append("Which of these do you mean? Ask again with --choose and its number, or none.")
+        lines += ["You can choose more than one: 1,2"] if result["choice_several"] else []
         lines += _offer(result)
     elif result["state"] == TurnState.NEEDS_REVIEW.value:
         lines.append(f"No safe answer: a person will look at it. Reference {result['reference']}.")

@@ -119,17 +119,21 @@ def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]
     }
 
 
-def output_for(agency: Agency) -> dict[str, Any]:
-    """Return the answer for an inquiry that concerns this agency alone."""
-    info = {name: getattr(agency, name) for name in ("name", "path", "description")}
+def output_for(*agencies: Agency) -> dict[str, Any]:
+    """Return the answer for an inquiry that concerns these agencies."""
+    names = ("name", "path", "description")
+    alone = len(agencies) == 1
     return {
         "judgements": {
-            "agencyDetected": [agency.id],
-            "agencyInfo": [{"agencyId": agency.id, **info}],
-            "agencyCount": 1,
-            "complexity": "low",
+            "agencyDetected": [agency.id for agency in agencies],
+            "agencyInfo": [
+                {"agencyId": agency.id, **{name: getattr(agency, name) for name in names}}
+                for agency in agencies
+            ],
+            "agencyCount": len(agencies),
+            "complexity": "low" if alone else "high",
         },
-        "nextStep": "category_select_v1",
+        "nextStep": "category_select_v1" if alone else "semantic_analysis_v1",
     }
 
 

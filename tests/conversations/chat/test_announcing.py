@@ -102,7 +102,7 @@ def answered(turn: Turn, eva: User) -> None:
 
 def picked(turn: Turn, number: int | None, says: dict[str, Any] | None = None) -> Turn:
     assert turn.state == "asking"
-    choose(session_id=turn.session_id, turn_id=turn.pk, number=number)
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[] if number is None else [number])
     return ran(turn, says)
 
 

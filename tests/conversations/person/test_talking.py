@@ -198,7 +198,7 @@ def test_nobody_has_to_choose_while_a_person_is_there(request_: PersonRequest, e
     assert Turn.objects.get(pk=asking.pk).state == "asking"
     taken_over(request_, eva)
     with pytest.raises(choosing.ChoiceRefused):
-        choosing.choose(session_id=asking.session_id, turn_id=asking.pk, number=1)
+        choosing.choose(session_id=asking.session_id, turn_id=asking.pk, numbers=[1])
     sweeper.sweep(now=timezone.now() + timedelta(days=1))
     assert Turn.objects.get(pk=asking.pk).state == "with_person"
     assert holds(request_.session_id)

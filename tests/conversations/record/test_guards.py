@@ -55,7 +55,10 @@ MAY_CHANGE_UNSEEN = {
 }
 """Columns that change without an event that says to what; docs/operating.md names them."""
 
-VOUCHED_AS_MORE = {"attempt": {"cached_tokens"}}
+VOUCHED_AS_MORE = {
+    "attempt": {"cached_tokens"},
+    "choice": {"several", "also", "asked_about"},
+}
 """Columns that are hashed where they hold something."""
 
 

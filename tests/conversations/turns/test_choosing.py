@@ -18,7 +18,7 @@ from conversations.turns.choosing import (
     ChoiceRefused,
     NothingToChoose,
     choose,
-    number_of,
+    numbers_of,
 )
 from conversations.turns.models import Choice
 from ieim.audit.models import AuditEvent
@@ -38,8 +38,9 @@ def asking(ask: Ask) -> Turn:
     return turn
 
 
-def pick(turn: Turn, number: int | None) -> None:
-    choose(session_id=turn.session_id, turn_id=turn.pk, number=number)
+def pick(turn: Turn, *numbers: int) -> None:
+    """Choose options by number; none of them without any."""
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=numbers)
 
 
 def again(turn: Turn) -> Turn:
@@ -94,7 +95,7 @@ def test_a_choice_goes_on_in_the_same_turn(
 
 
 def test_none_of_these_is_a_persons_with_what_was_offered(asking: Turn) -> None:
-    pick(asking, None)
+    pick(asking)
     turn = again(asking)
     assert turn.state == "needs_review"
     item = flow_items(turn).get()
@@ -122,7 +123,7 @@ def test_the_same_choice_again_changes_nothing(asking: Turn) -> None:
         pick(asking, 2)
     assert late.value.late
     with pytest.raises(ChoiceRefused):
-        pick(asking, None)
+        pick(asking)
     running.run_turn(turn_id=asking.pk)
     pick(asking, 1)
     assert Reply.objects.count() == 1
@@ -141,17 +142,19 @@ def test_what_was_not_offered_cannot_be_chosen(asking: Turn, number: int) -> Non
 )
 def test_a_form_names_an_option_by_its_number(given: str) -> None:
     with pytest.raises(ChoiceRefused):
-        number_of(given)
-    assert number_of("none") is None
-    assert number_of("3") == 3
+        numbers_of([given])
+    with pytest.raises(ChoiceRefused):
+        numbers_of(["1", given])
+    assert numbers_of(["none"]) == []
+    assert numbers_of(["3", "1"]) == [3, 1]
 
 
 def test_nobody_else_can_choose(asking: Turn, ask: Ask) -> None:
     other = ask(VISA, secret="b")
     with pytest.raises(NothingToChoose):
-        choose(session_id=other.session_id, turn_id=asking.pk, number=1)
+        choose(session_id=other.session_id, turn_id=asking.pk, numbers=[1])
     with pytest.raises(NothingToChoose):
-        choose(session_id=other.session_id, turn_id=other.pk, number=1)
+        choose(session_id=other.session_id, turn_id=other.pk, numbers=[1])
     erasing.erase_session(session_id=asking.session_id)
     with pytest.raises(Session.DoesNotExist):
         pick(asking, 1)
@@ -167,7 +170,7 @@ def test_the_next_question_does_not_wait_for_a_choice(asking: Turn, ask: Ask) ->
 
 
 def test_a_citizen_is_asked_once_a_turn(asking: Turn) -> None:
-    pick(asking, None)
+    pick(asking)
     item = flow_items(asking).get()
     resuming.ask_again(stage=asking.stages.get(contract=item.stage))
     resuming.resume(turn=again(asking))
@@ -202,14 +205,14 @@ def test_two_choices_at_once_are_one(
     turn = services.receive(session=SECRET, text=WIDE, enqueue=False)[0]
     running.run_turn(turn_id=turn.pk)
 
-    def attempt(number: int | None) -> str:
+    def attempt(*numbers: int) -> str:
         try:
-            pick(turn, number)
+            pick(turn, *numbers)
         except ChoiceRefused:
             return "late"
         return "taken"
 
-    told = in_threads([lambda n=n: attempt(n) for n in (1, 2, None)])  # type: ignore[misc]  # mypy cannot type a default
+    told = in_threads([lambda n=n: attempt(*n) for n in ([1], [2], [])])  # type: ignore[misc]  # mypy cannot type a default
     assert sorted(told) == ["late", "late", "taken"]
     assert [event.kind for event in AuditEvent.objects.filter(kind="turn.chosen")] == [
         "turn.chosen"

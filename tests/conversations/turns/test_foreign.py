@@ -61,7 +61,7 @@ def model() -> desk.Scripted:
 
 
 def pick(turn: Turn, number: int | None) -> Turn:
-    choose(session_id=turn.session_id, turn_id=turn.pk, number=number)
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[] if number is None else [number])
     running.run_turn(turn_id=turn.pk)
     return Turn.objects.get(pk=turn.pk)
 

@@ -83,7 +83,7 @@ def test_what_the_citizen_has_just_chosen_is_not_still_about(ask: Ask) -> None:
     unsure = desk.Scripted({"service_select_v1": [desk.unsure]})
     turn = ask(FEE, secret=SECRET, model=unsure)
     assert turn.state == "asking"
-    choose(session_id=turn.session_id, turn_id=turn.pk, number=1)
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[1])
     turn = run(turn)
     assert (turn.reply.origin, turn.reply.body["title"]) == ("citizen_choice", NAME)
     assert "still_about" not in turn.reply.body
@@ -118,7 +118,7 @@ def test_the_audit_says_which_turn_it_replaces(talk: Turn) -> None:
 
 def test_what_comes_after_it_knows_nothing_of_the_talk_before(talk: Turn, ask: Ask) -> None:
     new = run(again(talk))
-    choose(session_id=new.session_id, turn_id=new.pk, number=1)
+    choose(session_id=new.session_id, turn_id=new.pk, numbers=[1])
     new = run(new)
     after = ask(FEE, secret=SECRET)
     items = selectors.history(after)

@@ -129,7 +129,7 @@ def test_what_nobody_chose_in_time_may_help(ask: Ask) -> None:
 
 def test_what_the_citizen_refused_is_not_shown_again(ask: Ask) -> None:
     turn = ask("passport", secret=SECRET)
-    choose(session_id=turn.session_id, turn_id=turn.pk, number=None)
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[])
     assert titles(turn) == []
     offered = {tuple(each) for each in Choice.objects.get().offered}
     services = knowledge.release(1).services

@@ -65,7 +65,7 @@ def test_who_asked_for_a_person_reads_that_and_can_say_how_to_be_reached(ask: As
 
 def test_it_says_that_none_of_what_was_offered_was_it(ask: Ask) -> None:
     turn = ask("passport", secret=SECRET)
-    choose(session_id=turn.session_id, turn_id=turn.pk, number=None)
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[])
     assert why(turn).startswith("None of the services that the assistant found")
     Choice.objects.update(outcome="expired")
     assert why(turn).startswith("You did not choose any of the services")

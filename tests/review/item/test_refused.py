@@ -37,7 +37,7 @@ def item(eva: User, ask: Ask) -> ReviewItem:
     model = desk.Scripted({"service_select_v1": [unsure, unsure]})
     turn = ask(VISA, secret="s", model=model)
     assert turn.state == "asking"
-    choose(session_id=turn.session_id, turn_id=turn.pk, number=None)
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[])
     return claims.claim(item_id=the_item(turn).pk, actor=eva)
 
 

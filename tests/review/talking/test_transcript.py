@@ -50,7 +50,7 @@ def asked_back(ask: Ask) -> Turn:
 def chosen(ask: Ask) -> Turn:
     """Ask, be asked back, and choose the second."""
     turn = asked_back(ask)
-    choose(session_id=turn.session_id, turn_id=turn.pk, number=2)
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[2])
     running.run_turn(turn_id=turn.pk)
     return turn
 

@@ -103,7 +103,7 @@ def test_the_command_lists_and_takes_a_choice(published: None, capsys: Any) -> N
 
 
 def test_staff_see_what_was_offered(asking: Turn, admin_client: Client) -> None:
-    pick(asking, None)
+    pick(asking)
     item = ReviewItem.objects.get(turn=asking, stage=asking.choice.stage)
     page = admin_client.get(f"/review/{item.pk}/").content.decode()
     assert "said: none of them" in page

@@ -188,7 +188,7 @@ def test_it_is_asked_back_and_seen_at_once(asking: Turn) -> None:
     assert "Only a sign: to be read, no answer waits" in page(client.get("/review/"))
     told = page(browser_with("s").get("/"))
     assert "A caseworker also reads your message. You do not need to wait for that" in told
-    choose(session_id=asking.session_id, turn_id=asking.pk, number=1)
+    choose(session_id=asking.session_id, turn_id=asking.pk, numbers=[1])
     running.run_turn(turn_id=asking.pk)
     assert Turn.objects.get().state == "answered"
     assert item_of(asking) == item
@@ -197,7 +197,7 @@ def test_it_is_asked_back_and_seen_at_once(asking: Turn) -> None:
 
 def test_dismissing_it_leaves_the_question_to_the_citizen(asking: Turn) -> None:
     dismissed(item_of(asking))
-    choose(session_id=asking.session_id, turn_id=asking.pk, number=1)
+    choose(session_id=asking.session_id, turn_id=asking.pk, numbers=[1])
     running.run_turn(turn_id=asking.pk)
     assert Turn.objects.get().state == "answered"
     assert ReviewItem.objects.count() == 1  # they have looked
@@ -212,7 +212,7 @@ def test_none_of_these_makes_it_an_item_that_the_citizen_waits_for(
         Choice.objects.update(until="2020-01-01T00:00Z")
         sweeper.sweep()
     else:
-        choose(session_id=asking.session_id, turn_id=asking.pk, number=None)
+        choose(session_id=asking.session_id, turn_id=asking.pk, numbers=[])
     item = item_of(asking, CRISIS)
     assert item != first
     assert item.reasons[0] == "citizen.danger"
@@ -227,7 +227,7 @@ def test_none_of_these_makes_it_an_item_that_the_citizen_waits_for(
 def test_a_dismissal_that_waits_for_agreement_closes_nothing_later(asking: Turn) -> None:
     first = item_of(asking)
     desk.taken_and_decided(first, desk.person("ada", *desk.ALL), Action.DISMISS)
-    choose(session_id=asking.session_id, turn_id=asking.pk, number=None)
+    choose(session_id=asking.session_id, turn_id=asking.pk, numbers=[])
     with pytest.raises(locking.Refused, match="decided"):
         desk.decide(first, desk.person("bob", *desk.ALL), Action.AGREE)
     assert Turn.objects.get().state == "needs_review"
