@@ -38,18 +38,17 @@ SENTENCES: Mapping[str, str] = {
     Code.EVIDENCE_NOT_FOUND: gettext_noop("The model quotes words that are not in the message."),
     Code.AGENCY_COUNT: gettext_noop("No agency was found, or the list of agencies is wrong."),
     Code.ROUTE_BRANCH: gettext_noop(
-        "The model’s answer does not fit the way that the question took."
+        "The model’s answer does not fit the way that the question took, or another agency should "
+        "answer first."
     ),
     Code.ROUTE_NEXT_STEP: gettext_noop("The model named a wrong next step."),
     Code.ROUTE_SUBJECT: gettext_noop("The chosen service may not be what this message is about."),
     Code.TEMPLATE_UNRESOLVED: gettext_noop(
         "The answer has a gap that nothing in the service index fills."
     ),
-    Code.REPLY_EMPTY: gettext_noop("The answer has no words."),
+    Code.REPLY_EMPTY: gettext_noop("The answer says nothing of what its sources say."),
     Code.REPLY_UNGROUNDED: gettext_noop("The answer says something that its sources do not say."),
-    Code.REPLY_UNCOVERED: gettext_noop(
-        "An agency that was found is left out, or another should answer first."
-    ),
+    Code.REPLY_UNCOVERED: gettext_noop("An agency that was found is left out."),
     Code.REPLY_UNSUPPORTED: gettext_noop(
         "The answer has a sentence that none of its sources says."
     ),

@@ -308,6 +308,10 @@ class ReplySerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="The parts of the message, in its own words, that nothing here is about: say so.",
     )
+    unanswered = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The agencies, by name, in which nothing fits the message: say so. Mostly empty.",
+    )
     sources = SourceSerializer(many=True)
     why = serializers.CharField(
         help_text="Which marked words led to this answer. Empty where none are marked."

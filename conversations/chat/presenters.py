@@ -143,9 +143,9 @@ class ReplyView:
     ``language`` (ISO 639-1) is that of the fixed words around it, and of the rest but for the parts
     (``title``, ``lead``, ``paragraphs``) that ``languages`` names. ``notice`` says what there is
     not in the citizen's language. ``still_about`` names the service of the talk that it goes on
-    with. ``uncovered`` are the parts of the message that the reply does not cover. ``general``: the
-    citizen asked for no particular fact; ``repeated``: an earlier answer on the page has its
-    card.
+    with. ``uncovered`` are the parts of the message that the reply does not cover, ``unanswered``
+    the agencies in which nothing fits. ``general``: the citizen asked for no particular fact;
+    ``repeated``: an earlier answer on the page has its card.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -166,6 +166,7 @@ class ReplyView:
     prepared: bool = False
     cards: tuple[CardView, ...] = ()
     uncovered: tuple[str, ...] = ()
+    unanswered: tuple[str, ...] = ()
     general: bool = False
     repeated: bool = False
 
@@ -187,6 +188,11 @@ class ReplyView:
         if self.offline:
             return self.words.origins["offline"]
         return self.words.origins["listed" if self.prepared else "model"]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Of each agency in which nothing fits, the sentence that says so."""
+        return [self.words.unanswered.format(agency=name) for name in self.unanswered]
 
     @property
     def requested_fact(self) -> FactView | None:
@@ -243,7 +249,7 @@ class ReplyView:
 
         The whole reply is not among them: its last part comes with the finished page.
         """
-        bare = replace(self, paragraphs=(), facts=(), cards=(), uncovered=())
+        bare = replace(self, paragraphs=(), facts=(), cards=(), uncovered=(), unanswered=())
         yield bare
         for count in range(1, len(self.paragraphs) + 1):
             yield replace(bare, paragraphs=self.paragraphs[:count])

@@ -46,6 +46,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         sources=tuple(_source(s, spoken.get("title", ""), lacks) for s in reply.sources),
         cards=tuple(_card(each, reply, words, lacks) for each in reply.cards),
         uncovered=tuple(turn.text[start:end] for start, end in reply.uncovered),
+        unanswered=reply.unanswered,
         why=_why(reply, words) if stored.marked else "",
         segments=_segments(turn.text, stored.marked),
         origin=stored.origin,

@@ -64,6 +64,7 @@ class Words:
     closed: Mapping[str, str]
     more: str
     uncovered: Mapping[str, str]
+    unanswered: str
     only: str
     partly: str
     too_many: Mapping[str, str]

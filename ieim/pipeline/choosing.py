@@ -81,20 +81,23 @@ class NotOffered(ValueError):
 def abstains(stage: Stage, output: Output | None, findings: Iterable[Finding]) -> bool:
     """Whether an answer with these findings says, in good form, that it does not know.
 
-    Its highest score is under 0.50, it found no agency, or what it chose may not be what the
-    message is about; nothing else is wrong with it.
+    Its highest score is under 0.50, it found no agency or nothing at any, or what it chose may not
+    be what the message is about; nothing else is wrong with it.
     """
-    codes = {finding.code for finding in findings}
+    found = tuple(findings)
+    codes = {finding.code for finding in found}
     if output is None:
         return False
     if codes == {Code.ROUTE_SUBJECT}:
         return True
     if codes == {Code.SCORE_MINIMUM}:
         return all(Decimal(s.value) < MINIMUM_SCORE for s in stage.scores(output) if s.minimum)
-    if codes == {Code.AGENCY_COUNT} and stage.id == agency_detect.STAGE.id:
-        judgements = output["judgements"]
-        return not any(judgements[k] for k in ("agencyDetected", "agencyInfo", "agencyCount"))
-    return False
+    if codes != {Code.AGENCY_COUNT}:
+        return False
+    if stage.id == semantic_analysis.STAGE.id:
+        return len(found) == 1 and not semantic_analysis.has_candidates(output)
+    judgements = output["judgements"]
+    return not any(judgements[k] for k in ("agencyDetected", "agencyInfo", "agencyCount"))
 
 
 def ask_back(

@@ -165,6 +165,11 @@ def _reply(reply: Mapping[str, Any], turn: str, catalogue: NullTranslations) -> 
     lines += _lists(reply["facts"])
     for card in reply["cards"]:
         lines += [f"{card['title']} ({card['agency']})", card["lead"], *_lists(card["facts"])]
+    left_out = _(
+        "“{agency}” has nothing that fits your message, so nothing is said of it here. Ask about "
+        "it in a message of its own, or talk to a person."
+    )
+    lines += [left_out.format(agency=name) for name in reply["unanswered"]]
     if reply["uncovered"]:
         quoted = (_("“{name}”").format(name=each) for each in reply["uncovered"])
         title = _("Not answered here")

@@ -199,14 +199,16 @@ class AnalysisForm(TopicForm):
         return {}
 
     def payload(self) -> Output:
-        entries = []
-        for agency, name, options in self.groups:
-            candidates = self._candidates(agency, options)
-            if not candidates:
-                message = gettext("Choose at least one topic of {agency}.").format(agency=name)
-                raise self.invalid(message, options[0].id if options else "")
-            selection = {"candidates": candidates}
-            entries.append({"agencyId": agency, "agencyName": name, "categorySelection": selection})
+        entries: list[dict[str, Any]] = [
+            {
+                "agencyId": agency,
+                "agencyName": name,
+                "categorySelection": {"candidates": self._candidates(agency, options)},
+            }
+            for agency, name, options in self.groups
+        ]
+        if not any(entry["categorySelection"]["candidates"] for entry in entries):
+            raise self.invalid(gettext("Choose at least one topic."), super().field_of(""))
         if self.primary not in self.desk.detected:
             raise self.invalid(gettext("Choose the agency that answers first."), "primary")
         primary = {"agencyId": self.primary, "reason": "chosen by a caseworker"}

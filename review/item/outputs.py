@@ -104,7 +104,8 @@ def _semantic(output: Output, release: Release) -> Iterator[Statement]:
     analysis = output["semanticAnalysis"]
     for entry in analysis["agencies"]:
         name = agency_name(release, entry["agencyId"])
-        yield Statement(name, _topics(entry["categorySelection"]["candidates"]))
+        topics = _topics(entry["categorySelection"]["candidates"])
+        yield Statement(name, topics or gettext("nothing fits: not answered"))
     yield Statement(
         gettext("Answers first"), agency_name(release, analysis["primaryAgency"]["agencyId"])
     )

@@ -6,7 +6,7 @@ high path a card of each cited service does, under a gated text that is stripped
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -62,7 +62,7 @@ class Reply:
     everything else. ``still_about`` is the name of the talk's service where the reply goes on with
     it, because the message named none. ``cards`` are the services of an answer over several
     agencies, in its order; ``uncovered`` are the parts of the message that nothing in the reply is
-    about.
+    about, ``unanswered`` the names of the agencies in which nothing fits.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -77,6 +77,7 @@ class Reply:
     still_about: str = ""
     cards: tuple[Card, ...] = ()
     uncovered: tuple[Span, ...] = ()
+    unanswered: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
@@ -99,6 +100,7 @@ class Reply:
             "still_about": self.still_about,
             "cards": [card.as_dict() for card in self.cards],
             "uncovered": [list(span) for span in self.uncovered],
+            "unanswered": list(self.unanswered),
         }
         return data | {name: value for name, value in optional.items() if value}
 
@@ -118,6 +120,7 @@ class Reply:
             still_about=data.get("still_about", ""),
             cards=tuple(map(Card.from_dict, data.get("cards", ()))),
             uncovered=tuple((start, end) for start, end in data.get("uncovered", ())),
+            unanswered=tuple(data.get("unanswered", ())),
         )
 
     @property
@@ -132,6 +135,7 @@ class Reply:
         for each in self.cards:
             heading = f"{each.title} ({each.source.agency_name})"
             parts += [heading, each.lead, *_texts(each.sections)]
+        parts += (f"Not answered: {name}" for name in self.unanswered)
         return "\n\n".join(filter(None, parts))
 
 
@@ -188,15 +192,21 @@ def render_answer(text: str, cited: Sequence[Service], release: Release) -> Repl
 
 
 def render_several(
-    text: str, cited: Sequence[Service], release: Release, *, rules: str = ""
+    text: str,
+    cited: Sequence[Service],
+    release: Release,
+    *,
+    rules: str = "",
+    unanswered: Iterable[str] = (),
 ) -> Reply:
     """Return the high path's reply: the gated ``text``, and a card of each cited service in the
     order that the answer gives. ``rules`` are those of service_select_v1: what was asked of one
-    agency is mostly asked of each."""
+    agency is mostly asked of each. ``unanswered`` are the ids of agencies in which nothing fits."""
     services = dict.fromkeys(cited)
     return replace(
         render_answer(text, cited, release),
         cards=tuple(card(each, release.agencies[each.agency], rules=rules) for each in services),
+        unanswered=tuple(release.agencies[agency].name for agency in unanswered),
     )
 
 

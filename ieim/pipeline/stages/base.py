@@ -68,6 +68,26 @@ class Context:
         return tuple(a for a in found if isinstance(a, str)) if isinstance(found, list) else ()
 
     @property
+    def answered(self) -> tuple[str, ...]:
+        """Ids of the detected agencies without those at which semantic_analysis_v1 says that
+        nothing fits."""
+        return tuple(agency for agency in self.detected if self.analysed(agency) != {})
+
+    def analysed(self, agency: str) -> Mapping[str, Any] | None:
+        """Return the categories of an agency that semantic_analysis_v1 selected,
+        ``{key: {value, score}}``.
+
+        None where it did not analyse the agency: the state may be one that a case has by hand.
+        """
+        agencies = self.cached("semantic_analysis_v1", "agencies")
+        for entry in agencies if isinstance(agencies, list) else []:
+            if isinstance(entry, Mapping) and entry.get("agencyId") == agency:
+                selection = entry.get("categorySelection")
+                found = selection.get("candidates") if isinstance(selection, Mapping) else None
+                return found if isinstance(found, Mapping) else None
+        return None
+
+    @property
     def complexity(self) -> str | None:
         """``low`` or ``high`` once agency_detect_v1 has passed, for an inquiry."""
         if self.cached("judgement_v1", "inquiry") is False:
@@ -247,11 +267,5 @@ def selected_category(context: Context) -> str | None:
     """Return the value of the category that the answering agency's service belongs to."""
     if context.complexity == "low":
         return best_category(context.cached("category_select_v1", "candidates"))
-    agencies = context.cached("semantic_analysis_v1", "agencies")
-    for entry in agencies if isinstance(agencies, list) else []:
-        if isinstance(entry, Mapping) and entry.get("agencyId") == context.answering_agency:
-            selection = entry.get("categorySelection")
-            if isinstance(selection, Mapping):
-                return best_category(selection.get("candidates"))
-            return None
-    return None
+    scored = context.analysed(context.answering_agency or "")
+    return best_category(scored)

@@ -21,30 +21,52 @@ from ieim.pipeline.stages.base import (
 )
 from ieim.pipeline.stages.slots import agency_names, message_evidence, service_slot
 
+LEAST_SERVICES = 4
+"""So many services of each agency are offered at least, as far as it has them."""
+MOST_SERVICES = 8
+"""And so many at most: each is sent with all its details."""
+
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     context = inputs.context
-    per_agency = max(2, inputs.limits["services"] // max(1, len(context.detected)))
-    query = inputs.query
-    found: list[Ranked[Service]] = []
-    for agency in context.detected:
-        ranked = list(inputs.shortlist.services(query, agencies=[agency], limit=per_agency))
-        if agency == context.answering_agency:
-            ranked = _selected_first(ranked, context)
-        found += ranked
+    found = [each for agency in context.answered for each in _offered(inputs, agency)]
     slots = [service_slot(r, detail=True) for r in found]
     evidence = message_evidence(inputs, slots, [r.item for r in found], by_part=True)
-    return {"agencies": agency_names(context), "service_index": slots, **evidence}
+    return {
+        "agencies": agency_names(context, context.answered),
+        "service_index": slots,
+        **evidence,
+    }
 
 
-def _selected_first(ranked: list[Ranked[Service]], context: Context) -> list[Ranked[Service]]:
-    """Put the service that service_select_v1 chose first, so that a shortened input keeps it."""
+def _offered(inputs: Inputs, agency: str) -> list[Ranked[Service]]:
+    """Return the services of an agency that an answer may cite, in the order of their new ranks.
+
+    First the one that service_select_v1 chose, then those of the categories that were selected,
+    then the others up to :data:`LEAST_SERVICES`; each group as the search ranks it. A shortened
+    input keeps the first ones.
+    """
+    context = inputs.context
+    selected = frozenset(context.analysed(agency) or ())
+    every = len(context.release.services_by_agency.get(agency, ()))
+    ranked = inputs.shortlist.services(inputs.query, agencies=[agency], limit=every)
+    first, fitting, others = [], [], []
+    for each in ranked:
+        if (agency, each.item.key) == _chosen(context):
+            first.append(each)
+        elif selected.isdisjoint(each.item.categories):
+            others.append(each)
+        else:
+            fitting.append(each)
+    wanted = [*first, *fitting][:MOST_SERVICES]
+    wanted += others[: max(0, LEAST_SERVICES - len(wanted))]
+    return [replace(each, rank=rank) for rank, each in enumerate(wanted, 1)]
+
+
+def _chosen(context: Context) -> tuple[str, str]:
+    """Return the agency and the key of the service that service_select_v1 chose."""
     key = context.cached("service_select_v1", "serviceSelection", "serviceKey")
-    chosen = context.release.services.get((context.answering_agency or "", str(key)))
-    if chosen is None:
-        return ranked
-    others = [r for r in ranked if r.item.key != chosen.key]
-    return [Ranked(chosen, 1, 0.0), *(replace(r, rank=i) for i, r in enumerate(others, 2))]
+    return context.answering_agency or "", str(key)
 
 
 def _branch(context: Context) -> bool:
@@ -79,16 +101,18 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     cited = cited_services(output, context)
     yield from grounding.check(output["assistantReply"], cited, context.release)
     answered = {service.agency for service in cited}
-    for agency in context.detected:
+    for agency in context.answered:
         # Where nothing at all is cited, that is the fault.
         if answered and agency not in answered:
-            message = f"No service of the agency {agency}, which was detected, is cited."
+            message = f"No service of the agency {agency}, for which something fits, is cited."
             yield Finding(Code.REPLY_UNCOVERED, "/sourcesUsed", message)
     if context.request is not None:
+        chosen = _chosen(context)
         for i, source in enumerate(output["sourcesUsed"]):
-            path = pointer("sourcesUsed", i, "serviceKey")
             key = (source["agencyId"], source["serviceKey"])
-            yield from subject.check(*key, context.request, path=path)
+            if key != chosen:  # that one was judged when it was chosen
+                path = pointer("sourcesUsed", i, "serviceKey")
+                yield from subject.check(*key, context.request, path=path)
 
 
 def _legal_next(_output: Output, _context: Context) -> str:
@@ -99,7 +123,10 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
     output = outputs["multi_agency_service_answer_v1"]
     cited = cited_services(output, context)
     rules = outputs.get("service_select_v1", {}).get("template", {}).get("rules", "")
-    return render_several(output["assistantReply"], cited, context.release, rules=rules)
+    left = [agency for agency in context.detected if agency not in context.answered]
+    return render_several(
+        output["assistantReply"], cited, context.release, rules=rules, unanswered=left
+    )
 
 
 def _state_slice(output: Output) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from ieim.pipeline.stages.slots import agency_names, dictionary_keys, dictionary
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     return {
-        "agencies": agency_names(inputs.context),
+        "agencies": agency_names(inputs.context, inputs.context.detected),
         "KnowledgeBase_Dictionary": dictionary_slot(inputs),
     }
 
@@ -84,24 +84,27 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
 
 
 def _uncovered(output: Output, context: Context) -> Iterable[Finding]:
-    """Yield what is missing of an analysis of each agency with at least one candidate, and of the
-    primary agency that the scores name."""
+    """Yield what is missing of an analysis of each agency that was detected, of which one at least
+    has a candidate, and of the primary agency that the scores name."""
     analysed = {entry["agencyId"] for _, entry in _entries(output)}
     for agency in context.detected:
         if agency not in analysed:
             message = f"The agency {agency} was detected and is not analysed."
             yield Finding(Code.REPLY_UNCOVERED, "/semanticAnalysis/agencies", message)
-    for path, entry in _entries(output):
-        if not entry["categorySelection"]["candidates"]:
-            where = pointer(*path, "categorySelection", "candidates")
-            yield Finding(Code.REPLY_UNCOVERED, where, "This agency has no candidate.")
-    primary = output["semanticAnalysis"]["primaryAgency"]["agencyId"]
-    if primary not in highest(output):
+    if not has_candidates(output):
+        message = "Nothing fits at any agency: none has a candidate."
+        yield Finding(Code.AGENCY_COUNT, "/semanticAnalysis/agencies", message)
+    elif output["semanticAnalysis"]["primaryAgency"]["agencyId"] not in highest(output):
         yield Finding(
-            Code.REPLY_UNCOVERED,
+            Code.ROUTE_BRANCH,
             "/semanticAnalysis/primaryAgency/agencyId",
             "Another agency has a higher sum of scores: that one is the primary agency.",
         )
+
+
+def has_candidates(output: Output) -> bool:
+    """Whether a category fits at any agency."""
+    return any(entry["categorySelection"]["candidates"] for _, entry in _entries(output))
 
 
 def highest(output: Output) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.knowledge import Service
@@ -10,10 +10,10 @@ from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.base import Context, Inputs
 
 
-def agency_names(context: Context) -> list[dict[str, str]]:
-    """Return the detected agencies as ``[{agencyId, name}]``."""
+def agency_names(context: Context, ids: Iterable[str]) -> list[dict[str, str]]:
+    """Return the agencies of these ids as ``[{agencyId, name}]``."""
     agencies = context.release.agencies
-    return [{"agencyId": a, "name": agencies[a].name} for a in context.detected if a in agencies]
+    return [{"agencyId": a, "name": agencies[a].name} for a in ids if a in agencies]
 
 
 def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import pytest
 from ieim.pipeline.choosing import abstains
 from ieim.pipeline.findings import WAIVABLE, Code
 from ieim.pipeline.stages import multi_agency_answer, semantic_analysis
-from tests.pipeline.build import PAVILION, REPLACE, found, judged, valid
+from tests.pipeline.build import PAVILION, REPLACE, context, found, judged, valid
 
 ANALYSIS = "semantic_analysis_v1"
 ANSWER = "multi_agency_service_answer_v1"
@@ -35,9 +35,29 @@ def test_an_agency_that_is_not_analysed_is_found() -> None:
     assert (Code.REPLY_UNCOVERED, "/semanticAnalysis/agencies") in found(judged(ANALYSIS, answer))
 
 
-def test_an_agency_without_a_candidate_is_found() -> None:
-    assert found(judged(ANALYSIS, analysis((0.9,), (), "passports"))) == [
-        (Code.REPLY_UNCOVERED, "/semanticAnalysis/agencies/1/categorySelection/candidates")
+def test_nothing_need_fit_at_one_agency_but_something_at_any() -> None:
+    assert judged(ANALYSIS, analysis((0.9,), (), "passports")).passed
+    nothing = judged(ANALYSIS, analysis((), (), "passports"))
+    assert found(nothing) == [(Code.AGENCY_COUNT, "/semanticAnalysis/agencies")]
+    assert abstains(semantic_analysis.STAGE, nothing.output, nothing.findings)
+    # A list that is wrong as well is no honest answer, and is asked again.
+    twice = analysis((), (), "passports")
+    twice["semanticAnalysis"]["agencies"].append(twice["semanticAnalysis"]["agencies"][0])
+    wrong = judged(ANALYSIS, twice)
+    assert not abstains(semantic_analysis.STAGE, wrong.output, wrong.findings)
+
+
+def test_only_an_agency_in_which_something_fits_needs_a_source() -> None:
+    state = context(ANSWER).cached_state
+    answer = valid(ANSWER)
+    answer["assistantReply"] = "Report the loss first."
+    del answer["sourcesUsed"][1]
+    parks = state["semantic_analysis_v1"]["agencies"][1]["categorySelection"]
+    parks["candidates"] = {}
+    assert judged(ANSWER, answer, cached_state=state).passed
+    parks["candidates"] = "none"  # what is not analysed in good form is not left out
+    assert found(judged(ANSWER, answer, cached_state=state)) == [
+        (Code.REPLY_UNCOVERED, "/sourcesUsed")
     ]
 
 
@@ -56,7 +76,7 @@ def test_the_primary_agency_has_the_highest_sum(
 ) -> None:
     for primary in ("passports", "parks"):
         judgement = judged(ANALYSIS, analysis(passports, parks, primary))
-        wrong = [(Code.REPLY_UNCOVERED, "/semanticAnalysis/primaryAgency/agencyId")]
+        wrong = [(Code.ROUTE_BRANCH, "/semanticAnalysis/primaryAgency/agencyId")]
         assert found(judgement) == ([] if primary in right else wrong)
 
 
