@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from conversations.mail.models import MailRequest
+from conversations.outages.models import Outage
 from conversations.person.models import Line, PersonRequest, Takeover
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
 from conversations.turns.models import Choice, Replacement
@@ -33,6 +34,7 @@ __all__ = [
     "Feedback",
     "Line",
     "MailRequest",
+    "Outage",
     "PersonRequest",
     "Rating",
     "Replacement",

@@ -1,5 +1,6 @@
 """The sweeper: finds turns that a broker, a worker or a process forgot, choices that nobody makes,
-takeovers in which nothing is said any more, and what webhooks have not been told."""
+takeovers in which nothing is said any more, what webhooks have not been told, and outages that
+operators have not been told of."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from conversations.models import Turn
+from conversations.outages import alerts
 from conversations.person import takeovers
 from conversations.states import TurnState
 from conversations.turns import choosing, moves
@@ -51,6 +53,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
     choosing.expire(now=now)
     takeovers.expire(now=now)
     delivering.sweep(now=now)
+    alerts.sweep(now=now)
     return Swept(forgotten=forgotten, abandoned=abandoned, retried=len(due))
 
 

@@ -9,6 +9,7 @@ from celery import shared_task
 from conversations import sweeper
 from conversations.mail import sending
 from conversations.mail.services import SEND_MAIL
+from conversations.outages import alerts
 from conversations.turns import moves, running
 from conversations.webhooks import delivering, outbox
 
@@ -41,3 +42,9 @@ def send_mail(request_id: str) -> None:
 def sweep_mail() -> None:
     """Queue the messages that are due, and end what is over."""
     sending.sweep()
+
+
+@shared_task(name=alerts.SEND_ALERT, ignore_result=True)
+def send_alert(outage_id: str) -> None:
+    """Send operators the e-mail that an outage is due; returns at once when there is none."""
+    alerts.send_due(outage_id=UUID(outage_id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import smtplib
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from email.utils import formataddr, parseaddr
@@ -40,27 +41,42 @@ def compose(request: MailRequest, secret: str) -> EmailMessage:
     Its ``Message-ID`` is the same at every try, so that a mailbox can tell that it came twice.
     """
     which = kind(request)
-    name = " ".join(administration.current().name.split())
     base = settings.IEIM_PUBLIC_URL
     link = base + reverse("conversations:mail_link", args=[secret])
     stop = base + reverse("conversations:mail_link_stop", args=[secret])
     with translation.override(request.language):
         write = _write_confirmation if which == CONFIRMATION else _write_answer
-        subject, body = write(name, link, stop)
+        subject, body = write(site_name(), link, stop)
+    composed = message(subject, body, to=[request.address], id=f"{request.pk.hex}.{which}")
+    composed.extra_headers |= {
+        "List-Unsubscribe": f"<{stop}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "Content-Language": request.language,
+    }
+    return composed
+
+
+def site_name() -> str:
+    """Return the administration's name, as it can stand in a header."""
+    return " ".join(administration.current().name.split())
+
+
+def message(
+    subject: str,
+    body: str,
+    *,
+    to: Sequence[str],
+    id: str,  # noqa: A002  # as the header has it
+) -> EmailMessage:
+    """Return a message of this site; ``id`` is the part of its ``Message-ID`` before the domain."""
     sender = settings.IEIM_MAIL["FROM"]
     domain = parseaddr(sender)[1].rpartition("@")[2]
     return EmailMessage(
         subject=subject,
         body=body,
-        from_email=formataddr((name, sender)),
-        to=[request.address],
-        headers={
-            "Message-ID": f"<{request.pk.hex}.{which}@{domain}>",
-            "Auto-Submitted": "auto-generated",
-            "List-Unsubscribe": f"<{stop}>",
-            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-            "Content-Language": request.language,
-        },
+        from_email=formataddr((site_name(), sender)),
+        to=to,
+        headers={"Message-ID": f"<{id}@{domain}>", "Auto-Submitted": "auto-generated"},
     )
 
 
@@ -168,7 +184,7 @@ def _send(request: MailRequest, secret: str) -> None:
     our password) is for the operator to mend, and the citizen shall not lose by it.
     """
     try:
-        _hand_over(compose(request, secret))
+        hand_over(compose(request, secret))
     except smtplib.SMTPRecipientsRefused as error:
         code = next(iter(error.recipients.values()))[0]
         raise (Permanent if code >= 500 else Temporary)(code) from None
@@ -180,7 +196,8 @@ def _send(request: MailRequest, secret: str) -> None:
         raise Temporary(type(error).__name__) from None
 
 
-def _hand_over(message: EmailMessage) -> None:
+def hand_over(message: EmailMessage) -> None:
+    """Hand a message to the mail server; raises what ``smtplib`` and the network do."""
     to = settings.IEIM_MAIL
     server = EmailBackend(
         host=to["HOST"],

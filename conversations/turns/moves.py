@@ -13,11 +13,13 @@ from django.utils import timezone
 
 from conversations import notify, ports, states
 from conversations.models import Turn
+from conversations.outages import services as outages
 from conversations.states import TurnState
 from conversations.turns import events, flags
 from conversations.turns.leases import LeaseLost
 from conversations.webhooks import outbox
 from ieim.pipeline.findings import Code
+from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.topology import AWAITED, REPLY
 
 QUEUE = "turns"
@@ -59,19 +61,22 @@ def changed(turn: Turn) -> None:
 
 
 @transaction.atomic
-def await_model(*, turn: Turn, reason: str, retry_after: float | None) -> None:
-    """Park a running turn until the model can be reached again.
+def await_model(*, turn: Turn, error: ModelUnavailable) -> None:
+    """Park a running turn until the model can be reached again: that is an outage.
 
-    After :data:`GIVE_UP_ON_MODEL` a person gets it. ``retry_after`` is in seconds.
+    After :data:`GIVE_UP_ON_MODEL` a person gets it.
     """
     now = timezone.now()
     since = turn.unavailable_since or now
     if now - since >= GIVE_UP_ON_MODEL:
         give_to_person(turn=turn, stage=REPLY, codes=[Code.MODEL_UNAVAILABLE.value])
+        outages.note_failure(error)
         return
-    wait = max(RETRY_MODEL, timedelta(seconds=min(retry_after or 0.0, 300.0)))
+    wait = max(RETRY_MODEL, timedelta(seconds=min(error.retry_after or 0.0, 300.0)))
     move_turn(turn, TurnState.AWAITING_MODEL, retry_at=now + wait, unavailable_since=since)
-    events.record(turn, "turn.awaiting_model", {"reason": reason})
+    events.record(turn, "turn.awaiting_model", {"reason": str(error)})
+    # Last: until the end of the transaction it keeps other turns that are parked waiting.
+    outages.note_failure(error)
 
 
 @transaction.atomic

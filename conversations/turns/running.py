@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from conversations import ports, selectors
 from conversations.models import Reply, ReplyOrigin, Turn
+from conversations.outages import services as outages
 from conversations.states import TurnState
 from conversations.turns import choosing, executor, flags, help_lines, languages, moves, resuming
 from conversations.turns.leases import Lease, LeaseLost, leases, renew_lease, take_lease
@@ -134,8 +135,10 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
         outcome = pipeline.run(message, store)
     except ModelUnavailable as error:
         logger.warning("turn %s: the model is unavailable: %s", turn.pk, error)
-        moves.await_model(turn=turn, reason=str(error), retry_after=error.retry_after)
+        moves.await_model(turn=turn, error=error)
         return
+    if store.answered:
+        outages.note_answer(turn)
     if isinstance(outcome, Answered) or (isinstance(outcome, Held) and _waived(turn, outcome)):
         leave(turn=turn, outcome=outcome, model=model)
         return

@@ -21,7 +21,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.models import Seat
-from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import Cause, Model, ModelAnswer, ModelRequest, ModelUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class SharedSemaphore:
                     time.sleep(POLL * random.uniform(0.5, 1.5))  # noqa: S311  # jitter
             finally:
                 self._first.release()
-        raise ModelUnavailable(BUSY, passing=False)
+        raise ModelUnavailable(BUSY, passing=False, cause=Cause.BUSY)
 
     def _take(self) -> int | None:
         """Return the number of a seat that was free; None where there is none, or no database."""

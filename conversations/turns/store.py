@@ -35,11 +35,13 @@ from ieim.pipeline.work import AttemptRecord, Output, Stopped
 class TurnStore:
     """:class:`ieim.pipeline.runner.Store` for a turn whose lease the caller holds.
 
-    What nobody else writes meanwhile is read once: who has the lease writes alone.
+    What nobody else writes meanwhile is read once: who has the lease writes alone. ``answered``
+    says whether the model has answered a call since.
     """
 
     def __init__(self, turn: Turn, *, count_day: bool = False) -> None:
         self.turn = turn
+        self.answered = False
         self._count_day = count_day
         self._stages: dict[str, Stage] = {stage.contract: stage for stage in turn.stages.all()}
         self._attempts: dict[str, list[list[Finding]]] = {}
@@ -135,6 +137,7 @@ class TurnStore:
         """Store an attempt with its findings and spans, and what it makes of the stage."""
         renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
         row = self._stages[stage]
+        self.answered = True
         judgement = attempt.effective
         calls.keep(attempt.contract)
         stored = calls.keep_attempt(row, attempt)

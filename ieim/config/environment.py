@@ -434,7 +434,8 @@ _PORTS = {"starttls": 587, "tls": 465, "none": 25}
 def mail(env: Env, *, public_url: str) -> dict[str, Any]:
     """Read the mail server; ``public_url`` is what the links in its messages begin with.
 
-    ``HOST`` is empty where nothing is sent. ``TIMEOUT`` is in seconds.
+    ``HOST`` is empty where nothing is sent. ``TIMEOUT`` is in seconds. ``OPERATORS`` are the
+    addresses that are told of an outage of the model.
     """
     host = env.text("IEIM_SMTP_HOST")
     security = env.choice("IEIM_SMTP_SECURITY", list(_PORTS), "starttls")
@@ -447,6 +448,12 @@ def mail(env: Env, *, public_url: str) -> dict[str, Any]:
         )
     if bool(user) != bool(password):
         env.problem("IEIM_SMTP_USER", "goes with IEIM_SMTP_PASSWORD. Set both, or neither.")
+    sender = _address(env, "IEIM_MAIL_FROM", env.text("IEIM_MAIL_FROM"))
+    operators = [
+        _address(env, "IEIM_OPERATOR_MAIL", each) for each in env.names("IEIM_OPERATOR_MAIL")
+    ]
+    if operators and not host:
+        env.problem("IEIM_OPERATOR_MAIL", "needs a mail server. Set IEIM_SMTP_HOST too.")
     return {
         "HOST": host,
         "PORT": int(env.number("IEIM_SMTP_PORT", _PORTS[security], low=1, high=65535)),
@@ -454,22 +461,20 @@ def mail(env: Env, *, public_url: str) -> dict[str, Any]:
         "PASSWORD": password,
         "SECURITY": security,
         "TIMEOUT": env.number("IEIM_SMTP_TIMEOUT", 10, low=1, high=60),
-        "FROM": _sender(env) or f"no-reply@{urlsplit(public_url).hostname or 'localhost'}",
+        "FROM": sender or f"no-reply@{urlsplit(public_url).hostname or 'localhost'}",
         "FROM_IS_SET": bool(env.text("IEIM_MAIL_FROM")),
+        "OPERATORS": operators,
     }
 
 
-def _sender(env: Env) -> str:
-    sender = env.text("IEIM_MAIL_FROM")
+def _address(env: Env, name: str, address: str) -> str:
     try:
-        if sender:
-            validate_email(sender)
+        if address:
+            validate_email(address)
     except ValidationError:
-        env.problem(
-            "IEIM_MAIL_FROM", f"is {sender!r}. Set it to an address alone: no-reply@example.org"
-        )
+        env.problem(name, f"is {address!r}. Set it to an address alone: no-reply@example.org")
         return ""
-    return sender
+    return address
 
 
 def version(pyproject: Path) -> str:

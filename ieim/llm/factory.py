@@ -44,6 +44,7 @@ class BreakerModel:
     def __init__(self, model: Model, *, clock: Callable[[], float]) -> None:
         self._model = model
         self._breaker = CircuitBreaker(failures=FAILURES, clock=clock)
+        self._last: ModelUnavailable | None = None
 
     @property
     def name(self) -> str:
@@ -51,16 +52,20 @@ class BreakerModel:
         return self._model.name
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
-        """Call the model, or raise :class:`ModelUnavailable` at once while the circuit is open."""
+        """Call the model, or raise :class:`ModelUnavailable` at once while the circuit is open,
+        with the cause of the last failure."""
         if left := self._breaker.enter():
             raise ModelUnavailable(
                 "The model server has not answered for a while; it is left alone for now.",
                 retry_after=left,
                 passing=False,
+                status=self._last.status if self._last else None,
+                cause=self._last.cause if self._last else None,
             )
         try:
             answer = self._model.complete(request, deadline=deadline)
-        except ModelUnavailable:
+        except ModelUnavailable as error:
+            self._last = error
             self._breaker.failed()
             raise
         self._breaker.succeeded()

@@ -11,7 +11,7 @@ from typing import Any
 
 from ieim.llm.capabilities import Capabilities, response_format
 from ieim.pipeline.gate.gate import MAX_BYTES
-from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import Cause, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.search.transport import Response, client, exchange
 
 _NOT_A_COMPLETION = (
@@ -126,7 +126,7 @@ def _answer(response: Response, model: str) -> ModelAnswer:
         return ModelAnswer(raw=beginning, model=model)
     answer = _read_completion(response.body, model)
     if answer is None:
-        raise ModelUnavailable(_NOT_A_COMPLETION, passing=False)
+        raise ModelUnavailable(_NOT_A_COMPLETION, passing=False, cause=Cause.REQUEST)
     return answer
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -73,13 +74,42 @@ class ModelAnswer:
     cached_tokens: int | None = None
 
 
+class Cause(StrEnum):
+    """Why no answer could be had."""
+
+    KEY = "key"
+    """401 or 403: the server does not accept the key, or not for this model."""
+    NAME = "name"
+    """404: the server knows no such address or model."""
+    REQUEST = "request"
+    """Any other 3xx or 4xx, and a body that is no completion: what is sent does not fit it."""
+    LIMIT = "limit"
+    """429: it takes no more requests for now."""
+    SERVER = "server"
+    """5xx: it fails."""
+    TIMEOUT = "timeout"
+    """The deadline passed before a whole answer came."""
+    CONNECTION = "connection"
+    """There was no connection, or it broke."""
+    BUSY = "busy"
+    """It has as many calls as this site may make at once."""
+
+
+_OF_STATUS: Mapping[int, Cause] = {
+    401: Cause.KEY,
+    403: Cause.KEY,
+    404: Cause.NAME,
+    429: Cause.LIMIT,
+}
+
+
 class ModelUnavailable(Exception):
-    """No answer could be had: a timeout, a reset, 429 or 5xx. Not an attempt.
+    """No answer could be had: a timeout, a reset, 429 or 5xx. Not an attempt, and no cost.
 
     ``timed_out`` says whether the deadline passed; ``retry_after`` is the server's wish in seconds;
     ``passing`` is False where asking again at once cannot help (a wrong key, an open circuit).
-    ``status`` is the HTTP status, where there was one. The message is for staff and carries no
-    citizen's words and no key.
+    ``status`` is the HTTP status, where there was one; ``cause`` follows from both unless it is
+    given. The message is for staff and carries no citizen's words and no key.
     """
 
     def __init__(
@@ -90,12 +120,20 @@ class ModelUnavailable(Exception):
         retry_after: float | None = None,
         passing: bool = True,
         status: int | None = None,
+        cause: Cause | None = None,
     ) -> None:
         super().__init__(message)
         self.timed_out = timed_out
         self.retry_after = retry_after
         self.passing = passing
         self.status = status
+        self.cause = cause or _cause(timed_out, status)
+
+
+def _cause(timed_out: bool, status: int | None) -> Cause:
+    if status is None:
+        return Cause.TIMEOUT if timed_out else Cause.CONNECTION
+    return _OF_STATUS.get(status, Cause.SERVER if status >= 500 else Cause.REQUEST)
 
 
 class Model(Protocol):

@@ -20,6 +20,7 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.timezone import localtime
 from django.utils.translation import gettext, gettext_noop, ngettext
 
+from conversations.outages import selectors as outages
 from ieim.knowledge import selectors as knowledge
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
@@ -392,7 +393,8 @@ def news(
     rows = [live(found.get(pk), pk, user, now) for pk in shown]
     counts = selectors.counts(user, now, "open", "second")
     crises = _crises(counts, filters, listed, shown)
-    return _news(filters, count, rows, crises, start=start, until=until)
+    found_news = _news(filters, count, rows, crises, start=start, until=until)
+    return {**found_news, "outage_changed": found_news["outage_key"] != params.get("outage", "")}
 
 
 def _groups(rows: list[dict[str, Any]], *, apart: bool) -> list[dict[str, Any]]:
@@ -428,17 +430,23 @@ def _news(
 
     ``crises`` is how many open items in crisis it does not show, whatever its list and filters,
     ``missing`` the query string of the page that begins with the first of them. ``address`` asks
-    for the next news, ``reload`` shows the new items. ``digest`` is of all that can change.
+    for the next news, ``reload`` shows the new items. ``outage`` is that of the model, None without
+    one; it is put on the page anew where its key is another one: a screen reader says it then.
+    ``digest`` is of all that can change.
     """
-    digest = hashlib.sha256(repr((count, *crises, tuple(rows))).encode()).hexdigest()[:16]
+    outage = outages.current()
+    key = outage.key if outage else ""
+    digest = hashlib.sha256(repr((count, key, *crises, tuple(rows))).encode()).hexdigest()[:16]
     shown = ",".join(row.id.hex for row in rows)
-    values = {"start": start, "until": until, "shown": shown, "known": digest}
+    values = {"start": start, "until": until, "shown": shown, "known": digest, "outage": key}
     address = "&".join(part for part in (filters.query, urlencode(values, safe=",")) if part)
     hidden, missing, page_title = crises
     return {
         "count": count,
         "crises": hidden,
         "missing": missing,
+        "outage": outage,
+        "outage_key": key,
         "title": page_title,
         "rows": rows,
         "digest": digest,

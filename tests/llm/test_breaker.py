@@ -6,7 +6,7 @@ import pytest
 
 from ieim.llm.factory import FAILURES, BreakerModel
 from ieim.llm.offline import OfflineModel
-from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.ports import Cause, Message, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.search.breaker import OPEN_SECONDS
 
 REQUEST = ModelRequest(
@@ -31,7 +31,7 @@ class Server:
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         self.calls += 1
         if not self.up:
-            raise ModelUnavailable("down")
+            raise ModelUnavailable("down", status=503)
         return ModelAnswer("{}")
 
 
@@ -63,6 +63,7 @@ def test_it_opens_after_failures_in_a_row(model: BreakerModel, server: Server) -
     said = fail(model, 20)
     assert server.calls == FAILURES
     assert (said.passing, said.retry_after) == (False, OPEN_SECONDS)
+    assert (said.cause, said.status) == (Cause.SERVER, 503)
 
 
 def test_it_counts_only_failures_in_a_row(model: BreakerModel, server: Server) -> None:

@@ -36,6 +36,8 @@ def test_a_sender_is_made_from_the_site_where_none_is_set() -> None:
     ("set_to", "said"),
     [
         ({"IEIM_MAIL_FROM": "City <a@example.org>"}, "IEIM_MAIL_FROM .*no-reply@example.org"),
+        ({"IEIM_OPERATOR_MAIL": "ops@example.org, ops"}, "IEIM_OPERATOR_MAIL is 'ops'"),
+        ({"IEIM_OPERATOR_MAIL": "o@example.org", "IEIM_SMTP_HOST": ""}, "Set IEIM_SMTP_HOST too"),
         ({"IEIM_SMTP_USER": "ieim"}, "IEIM_SMTP_USER goes with IEIM_SMTP_PASSWORD"),
         ({"IEIM_SMTP_SECURITY": "ssl"}, "IEIM_SMTP_SECURITY .*starttls, tls, none"),
         ({"IEIM_SMTP_PORT": "70000"}, "IEIM_SMTP_PORT .*65535"),

@@ -16,6 +16,7 @@ from conversations.turns import moves, services
 from conversations.turns.leases import LEASE, LeaseLost, renew_lease, take_lease
 from conversations.turns.refusing import Refused
 from ieim.audit.models import AuditEvent
+from ieim.pipeline.ports import ModelUnavailable
 from tests.fixtures import VISA, Ask
 
 pytestmark = pytest.mark.both_databases
@@ -148,7 +149,7 @@ def test_it_parks_a_turn_while_the_model_is_away_and_then_asks_a_person(publishe
     turn = receive()
     claimed = take_lease(turn_id=turn.pk)
     assert claimed is not None
-    moves.await_model(turn=claimed, reason="reset", retry_after=None)
+    moves.await_model(turn=claimed, error=ModelUnavailable("reset"))
     turn.refresh_from_db()
     assert turn.state == "awaiting_model"
     assert take_lease(turn_id=turn.pk) is None
@@ -156,7 +157,7 @@ def test_it_parks_a_turn_while_the_model_is_away_and_then_asks_a_person(publishe
     Turn.objects.filter(pk=turn.pk).update(retry_at=long_ago, unavailable_since=long_ago)
     again = take_lease(turn_id=turn.pk)
     assert again is not None
-    moves.await_model(turn=again, reason="reset", retry_after=None)
+    moves.await_model(turn=again, error=ModelUnavailable("reset"))
     turn.refresh_from_db()
     assert turn.state == "needs_review"
     assert [item.reasons for item in turn.review_items.all()] == [["model.unavailable"]]

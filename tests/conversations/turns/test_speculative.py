@@ -11,7 +11,6 @@ from django.conf import settings
 
 from conversations.models import Attempt, Turn, Unused
 from conversations.record.replay import replay
-from conversations.turns import running
 from conversations.turns.store import TurnStore
 from ieim.audit.models import AuditEvent
 from ieim.llm.capabilities import Capabilities
@@ -74,20 +73,14 @@ def check_free(turn: Turn) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 500])
-def test_calls_that_the_server_refuses_cost_nothing(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch, status: int
-) -> None:
-    monkeypatch.setattr(running, "BACKOFF", (0.0,))
+def test_calls_that_the_server_refuses_cost_nothing(ask: Ask, status: int) -> None:
     refused = [status] * 3
     stages = ("judgement_v1", "agency_detect_v1", "category_select_v1")
     with scripted_model(dict.fromkeys(stages, refused)) as (model, _):
         check_free(ask(VISA, model=model))
 
 
-def test_calls_of_a_server_that_is_not_there_cost_nothing(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(running, "BACKOFF", (0.0,))
+def test_calls_of_a_server_that_is_not_there_cost_nothing(ask: Ask) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}/v1"
     check_free(
         ask(VISA, model=OpenAIModel(nowhere, "", "x", capabilities=Capabilities(), overrides={}))
@@ -95,7 +88,6 @@ def test_calls_of_a_server_that_is_not_there_cost_nothing(
 
 
 def test_calls_that_time_out_cost_nothing(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "BACKOFF", (0.0,))
     monkeypatch.setitem(settings.IEIM_MODEL, "DEADLINE", 0.3)
     never = threading.Event()
     stages = ("judgement_v1", "agency_detect_v1", "category_select_v1")

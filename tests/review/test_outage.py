@@ -1,0 +1,68 @@
+"""An outage of the model, as the staff's pages say it."""
+
+from __future__ import annotations
+
+import re
+
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from conversations.models import Outage
+from conversations.outages import services
+from ieim.people.roles import Role
+from ieim.pipeline.ports import ModelUnavailable
+from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
+from tests.review.people import browser, person
+
+QUEUE, METRICS = reverse("review:queue"), reverse("review:metrics")
+SINCE = "The model has given no answers since"
+
+
+def test_queue_and_metrics_say_why_and_how_many_wait_until_it_is_over(ask: Ask) -> None:
+    pages: list[tuple[Client, str]] = [
+        (browser(person("eva", Role.CASEWORKER, "immigration")), QUEUE),
+        (browser(person("ada", Role.AUDITOR)), METRICS),
+    ]
+    with scripted_model({}) as (model, server):
+        for client, page in pages:
+            assert SINCE not in client.get(page).content.decode()
+        server.script["judgement_v1"] = [401] * 2
+        ask(VISA, model=model)
+        ask(VISA, model=model)
+        for client, page in pages:
+            html = client.get(page).content.decode()
+            assert SINCE in html
+            assert "does not accept this site’s key. (HTTP 401)" in html
+            assert "2 questions wait for it." in html
+            assert "has not been told by e-mail" in html
+        Outage.objects.update(ended_at=timezone.now())
+        for client, page in pages:
+            assert SINCE not in client.get(page).content.decode()
+
+
+def test_an_open_queue_shows_it_once_and_takes_it_away(published: None) -> None:
+    client = browser(person("eva", Role.CASEWORKER, "immigration"))
+
+    def news(address: str) -> str:
+        return client.get(address).content.decode()
+
+    def next_address(html: str) -> str:
+        found = re.search(r'hx-get="([^"]+)"', html)
+        assert found is not None
+        return found[1].replace("&amp;", "&")
+
+    address = next_address(news(QUEUE))
+    assert news(address) == ""
+    services.note_failure(ModelUnavailable("down", status=503))
+    said = news(address)
+    assert 'id="outage" hx-swap-oob="innerHTML"' in said
+    assert SINCE in said
+    address = next_address(said)
+    services.note_failure(ModelUnavailable("down", status=503))
+    assert news(address) == ""
+    Outage.objects.update(ended_at=timezone.now())
+    said = news(address)
+    assert re.search(r'id="outage" hx-swap-oob="innerHTML">\s*</div>', said)
+    assert 'id="outage"' not in news(next_address(said).replace("known=", "known=x"))
