@@ -32,7 +32,7 @@ ITEM_STATES: Mapping[str, str] = {
 
 CHOICE_OUTCOMES: Mapping[str, str] = {
     ChoiceOutcome.OPEN: gettext_noop("The citizen is asked to choose one of these."),
-    ChoiceOutcome.CHOSEN: gettext_noop("The citizen chose one of these."),
+    ChoiceOutcome.CHOSEN: gettext_noop("The citizen chose from these."),
     ChoiceOutcome.NONE: gettext_noop("The citizen was offered these, and said: none of them."),
     ChoiceOutcome.EXPIRED: gettext_noop("The citizen was offered these, and chose none in time."),
 }

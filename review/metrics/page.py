@@ -46,7 +46,7 @@ OUTCOMES: Mapping[str, str] = {
 }
 """What comes of a question, in the order of the chart; every other state is ``open``."""
 CHOICE_OUTCOMES: Mapping[str, str] = {
-    ChoiceOutcome.CHOSEN.value: gettext_noop("Chose one"),
+    ChoiceOutcome.CHOSEN.value: gettext_noop("Chose one or more"),
     ChoiceOutcome.NONE.value: gettext_noop("Asked for a person"),
     ChoiceOutcome.EXPIRED.value: gettext_noop("Chose nothing in time"),
     "open": gettext_noop("Not yet"),

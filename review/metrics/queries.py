@@ -92,8 +92,8 @@ class Stopped(NamedTuple):
 class Chosen(NamedTuple):
     """Turns whose citizen was asked to choose, by the day of that.
 
-    ``outcome`` is a choice's (empty: not yet); ``place`` is where the chosen service stood among
-    those offered, from 1, and 0 where none was chosen.
+    ``outcome`` is a choice's (empty: not yet); ``place`` is where the chosen service, the best one
+    of several, stood among those offered, from 1, and 0 where none was chosen.
     """
 
     day: date

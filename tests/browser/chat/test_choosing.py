@@ -38,6 +38,31 @@ def test_a_tap_leads_to_the_answer_on_the_same_page(quiet_page: Page, width: int
     assert_accessible(page)
 
 
+def test_two_are_ticked_on_a_telephone(quiet_page: Page) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": 320, "height": 844})
+    page.goto("/")
+    connected(page)
+    ask(page, "How do I get a passport? And how do I get a permit?")
+    expect(page.get_by_role("group", name=TITLE)).to_be_visible()
+    show = page.get_by_role("button", name="Show the answers")
+    show.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="Choose at least one")).to_be_visible()
+    expect(show).to_be_focused()
+    assert_fits(page)
+    assert_accessible(page)
+    ticks = page.get_by_role("checkbox").and_(page.locator(".offer__tick"))
+    names = page.locator(".offer__name").all_inner_texts()
+    ticks.nth(0).press("Space")
+    page.get_by_text(names[3], exact=True).click()
+    assert_accessible(page)
+    show.press("Enter")
+    expect_answer(page)
+    for name in (names[0], names[3]):
+        expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page.get_by_text("You chose this")).to_be_visible()
+
+
 @pytest.mark.whole
 def test_who_chooses_nothing_of_it_is_led_to_what_happens_now(quiet_page: Page) -> None:
     page = quiet_page

@@ -15,6 +15,7 @@ from tests.conversations.api.integrating import Integrator
 pytestmark = pytest.mark.usefixtures("published", "no_rates")
 no_rates = integrating.no_rates
 WIDE = "passport"
+TWO = "How do I get a passport? And how do I get a permit?"
 
 
 @pytest.fixture
@@ -65,6 +66,10 @@ def test_it_takes_none_of_these(client: Integrator, turn: str) -> None:
         ({"choice": True}, 400),
         ({"choice": 1.5}, 400),
         ({"choice": 1, "more": 1}, 400),
+        ({"choice": []}, 400),
+        ({"choice": ["1"]}, 400),
+        ({"choice": [1, 2, 3, 4, 5]}, 400),
+        ({"choice": [1, 2]}, 422),
         ({"choice": 9}, 422),
         ({"choice": 0}, 422),
         ({"choice": 10**40}, 422),
@@ -77,6 +82,22 @@ def test_it_says_what_is_wrong(
     assert response.status_code == status
     assert response["Content-Type"] == "application/problem+json"
     assert client.get(turn).json()["state"] == "asking"
+
+
+def test_it_takes_several_where_several_were_wished() -> None:
+    client = Integrator()
+    client.ask(TWO)
+    finish()
+    address = f"/api/v1/turns/{Turn.objects.get().pk}/"
+    shown = client.get(address).json()["choice"]
+    assert shown["several"]
+    response = client.call("PUT", f"{address}choice/", {"choice": [4, 1]})
+    assert (response.status_code, response.json()["state"]) == (200, "running")
+    finish()
+    cards = client.get(address).json()["reply"]["cards"]
+    assert [each["title"] for each in cards] == [
+        shown["options"][number - 1]["name"] for number in (1, 4)
+    ]
 
 
 def test_it_is_not_there_for_others(client: Integrator, turn: str) -> None:

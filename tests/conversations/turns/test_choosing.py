@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from django.db import transaction
 
 from conversations import selectors, sweeper
 from conversations.models import Reply, Session, Turn
+from conversations.record.audited import CHOICE
 from conversations.record.replay import replay
 from conversations.turns import choosing, erasing, resuming, running, services
 from conversations.turns.choosing import (
@@ -21,12 +23,17 @@ from conversations.turns.choosing import (
     numbers_of,
 )
 from conversations.turns.models import Choice
+from ieim.audit.audited import _plain
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
+from ieim.pipeline.canonical import digest
 from ieim.pipeline.topology import ANSWERING
+from ieim.search.index import ReleaseIndex
 from tests.fixtures import VISA, Ask
+from tests.review import desk
 
 WIDE = "passport"
+TWO = "How do I get a passport? And how do I get a permit?"
 SECRET = "a"
 
 
@@ -35,6 +42,15 @@ def asking(ask: Ask) -> Turn:
     """A turn whose citizen has to choose."""
     turn = ask(WIDE, secret=SECRET)
     assert turn.state == "asking"
+    return turn
+
+
+@pytest.fixture
+def asking_two(ask: Ask) -> Turn:
+    """A turn of two requests: its citizen may choose several."""
+    turn = ask(TWO, secret=SECRET)
+    assert turn.state == "asking"
+    assert turn.choice.several
     return turn
 
 
@@ -135,6 +151,105 @@ def test_what_was_not_offered_cannot_be_chosen(asking: Turn, number: int) -> Non
         pick(asking, number)
     assert not refused.value.late
     assert again(asking).state == "asking"
+
+
+# ---- what is asked stays, and several can be chosen
+
+
+def fees_first(answer: dict[str, Any]) -> None:
+    """Do not know which service, and know what of it is asked."""
+    desk.unsure(answer)
+    answer["template"]["rules"] = "Open with {service_fees}."
+
+
+@pytest.mark.parametrize("stage", ["service_select_v1", "category_select_v1"])
+def test_the_reply_of_a_choice_opens_with_what_was_asked(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    def nothing_fits(answer: dict[str, Any]) -> None:
+        for candidate in answer["categorySelection"]["candidates"].values():
+            candidate["score"] = 0.2
+
+    if stage == "category_select_v1":
+        # Before there is a template: what the search finds the message to ask about.
+        monkeypatch.setattr(ReleaseIndex, "asked_about", lambda *_: ("fees",))
+    script = {"service_select_v1": [fees_first], "category_select_v1": [nothing_fits]}
+    turn = ask(VISA, model=desk.Scripted({stage: script[stage]}))
+    assert (turn.state, turn.choice.stage) == ("asking", stage)
+    pick(turn, 2)
+    running.run_turn(turn_id=turn.pk)
+    body = again(turn).reply.body
+    assert [each["field"] for each in body["sections"] if not each.get("folded")] == ["fees"]
+    assert len(body["sections"]) > 3
+
+
+SEVERAL = {
+    "of several agencies": ([1, 4], ["semantic_analysis_v1", "service_select_v1"]),
+    "of one agency": ([3, 1], ["service_select_v1"]),
+    "of one agency twice, of another": ([1, 2, 4], ["multi_agency_service_answer_v1"]),
+}
+
+
+@pytest.mark.parametrize(("numbers", "made"), SEVERAL.values(), ids=SEVERAL)
+def test_several_are_answered_each_with_its_card(
+    asking_two: Turn, numbers: list[int], made: list[str]
+) -> None:
+    offered = asking_two.choice.offered
+    chosen = [tuple(offered[number - 1]) for number in sorted(numbers)]
+    pick(asking_two, *numbers)
+    running.run_turn(turn_id=asking_two.pk)
+    turn = again(asking_two)
+    assert (turn.state, turn.reply.origin) == ("answered", "citizen_choice")
+    sources = [card["source"] for card in turn.reply.body["cards"]]
+    assert [(each["agency_id"], each["service_key"]) for each in sources] == chosen
+    assert turn.reply.citations.count() == len(chosen)
+    assert turn.choice.services == tuple(chosen)
+    statuses = dict(turn.stages.values_list("contract", "status"))
+    assert {statuses[name] for name in made} == {"chosen"}
+    event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.chosen")
+    told = json.loads(event.payload)
+    assert [told["chosen"], *told["also"]] == ["/".join(each) for each in chosen]
+    assert verify(turn.session_id).ok
+    assert replay(turn).same
+    with pytest.raises(ChoiceRefused):
+        pick(turn, numbers[0])
+    pick(turn, *reversed(numbers))  # the same again
+
+
+def test_a_run_that_is_resumed_makes_the_same_of_several(
+    asking_two: Turn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pick(asking_two, 1, 2)
+
+    def crash(**_: Any) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "deliver", crash)
+        running.run_turn(turn_id=asking_two.pk)
+    assert again_state(asking_two) == "queued"
+    running.run_turn(turn_id=asking_two.pk)
+    assert len(again(asking_two).reply.body["cards"]) == 2
+
+
+def test_one_of_several_is_chosen_as_ever(asking_two: Turn) -> None:
+    pick(asking_two, 4)
+    running.run_turn(turn_id=asking_two.pk)
+    body = again(asking_two).reply.body
+    assert (body["kind"], body.get("cards")) == ("service", None)
+
+
+def test_only_one_can_be_chosen_where_one_was_wished(asking: Turn) -> None:
+    with pytest.raises(ChoiceRefused) as refused:
+        pick(asking, 1, 2)
+    assert not refused.value.late
+    assert again(asking).state == "asking"
+
+
+def test_the_record_of_a_choice_of_one_is_as_it_was(asking: Turn) -> None:
+    pick(asking, 1)
+    columns = {name: _plain(getattr(again(asking).choice, name)) for name in CHOICE.columns}
+    assert CHOICE.row(again(asking).choice)[2] == digest(columns)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from ieim.people.roles import Role
 from review import talking as desk_talk
 from review.models import ReviewItem
 from tests.conversations.person.asking import HELP, item_of, wants
+from tests.conversations.turns.test_choosing import TWO
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 from tests.review.people import browser, person
@@ -59,12 +60,19 @@ def test_what_was_asked_back_stands_there_with_what_was_chosen(ask: Ask, eva: Us
     turn = chosen(ask)
     names = [option.name for option in options(turn.choice, languages.release_of(turn))]
     said = transcript(eva)
-    offered = said.partition("The citizen chose one of these.")[2]
+    offered = said.partition("The citizen chose from these.")[2]
     assert all(name in offered for name in names)
     # Each option is its name and its agency's.
     assert offered.count("(chosen)") == 1
     assert names[1] in offered.partition("(chosen)")[0].rpartition(names[0])[2]
     assert all(name not in offered.partition("(chosen)")[0] for name in names[2:])
+
+
+def test_each_of_several_that_were_chosen_is_marked(ask: Ask, eva: User) -> None:
+    turn = ask(TWO, secret=SECRET)
+    choose(session_id=turn.session_id, turn_id=turn.pk, numbers=[1, 4])
+    running.run_turn(turn_id=turn.pk)
+    assert transcript(eva).count("(chosen)") == 2
 
 
 def test_what_is_still_asked_stands_there(ask: Ask, eva: User) -> None:

@@ -14,10 +14,19 @@ from conversations.models import Turn
 from conversations.turns import running
 from review.models import ReviewItem
 from tests.conversations.test_rating import HTMX, browser_with
-from tests.conversations.turns.test_choosing import SECRET, WIDE, again, asking, pick
+from tests.conversations.turns.test_choosing import (
+    SECRET,
+    TWO,
+    WIDE,
+    again,
+    asking,
+    asking_two,
+    pick,
+)
 from tests.fixtures import Ask
 
-__all__ = ["asking"]  # a fixture
+__all__ = ["asking", "asking_two"]  # fixtures
+AT_LEAST_ONE, TICK = "Choose at least one", 'class="offer__tick"'
 
 
 def address(turn: Turn) -> str:
@@ -51,6 +60,38 @@ def test_htmx_gets_what_came_of_it(asking: Turn) -> None:
     late = browser.post(address(asking), {"choice": "2"}, headers=HTMX)
     assert late.status_code == 200
     assert "offer__option" not in late.content.decode()
+
+
+def test_several_are_ticked_without_javascript(asking_two: Turn) -> None:
+    browser = browser_with(SECRET)
+    page = browser.get("/").content.decode()
+    assert "You can choose more than one." in page
+    ticks = f'name="choice-{asking_two.pk}"'
+    assert page.count(ticks) == len(asking_two.choice.offered)
+    ticked = {f"choice-{asking_two.pk}": ["1", "4"], f"choice-{uuid4()}": ["2"]}
+    response = browser.post(address(asking_two), ticked)
+    assert (response.status_code, response["Location"]) == (303, f"/#turn-{asking_two.pk}")
+    assert len(again(asking_two).choice.services) == 2
+
+
+def test_none_of_these_counts_whatever_is_ticked(asking_two: Turn) -> None:
+    browser = browser_with(SECRET)
+    ticked = {f"choice-{asking_two.pk}": ["1", "4"], "choice": "none"}
+    assert browser.post(address(asking_two), ticked).status_code == 303
+    assert again(asking_two).choice.outcome == "none"
+
+
+def test_who_ticks_nothing_is_told_so(asking_two: Turn) -> None:
+    browser = browser_with(SECRET)
+    response = browser.post(address(asking_two))
+    assert (response.status_code, AT_LEAST_ONE in response.content.decode()) == (400, True)
+    response = browser.post(address(asking_two), headers=HTMX)
+    part = response.content.decode()
+    assert (response.status_code, AT_LEAST_ONE in part, TICK in part) == (200, True, True)
+    assert again(asking_two).state == "asking"
+    browser.post(address(asking_two), {"choice": "1"})
+    late = browser.post(address(asking_two), headers=HTMX).content.decode()
+    assert AT_LEAST_ONE not in late
 
 
 def test_a_bad_choice_on_the_page_is_told(asking: Turn) -> None:
@@ -100,6 +141,13 @@ def test_the_command_lists_and_takes_a_choice(published: None, capsys: Any) -> N
     assert (result["state"], result["choice"]) == ("answered", None)
     call_command("ask", WIDE, "--choose", "none", "--json")
     assert json.loads(capsys.readouterr().out)["state"] == "needs_review"
+
+
+def test_the_command_takes_several(published: None, capsys: Any) -> None:
+    call_command("ask", TWO)
+    assert "more than one" in capsys.readouterr().out
+    call_command("ask", TWO, "--choose", "1, 4", "--json")
+    assert len(json.loads(capsys.readouterr().out)["reply"]["cards"]) == 2
 
 
 def test_staff_see_what_was_offered(asking: Turn, admin_client: Client) -> None:
