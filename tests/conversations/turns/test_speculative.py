@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import threading
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 
 from conversations.models import Attempt, Turn, Unused
 from conversations.record.replay import replay
+from conversations.turns import moves, services
+from conversations.turns.leases import take_lease
 from conversations.turns.store import TurnStore
 from ieim.audit.models import AuditEvent
+from ieim.audit.verify import verify
 from ieim.llm.capabilities import Capabilities
 from ieim.llm.openai_client import OpenAIModel
-from ieim.pipeline.budget import Spent
+from ieim.pipeline.budget import Budget, Count, Spent
+from ieim.pipeline.ports import Message, ModelRequest, ModelUnavailable
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
 from tests.services import free_port
@@ -110,3 +116,24 @@ def test_a_call_that_may_still_be_answered_counts_its_input(ask: Ask) -> None:
     abandoned = Unused.objects.get(contract="category_select_v1")
     assert abandoned.prompt_tokens is None
     assert abandoned.tokens > 1000
+
+
+def test_failed_calls_of_the_past_cost_nothing_any_more(published: None) -> None:
+    """They were stored with the bound of their input, like those that were not waited for."""
+    turn = services.receive(session="s", text=VISA, enqueue=False)[0]
+    message = Message("user", "{}")
+    request = ModelRequest("judgement_v1", 1, (message, message, message), 0.0, 10)
+    for code in ("", "pipeline.error", "model.unavailable"):
+        Turn.objects.filter(pk=turn.pk).update(state="queued")
+        claimed = take_lease(turn_id=turn.pk)
+        assert claimed is not None
+        store = TurnStore(claimed)
+        store.discarded(request, None, Count(5000, 10, Budget(), Spent()), 0.1)
+        if code:
+            moves.give_to_person(turn=claimed, stage="reply", codes=[code])
+        else:
+            moves.await_model(turn=claimed, error=ModelUnavailable("down"))
+    migration = import_module("conversations.migrations.0009_failed_calls_cost_nothing")
+    migration.free(apps, None)
+    assert list(Unused.objects.values_list("tokens", flat=True)) == [0, 5000, 0]
+    assert verify(turn.session_id).ok
