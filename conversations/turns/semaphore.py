@@ -121,6 +121,11 @@ class SharedModel:
         """The name of the model behind it."""
         return self._model.name
 
+    @property
+    def reads_hints(self) -> bool:
+        """What the model behind it says."""
+        return self._model.reads_hints
+
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Wait for a seat, then call: the deadline counts from there."""
         with self._semaphore.held():

@@ -51,6 +51,11 @@ class BreakerModel:
         """The name of the model behind it."""
         return self._model.name
 
+    @property
+    def reads_hints(self) -> bool:
+        """What the model behind it says."""
+        return self._model.reads_hints
+
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Call the model, or raise :class:`ModelUnavailable` at once while the circuit is open,
         with the cause of the last failure."""

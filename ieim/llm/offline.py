@@ -45,6 +45,11 @@ class OfflineModel:
         """The name under which answers are recorded."""
         return NAME
 
+    @property
+    def reads_hints(self) -> bool:
+        """It does: of the search it sees nothing but the request."""
+        return True
+
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Answer in milliseconds, whatever ``deadline`` is: nothing here can wait.
 

@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ieim.llm.capabilities import Capabilities, response_format
+from ieim.llm.offline import NAME
 from ieim.pipeline.gate.gate import MAX_BYTES
 from ieim.pipeline.ports import Cause, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.search.transport import Response, client, exchange
@@ -68,6 +69,11 @@ class OpenAIModel:
     def name(self) -> str:
         """The name under which answers are recorded."""
         return self._model
+
+    @property
+    def reads_hints(self) -> bool:
+        """Whether the server is the offline engine's (:mod:`ieim.llm.server`)."""
+        return self._model == NAME
 
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Send ``request`` unchanged and return what came, within ``deadline`` seconds in all.

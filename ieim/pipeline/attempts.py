@@ -163,6 +163,7 @@ class TurnStages:
             runtime_directive=turn.runtime_directive,
             languages=(turn.language or self._options.written_in, self._options.written_in),
             again=turn.again,
+            reads_hints=self._engine.model.reads_hints,
         )
 
     def _stage(self, stage_id: str, context: Context) -> Steps[Done | Stopped]:

@@ -144,6 +144,12 @@ class Model(Protocol):
         """The name under which answers are recorded."""
         ...
 
+    @property
+    def reads_hints(self) -> bool:
+        """Whether it is given what the search makes of a message (``search_hints``): a rule engine
+        needs that, a language model reads the message itself."""
+        ...
+
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Answer within ``deadline`` seconds in all, or raise :class:`ModelUnavailable`."""
         ...

@@ -84,13 +84,24 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         "chat_context_summary": list(inputs.history)[-HISTORY_ITEMS:],
         **contract.stage.build_input(inputs),
     }
-    if inputs.history and any(slot in payload for slot in CANDIDATE_SLOTS):
-        payload["new_subject"] = inputs.new_subject
-        payload["goes_on"] = round(inputs.goes_on, 2)
+    if inputs.reads_hints and any(slot in payload for slot in CANDIDATE_SLOTS):
+        payload["search_hints"] = _search_hints(inputs, fields="service_index" in payload)
     if contract.stage.has_session:
         payload["cached_state"] = _slices(contract, inputs.context.cached_state)
         payload["request_id"] = request_id
     return payload
+
+
+def _search_hints(inputs: Inputs, *, fields: bool) -> dict[str, Any]:
+    """Return what the search makes of the message: how surely it goes on with the talk, and with
+    ``fields`` which of them it asks about. A language model knows both better by itself
+    (docs/decisions/0040-did-you-mean.md)."""
+    found: dict[str, Any] = {}
+    if inputs.history:
+        found |= {"goes_on": round(inputs.goes_on, 2), "new_subject": inputs.new_subject}
+    if fields:
+        found["asked_about"] = list(inputs.shortlist.asked_about(inputs.text))
+    return found
 
 
 def _retrieval(payload: Mapping[str, Any], embedder: str) -> str:

@@ -30,6 +30,10 @@ class Spoiled:
     def name(self) -> str:
         return self.client.name
 
+    @property
+    def reads_hints(self) -> bool:
+        return self.client.reads_hints
+
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         self.calls.append(request.contract)
         slow = self.chosen.fault in SLOW and request.contract == self.chosen.contract

@@ -22,6 +22,7 @@ class Server:
     """A model that is up or down."""
 
     name = OfflineModel().name
+    reads_hints = True
 
     def __init__(self) -> None:
         self.up = True

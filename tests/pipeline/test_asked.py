@@ -33,16 +33,17 @@ class Told:
         return self.fields
 
 
-def sent(shortlist: Any) -> dict[str, Any]:
+def sent(shortlist: Any, *, reads_hints: bool = True) -> dict[str, Any]:
     """Return what service_select_v1 was sent."""
     model = ScriptedModel()
+    model.reads_hints = reads_hints
     run(model, shortlist=shortlist)
     return next(payload(r) for r in model.flow if r.contract == "service_select_v1")
 
 
-def test_a_model_is_told_what_the_message_asks_about() -> None:
-    assert sent(Told("fees"))["asked_about"] == ["fees"]
-    assert "asked_about" not in sent(Told())
+def test_only_a_model_that_reads_hints_is_told_what_the_message_asks_about() -> None:
+    assert sent(Told("fees"))["search_hints"] == {"asked_about": ["fees"]}
+    assert not sent(Told("fees"), reads_hints=False).keys() & {"search_hints", "asked_about"}
 
 
 @pytest.mark.parametrize(

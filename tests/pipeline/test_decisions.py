@@ -191,9 +191,9 @@ def test_it_says_whether_the_message_has_left_the_talk(text: str, left: bool) ->
     model = ScriptedModel()
     run(model, text=text, history=history)
     judged, *chosen = [payload(request) for request in model.flow]
-    assert "new_subject" not in judged
+    assert "search_hints" not in judged
     assert len(chosen) == 3
-    assert {given["new_subject"] for given in chosen} == {left}
+    assert {given["search_hints"]["new_subject"] for given in chosen} == {left}
 
 
 def test_it_lets_a_person_waive_low_scores_and_policy_only() -> None:

@@ -14,6 +14,23 @@ def telemetry(payload: Mapping[str, Any]) -> dict[str, str | None]:
     return {"notes": f"Asked again after: {', '.join(codes) or 'an answer that did not pass'}."}
 
 
+def search_hints(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the search makes of the message, as far as the request says it."""
+    found: Mapping[str, Any] = payload.get("search_hints", {})
+    return found
+
+
+def is_new_subject(payload: Mapping[str, Any]) -> bool:
+    """Whether the message has left the talk."""
+    return bool(search_hints(payload).get("new_subject"))
+
+
+def may_not_go_on(payload: Mapping[str, Any]) -> bool:
+    """Whether there is a talk that the message may not go on with."""
+    surely = search_hints(payload).get("goes_on", 1.0) >= 1.0
+    return bool(payload["chat_context_summary"]) and not surely
+
+
 def envelope(payload: Mapping[str, Any], next_step: str, **fields: Any) -> dict[str, Any]:
     """Return a stage's answer with its ``fields``."""
     return {

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ieim.llm.engine import is_new_subject
 from ieim.llm.engine.lexicon import lexicon
 from ieim.pipeline.facts import facts
 from ieim.search.analysis import fold
@@ -42,7 +43,7 @@ def read_question(payload: Mapping[str, Any]) -> Question:
     history: Sequence[Mapping[str, Any]] = payload["chat_context_summary"]
     words = topic("\n".join(clauses(text)))
     weights = dict.fromkeys(words, 1.0)
-    if payload.get("new_subject"):
+    if is_new_subject(payload):
         return alone(words)
     fade = 1.0
     for item in reversed(history):

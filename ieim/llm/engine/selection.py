@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.llm.engine import envelope
+from ieim.llm.engine import envelope, is_new_subject, may_not_go_on, search_hints
 from ieim.llm.engine.question import Question, alone, only_complains, read_question, requests
 from ieim.llm.engine.ranking import Choice, choose, order, relevance
+from ieim.pipeline.gate.subject import about_before
 
 Slot = Mapping[str, Any]
 
@@ -23,6 +24,14 @@ _NO_SERVICE: Slot = {
 MINIMUM = 0.5
 _COMPLAINT = 0.25
 """The most that a service gets for a message that only complains of an answer."""
+_UNSURE = 0.79
+"""The most that anything gets for a message that may not go on with the talk: the gate believes
+what is above it, and wants evidence for the rest."""
+_DOUBTED = 0.49
+"""And the service that the talk was about, where the message may have left it: so the citizen is
+asked."""
+_AGAIN = 0.95
+"""What that service needs of the best evidence where the message has left the talk."""
 _PARTS = 2
 """A question of the high branch asks for so many services at least."""
 MOST_CATEGORIES = 3
@@ -61,6 +70,9 @@ def analyse(payload: Mapping[str, Any]) -> dict[str, Any]:
         dictionary = payload["KnowledgeBase_Dictionary"]
         entries = [entry for entry in dictionary if entry["agencyId"] == agency["agencyId"]]
         candidates = _categories(entries, found)
+        if may_not_go_on(payload):
+            for candidate in candidates.values():
+                candidate["score"] = min(candidate["score"], _UNSURE)
         totals[agency["agencyId"]] = sum(c["score"] for c in candidates.values())
         agencies.append(
             {
@@ -89,9 +101,10 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
     services = payload["service_index"] or [_NO_SERVICE]
     choice = best_service(payload, services, questions(payload))
     service = choice.slot
-    complains = payload["chat_context_summary"] and only_complains(payload["user_prompt"])
     placeholders = [_FIELDS[field] for field in _FIELDS if field in service["fields"]]
-    fields = [_FIELDS[field] for field in payload.get("asked_about", ()) if field in _FIELDS]
+    fields = [
+        _FIELDS[field] for field in search_hints(payload).get("asked_about", ()) if field in _FIELDS
+    ]
     opens = [name for name in fields if name in placeholders] or placeholders or ["service_name"]
     placeholders = placeholders or opens
     return envelope(
@@ -102,13 +115,27 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
             "name": service["name"],
             "path": service["path"],
             "matchedField": _MATCHED_FIELD.get(choice.field, choice.field),
-            "score": min(choice.score, _COMPLAINT) if complains else choice.score,
+            "score": min(choice.score, _most(payload, service)),
         },
         template={
             "placeholders": {name: f"{{{name}}}" for name in placeholders},
             "rules": f"Open with {', '.join(f'{{{name}}}' for name in opens)}.",
         },
     )
+
+
+def _most(payload: Mapping[str, Any], service: Slot) -> float:
+    """Return the highest score that a service may have in this talk."""
+    talk = payload["chat_context_summary"]
+    if talk and only_complains(payload["user_prompt"]):
+        return _COMPLAINT
+    if not may_not_go_on(payload):
+        return 1.0
+    if (service["agencyId"], service["serviceKey"]) != about_before(talk):
+        return _UNSURE
+    # Who corrects an answer, or narrows a question, mostly says some of its words again.
+    named_anew = is_new_subject(payload) and service["own"] >= _AGAIN * payload["best_own"]
+    return _UNSURE if named_anew else _DOUBTED
 
 
 def questions(payload: Mapping[str, Any]) -> list[Question]:

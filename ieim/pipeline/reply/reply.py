@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from ieim.pipeline.gate.subject import LIKE_THE_BEST
+from ieim.pipeline.gate.subject import LIKE_THE_BEST, SURE, about_before
 from ieim.pipeline.knowledge import Agency, Release, Service
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.reply import template
@@ -262,15 +262,17 @@ def mark_continuation(reply: Reply, inputs: Inputs) -> Reply:
     """Return ``reply`` with the name of the service that it is still about, where it goes on.
 
     It goes on when its first source is the service of the last answer that had one, and the message
-    has not left the talk (:attr:`Inputs.new_subject`).
+    has not left the talk: as a sure model says by its choice, else by :attr:`Inputs.new_subject`.
     """
-    answered = [(i.get("agency"), i["service"]) for i in inputs.history if i.get("service")]
-    if not answered or not reply.sources:
+    before = about_before(inputs.history)
+    if before is None or not reply.sources:
         return reply
     first = reply.sources[0]
-    if (first.agency_id, first.service_key) != answered[-1] or inputs.new_subject:
+    if (first.agency_id, first.service_key) != before:
         return reply
-    return replace(reply, still_about=first.service_name)
+    score = inputs.context.cached("service_select_v1", "serviceSelection", "score") or 0
+    goes_on = score >= SURE or not inputs.new_subject
+    return replace(reply, still_about=first.service_name) if goes_on else reply
 
 
 def mark_uncovered(reply: Reply, inputs: Inputs) -> Reply:

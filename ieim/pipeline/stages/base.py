@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeGuard
 
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.knowledge import Release
@@ -140,6 +140,7 @@ class Inputs:
     runtime_directive: str | None = None
     languages: Sequence[str] = ()  # ISO 639-1: the citizen's first, then the knowledge's
     again: bool = False  # asked as something else than what it was answered with
+    reads_hints: bool = False  # see ports.Model
 
     @property
     def goes_on(self) -> float:
@@ -249,17 +250,22 @@ def best_category(candidates: Any) -> str | None:
     ``candidates`` come out of a state that a case may have written by hand: what has no text or no
     number is none.
     """
+    found = scored(candidates)
+    return found[max(found, key=lambda key: (found[key]["score"], key))]["value"] if found else None
+
+
+def scored(candidates: Any) -> dict[str, Mapping[str, Any]]:
+    """Return those of dictionary ``candidates``, out of a state, that have a value and a score."""
     if not isinstance(candidates, Mapping):
-        return None
-    scored = [
-        (c["score"], key, c["value"])
-        for key, c in candidates.items()
-        if isinstance(c, Mapping) and isinstance(c.get("value"), str) and _is_number(c.get("score"))
-    ]
-    return max(scored, key=lambda s: (s[0], s[1]))[2] if scored else None
+        return {}
+    return {
+        key: c for key, c in candidates.items() if is_scored(c) and isinstance(c.get("value"), str)
+    }
 
 
-def _is_number(value: object) -> bool:
+def is_scored(entry: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Whether an entry of a state, which a case may have written by hand, has a score."""
+    value = entry.get("score") if isinstance(entry, Mapping) else None
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
@@ -267,5 +273,4 @@ def selected_category(context: Context) -> str | None:
     """Return the value of the category that the answering agency's service belongs to."""
     if context.complexity == "low":
         return best_category(context.cached("category_select_v1", "candidates"))
-    scored = context.analysed(context.answering_agency or "")
-    return best_category(scored)
+    return best_category(context.analysed(context.answering_agency or ""))

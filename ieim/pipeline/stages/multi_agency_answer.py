@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from ieim.pipeline.findings import Code, Finding, pointer
@@ -17,6 +18,7 @@ from ieim.pipeline.stages.base import (
     Output,
     Stage,
     mismatch,
+    scored,
     unknown,
 )
 from ieim.pipeline.stages.slots import agency_names, message_evidence, service_slot
@@ -112,7 +114,15 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
             key = (source["agencyId"], source["serviceKey"])
             if key != chosen:  # that one was judged when it was chosen
                 path = pointer("sourcesUsed", i, "serviceKey")
-                yield from subject.check(*key, context.request, path=path)
+                yield from subject.check(*key, context.request, _score(key, context), path=path)
+
+
+def _score(key: tuple[str, str], context: Context) -> Decimal | float:
+    """Return how sure the model was of what led to a service: of the best of its categories."""
+    service = context.release.services.get(key)
+    candidates = scored(context.analysed(key[0]))
+    categories = service.categories if service else ()
+    return max((candidates[c]["score"] for c in categories if c in candidates), default=0)
 
 
 def _legal_next(_output: Output, _context: Context) -> str:

@@ -30,9 +30,7 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
         inputs.query, agencies=[agency] if agency else [], limit=inputs.limits["services"]
     )
     slots = [service_slot(r, detail=False) for r in ranked]
-    about = list(inputs.shortlist.asked_about(inputs.text))
     return {
-        **({"asked_about": about} if about else {}),
         "service_index": slots,
         **message_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
         "KnowledgeBase_Dictionary": _entries(inputs.context, [r.item for r in ranked]),
@@ -85,7 +83,9 @@ def _semantics(output: Output, context: Context) -> Iterable[Finding]:
         entities=context.entities,
     )
     if context.request is not None:
-        yield from subject.check(agency_id, key, context.request)
+        yield from subject.check(
+            agency_id, key, context.request, output["serviceSelection"]["score"]
+        )
 
 
 def _legal_next(_output: Output, context: Context) -> str:

@@ -37,6 +37,7 @@ def test_it_counts_what_the_server_says(ask: Ask) -> None:
 def test_it_counts_the_bound_where_a_server_says_nothing(ask: Ask) -> None:
     class Silent:
         name = "silent"
+        reads_hints = True
 
         def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
             return ModelAnswer(OfflineModel().complete(request, deadline=deadline).raw)

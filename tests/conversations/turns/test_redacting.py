@@ -25,6 +25,7 @@ class Listening:
     """The offline engine, and everything that it was sent."""
 
     name = "listening"
+    reads_hints = True
 
     def __init__(self) -> None:
         self.sent: list[str] = []
@@ -119,6 +120,7 @@ def _judgement(ask: Ask) -> ModelRequest:
 
     class Catching:
         name = "catching"
+        reads_hints = True
 
         def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
             if request.contract == "judgement_v1":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ BEFORE = [
     {"role": "user", "text": "How do I renew a passport?"},
     {"role": "assistant", "text": "Renew.", "agency": "passports", "service": "talk"},
 ]
+UNSURE = Decimal("0.60")
 SHARES = st.floats(0, 5, allow_nan=False)
 
 
@@ -32,43 +34,33 @@ def request(**changes: Any) -> dict[str, Any]:
         "chat_context_summary": BEFORE,
         "service_index": slots,
         "best_own": 1.0,
-        "goes_on": 0.0,
         **changes,
     }
 
 
-def codes(chosen: str, sent: dict[str, Any]) -> list[Code]:
-    return [finding.code for finding in subject.check("passports", chosen, sent)]
+def codes(chosen: str, sent: dict[str, Any], score: Decimal = UNSURE) -> list[Code]:
+    return [finding.code for finding in subject.check("passports", chosen, sent, score)]
 
 
 @pytest.mark.parametrize(
-    ("goes_on", "talk", "other"),
+    ("chosen", "own", "score", "stands"),
     [
-        (1.0, [], []),  # surely goes on: the talk's service needs nothing of the message
-        (0.5, [Code.ROUTE_SUBJECT], []),  # nobody can tell: the citizen is asked
-        (0.0, [Code.ROUTE_SUBJECT], []),  # it has left the talk
+        ("other", 0.6, "0.50", True),  # it shares evidence with the message
+        ("other", 0.5, "0.79", False),  # and this too little
+        ("other", 0.0, "0.80", True),  # a sure model is believed
+        ("talk", 0.0, "0.50", True),  # it goes on with the talk
+        ("elsewhere", 1.0, "0.99", False),  # no candidate
     ],
 )
-def test_the_talks_service_needs_a_message_that_goes_on(
-    goes_on: float, talk: list[Code], other: list[Code]
+def test_what_is_about_a_message_in_a_talk(
+    chosen: str, own: float, score: str, stands: bool
 ) -> None:
-    sent = request(goes_on=goes_on)
-    assert codes("talk", sent) == talk
-    assert codes("other", sent) == other
-
-
-def test_a_correction_that_says_the_same_words_is_asked() -> None:
     slots = [
-        {"agencyId": "passports", "serviceKey": "talk", "score": 2.0, "own": 1.0},
-        {"agencyId": "passports", "serviceKey": "other", "score": 1.5, "own": 0.9},
+        {"agencyId": "passports", "serviceKey": "talk", "score": 2.0, "own": own},
+        {"agencyId": "passports", "serviceKey": "other", "score": 1.5, "own": own},
     ]
-    assert codes("talk", request(service_index=slots, goes_on=0.5)) == [Code.ROUTE_SUBJECT]
-    # A message that has left the talk may name the same service anew.
-    assert codes("talk", request(service_index=slots, goes_on=0.0)) == []
-
-
-def test_nothing_but_the_candidates_can_be_about_a_message() -> None:
-    assert codes("elsewhere", request()) == [Code.ROUTE_SUBJECT]
+    found = codes(chosen, request(service_index=slots), Decimal(score))
+    assert found == ([] if stands else [Code.ROUTE_SUBJECT])
 
 
 @pytest.mark.parametrize(
@@ -87,13 +79,13 @@ def test_a_first_message_needs_something_in_common(slot: dict[str, Any], wrong: 
     assert codes("one", sent) == ([Code.ROUTE_SUBJECT] if wrong else [])
 
 
-@given(SHARES, SHARES, st.floats(0, 1))
-def test_the_best_one_by_itself_always_stands(own: float, less: float, goes_on: float) -> None:
+@given(SHARES, SHARES)
+def test_the_best_one_by_itself_always_stands(own: float, less: float) -> None:
     slots = [
         {"agencyId": "passports", "serviceKey": "other", "score": own, "own": own},
         {"agencyId": "passports", "serviceKey": "talk", "score": less, "own": min(own, less)},
     ]
-    sent = request(service_index=slots, best_own=own, goes_on=goes_on)
+    sent = request(service_index=slots, best_own=own)
     assert codes("other", sent) == []
 
 
@@ -113,10 +105,12 @@ def test_the_gate_says_so_of_a_model_and_not_of_a_person() -> None:
     key = answer["serviceSelection"]["serviceKey"]
     slots = [{"agencyId": "passports", "serviceKey": key, "score": 1.0, "own": 0.1}]
     sent = request(service_index=slots)
+    answer["serviceSelection"]["score"] = 0.79
     judgement = judged(contract, answer, request=sent)
     assert found(judgement) == [(Code.ROUTE_SUBJECT, subject.SELECTED)]
     assert judged(contract, answer).passed
-    assert judged(contract, answer, request={**sent, "goes_on": 1.0}).passed
+    answer["serviceSelection"]["score"] = 0.8
+    assert judged(contract, answer, request=sent).passed
     assert context(contract).request is None
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, cast
 
 import pytest
 
+from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Shortlist
 from ieim.pipeline.reply.cards import Source
 from ieim.pipeline.reply.reply import Reply, mark_continuation
@@ -31,9 +33,10 @@ class Leaving:
         return 0.0 if self.leaves else 1.0
 
 
-def inputs(history: Sequence[Mapping[str, Any]], search: Leaving) -> Inputs:
+def inputs(history: Sequence[Mapping[str, Any]], search: Leaving, score: str = "0.79") -> Inputs:
     text = "and how much does it cost?"
-    context = cast(Context, None)
+    state = {"service_select_v1": {"serviceSelection": {"score": Decimal(score)}}}
+    context = Context(1, text, state, cast(Release, None))
     return Inputs(text, history, context, cast(Shortlist, search), {})
 
 
@@ -64,6 +67,12 @@ def test_it_goes_on_with_the_service_of_the_last_answer(
     found = mark_continuation(reply, inputs(history, Leaving(leaves=False)))
     assert found.still_about == still_about
     assert mark_continuation(reply, inputs(history, Leaving(leaves=True))) == reply
+
+
+def test_a_sure_model_says_by_its_choice_that_it_goes_on() -> None:
+    sure = inputs([HERS, TOLD], Leaving(leaves=True), score="0.80")
+    assert mark_continuation(said(VISA), sure).still_about == VISA.service_name
+    assert mark_continuation(said(OTHER), sure).still_about == ""
 
 
 def test_it_searches_only_where_that_can_matter() -> None:

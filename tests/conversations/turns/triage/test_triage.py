@@ -167,6 +167,7 @@ def test_it_asks_the_three_of_triage_and_the_next_stage_at_the_same_time(publish
 
     class Meeting:
         name = "meeting"
+        reads_hints = True
 
         def complete(self, request: Any, *, deadline: float) -> Any:
             if request.contract in together:
