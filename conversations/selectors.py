@@ -21,7 +21,7 @@ from conversations.chat import wording
 from conversations.chat.presenters import ChatView, CorrectionView, FeedbackView, StepView, TurnView
 from conversations.chat.reply_views import Shown, cards_of, reply_view, without_repeating
 from conversations.mail import selectors as mail
-from conversations.models import Reply, Session, Stage, Turn
+from conversations.models import Session, Stage, Turn
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import choosing, flags, help_lines, languages
@@ -34,6 +34,7 @@ from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.stages.base import HISTORY_ITEMS
+from ieim.pipeline.stages.slots import cut
 
 
 def suggestions() -> tuple[str, ...]:
@@ -65,7 +66,9 @@ def _demo_suggestions() -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 HISTORY_CHARS = 600
-"""How much of an earlier message or answer the model is reminded of."""
+"""How much of an earlier message the model is reminded of."""
+ANSWER_CHARS = 240
+"""And of an earlier answer: it knows the entry, and needs only what the talk was about."""
 
 LOW_PATH = ("judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1")
 HIGH_PATH = (
@@ -87,8 +90,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
 
     Items are ``{"role": "user", "text"}`` and ``{"role": "assistant", "text", "agency",
     "service"}``; the ids are of the answer's first source and absent without one. Texts are
-    redacted: a reply by staff may name what the citizen wrote. Notices are left out: no stage that
-    writes to citizens reads them, so none can repeat what no source of its own says.
+    redacted: a reply by staff may name what the citizen wrote; an answer's is what it was about and
+    what it said first. Notices are left out: what stands now is told as ``runtime_directive``.
 
     A turn that was asked again as something else begins a new conversation. Left out are a replaced
     answer, a message to a person, and a message of danger without an answer from the knowledge:
@@ -108,16 +111,16 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     for past in reversed(earlier):
         if past.risks and not (hasattr(past, "reply") and past.reply.body["sources"]):
             continue
-        items.append({"role": "user", "text": prepare(past.text).text[:HISTORY_CHARS]})
+        items.append({"role": "user", "text": cut(prepare(past.text).text, HISTORY_CHARS)})
         if hasattr(past, "reply") and not hasattr(past, "replaced"):
-            items.append(_assistant_item(past.reply))
+            items.append(_assistant_item(past))
     return items[-HISTORY_ITEMS:]
 
 
-def _assistant_item(reply: Reply) -> dict[str, Any]:
-    content = replies.Reply.from_dict(reply.body)
-    text = replace(content, notices=()).as_text()
-    item = {"role": "assistant", "text": prepare(text).text[:HISTORY_CHARS]}
+def _assistant_item(past: Turn) -> dict[str, Any]:
+    content = replies.Reply.from_dict(past.reply.body)
+    text = content.in_short(wording.words(past.language).heading)
+    item = {"role": "assistant", "text": cut(prepare(text).text, ANSWER_CHARS)}
     if content.sources:
         item["agency"] = content.sources[0].agency_id
         item["service"] = content.sources[0].service_key

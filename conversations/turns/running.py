@@ -120,6 +120,7 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
         id=str(turn.pk),
         session_id=str(turn.session_id),
         text=turn.text,
+        today=timezone.localdate(turn.created_at),
         history=selectors.history(turn),
         risks=flags.of_rules(turn),
         runtime_directive=notices.runtime_directive(release, timezone.now()),

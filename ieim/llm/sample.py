@@ -7,6 +7,7 @@ no citizen's text or administration's index leaves the machine.
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 from ieim.pipeline import contract as contracts
@@ -18,6 +19,7 @@ from ieim.pipeline.topology import STAGES
 from ieim.search import index_for
 
 TEXT = "I want to book a pavilion in a public garden on 3 May. Who collects the rubbish afterwards?"
+TODAY = date(2026, 4, 20)
 SESSION = "00000000-0000-4000-8000-000000000000"
 
 _PARKS = Agency("parks", "Parks Office", "https://parks.example", "Looks after public gardens.")
@@ -84,6 +86,7 @@ def request_for(
     )
     inputs = Inputs(
         text=TEXT,
+        today=TODAY,
         history=(),
         context=context,
         shortlist=index_for(knowledge),

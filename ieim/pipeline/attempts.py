@@ -156,6 +156,7 @@ class TurnStages:
         turn = self._turn
         return Inputs(
             text=context.seen,
+            today=turn.today,
             history=turn.history,
             context=context,
             shortlist=self._engine.shortlist,

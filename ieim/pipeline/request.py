@@ -22,6 +22,7 @@ from ieim.pipeline.budget import bound
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract, load
 from ieim.pipeline.findings import Finding
+from ieim.pipeline.personal.redaction import explained
 from ieim.pipeline.ports import WORDS, Message, ModelRequest
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
 
@@ -82,6 +83,8 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         "attempt": 1,
         "user_prompt": inputs.text,
         "chat_context_summary": list(inputs.history)[-HISTORY_ITEMS:],
+        "today": inputs.today.isoformat(),
+        **_where_there_is(inputs),
         **contract.stage.build_input(inputs),
     }
     if inputs.reads_hints and any(slot in payload for slot in CANDIDATE_SLOTS):
@@ -102,6 +105,18 @@ def _search_hints(inputs: Inputs, *, fields: bool) -> dict[str, Any]:
     if fields:
         found["asked_about"] = list(inputs.shortlist.asked_about(inputs.text))
     return found
+
+
+def _where_there_is(inputs: Inputs) -> dict[str, Any]:
+    """Return what a call is told only where there is something to tell: what redaction put in, and
+    what the administration wants of every step at the moment. That is no part of a system message,
+    which would then be another one for as long as a notice stands, and in no provider's cache."""
+    texts = [inputs.text, *(str(item["text"]) for item in inputs.history[-HISTORY_ITEMS:])]
+    told = {
+        "left_out": explained("\n".join(texts)),
+        "runtime_directive": inputs.runtime_directive,
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def _retrieval(payload: Mapping[str, Any], embedder: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Protocol
 
 from ieim.pipeline.budget import Budget, Count, Spent
@@ -24,6 +25,7 @@ Output = Mapping[str, Any]
 class Turn:
     """A citizen's message and what came before it.
 
+    ``today`` is the day on which it was asked, where the administration is.
     ``history`` holds at most 20 items, oldest first: ``{"role": "user" | "assistant", "text"}``
     and, for an answer, ``"agency"`` and ``"service"``. ``risks`` are what the screen found.
     ``language`` (ISO 639-1) is the citizen's, empty for the one that the knowledge is written in.
@@ -38,6 +40,7 @@ class Turn:
     id: str
     session_id: str
     text: str
+    today: date = field(kw_only=True)
     history: Sequence[Mapping[str, Any]] = ()
     risks: Sequence[Risk] = ()
     runtime_directive: str | None = None

@@ -23,6 +23,7 @@ from tests.faults.spoiled import Spoiled, spoiled_model
 from tests.faults.spoiling import EDITS, FORM
 from tests.faults.table import ALL, FAULTS, TRIAGE, refreshed
 from tests.llm.offline.turns import ROOT, ask, release
+from tests.pipeline.build import TODAY
 
 PAGE = Path(ROOT) / "docs" / "faults.md"
 
@@ -53,6 +54,7 @@ def asked() -> dict[str, ModelRequest]:
     ask("We had a baby. How do we register the birth and claim child benefit?", model=recorder)
     inputs = Inputs(
         text=text,
+        today=TODAY,
         history=(),
         context=Context(1, text, {}, release()),
         shortlist=index_for(release()),

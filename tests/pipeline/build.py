@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Mapping
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ from ieim.pipeline.knowledge import Agency, Category, Label, Release, Service
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.stages.base import Context
 
+TODAY = date(2026, 5, 4)
 SESSION = "5a1b6c3e-0000-4000-8000-000000000001"
 TEXT = "My passport AB-123456 was stolen on 3 May. Please help today, I paid 40.00 already."
 

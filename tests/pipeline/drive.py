@@ -17,7 +17,7 @@ from ieim.pipeline.tasks import Executor, InlineExecutor
 from ieim.pipeline.topology import ANSWERING
 from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Stopped, Turn
 from ieim.search import index_for
-from tests.pipeline.build import RELEASE, SESSION, TEXT, valid
+from tests.pipeline.build import RELEASE, SESSION, TEXT, TODAY, valid
 
 
 class ScriptedModel:
@@ -157,7 +157,7 @@ def run(
         options=options or Options(),
         executor=executor or InlineExecutor(),
     )
-    message = Turn(**{"id": "t-1", "session_id": SESSION, "text": TEXT, **turn})
+    message = Turn(**{"id": "t-1", "session_id": SESSION, "text": TEXT, "today": TODAY, **turn})
     return runner.run(message, store), store
 
 

@@ -15,7 +15,7 @@ from ieim.pipeline.reply.reply import mark_uncovered
 from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.work import Answered
 from ieim.search import index_for
-from tests.pipeline.build import PAVILION, RELEASE, REPLACE, RETURN, context
+from tests.pipeline.build import PAVILION, RELEASE, REPLACE, RETURN, TODAY, context
 from tests.pipeline.drive import ScriptedModel, high_script, payload, run
 
 
@@ -70,7 +70,7 @@ def test_the_offline_engine_opens_with_it(fields: tuple[str, ...], rules: str | 
 
 def inputs(text: str) -> Inputs:
     judged = replace(context("service_select_v1", user_prompt=text), redacted=prepare(text))
-    return Inputs(judged.seen, (), judged, index_for(RELEASE), {})
+    return Inputs(judged.seen, (), judged, index_for(RELEASE), {}, today=TODAY)
 
 
 def covered(text: str, *cited: Any) -> list[str]:

@@ -18,7 +18,7 @@ from ieim.pipeline.ports import Message, ModelAnswer, ModelRequest
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.work import Answered, NeedsReview, Options
 from ieim.search import index_for
-from tests.pipeline.build import RELEASE, SESSION, TEXT
+from tests.pipeline.build import RELEASE, SESSION, TEXT, TODAY
 from tests.pipeline.drive import MemoryStore, ScriptedModel, payload, run
 
 
@@ -28,6 +28,7 @@ def asked(contract: str, limit: int | None = None, attempt: int = 1) -> ModelReq
         state["agency_detect_v1"] = {"agencyDetected": ["passports"], "complexity": "low"}
     inputs = Inputs(
         text=TEXT,
+        today=TODAY,
         history=(),
         context=Context(attempt, TEXT, state, RELEASE),
         shortlist=index_for(RELEASE),

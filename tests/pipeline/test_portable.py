@@ -18,7 +18,7 @@ from ieim.pipeline.contract import Validator
 from ieim.pipeline.ports import ModelRequest
 from ieim.pipeline.stages.base import Inputs
 from ieim.search import index_for
-from tests.pipeline.build import CONTRACTS, RELEASE, TEXT, context, valid
+from tests.pipeline.build import CONTRACTS, RELEASE, TEXT, TODAY, context, valid
 from tests.pipeline.drive import payload
 
 KNOWN = {
@@ -43,6 +43,7 @@ def asked(contract: str) -> ModelRequest:
     """Return the request of a contract over the small release."""
     inputs = Inputs(
         text=TEXT,
+        today=TODAY,
         history=(),
         context=context(contract),
         shortlist=index_for(RELEASE),

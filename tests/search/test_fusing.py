@@ -18,6 +18,7 @@ from ieim.pipeline.work import Options
 from ieim.search import FusedIndex, ReleaseIndex, fuse
 from ieim.search.fusing import texts_of
 from tests.embedders import Ideas
+from tests.pipeline.build import TODAY
 from tests.search.releases import release
 
 RELEASE = release()
@@ -37,6 +38,7 @@ def asked(shortlist: Shortlist, text: str = WET) -> ModelRequest:
     """The request of agency_detect_v1 for ``text``."""
     inputs = Inputs(
         text=text,
+        today=TODAY,
         history=(),
         context=Context(1, text, {"session_id": "s"}, RELEASE),
         shortlist=shortlist,

@@ -8,7 +8,7 @@ every place of the redacted text back to the text as sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,6 +18,17 @@ from ieim.pipeline.personal import KINDS, SURE, Budget, Found, national, numbers
 
 DEFAULT_REGIONS = ("US", "GB", "DE", "FR", "ES", "IT", "PL", "TR", "UA")
 """Countries (ISO 3166) whose national telephone numbers are known; ``+`` numbers always are."""
+
+MEANINGS: Mapping[str, str] = {
+    "EMAIL": "an e-mail address",
+    "IBAN": "the number of a bank account",
+    "CARD": "the number of a payment card",
+    "NATIONAL_ID": "the number of a person or of an identity document",
+    "PHONE": "a telephone number",
+    "DATE_OF_BIRTH": "a date of birth",
+    "ADDRESS": "a postal address",
+}
+"""What a placeholder of each kind stands for."""
 
 _UNSTRIPPED = re.compile(f"[^{STRIPPED_CLASS}]+")
 PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(KINDS)})_[0-9]+\]")
@@ -176,6 +187,16 @@ def prepare(text: str, *, regions: Sequence[str] = DEFAULT_REGIONS) -> Redacted:
             segments.append(Segment(kind, placeholder, first, beyond, at, len(starts)))
     values = {placeholder: value for (_, value), placeholder in names.given.items()}
     return Redacted("".join(pieces), tuple(segments), starts, ends, values)
+
+
+def explained(text: str) -> dict[str, str]:
+    """Return what each placeholder in a redacted ``text`` stands for, in words, in their order."""
+    found = dict.fromkeys(each[0] for each in PLACEHOLDER.finditer(text))
+    kinds = {placeholder: placeholder[1:].rpartition("_")[0] for placeholder in found}
+    return {
+        placeholder: f"{MEANINGS[kind]} that the citizen gave, left out here"
+        for placeholder, kind in kinds.items()
+    }
 
 
 def _stretches(found: list[tuple[str, int, int, int]]) -> list[tuple[str, int, int]]:

@@ -6,7 +6,7 @@ high path a card of each cited service does, under a gated text that is stripped
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -137,6 +137,17 @@ class Reply:
             parts += [heading, each.lead, *_texts(each.sections)]
         parts += (f"Not answered: {name}" for name in self.unanswered)
         return "\n\n".join(filter(None, parts))
+
+    def in_short(self, heading: Callable[[str], str]) -> str:
+        """Return what the reply is about and what it says first, as a talk is remembered by.
+
+        ``heading`` gives the words for the field of a section.
+        """
+        opens = next((section for section in self.sections if not section.folded), None)
+        first = self.lead
+        if opens and not first:
+            first = f"{heading(opens.field)}: {'; '.join(opens.items)}"
+        return "\n".join(filter(None, [self.title, first, *self.paragraphs]))
 
 
 def _texts(sections: Sequence[Section]) -> Iterator[str]:

@@ -36,7 +36,6 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
             }
             for r in ranked
         ],
-        "runtime_directive": inputs.runtime_directive,
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from typing import Any, TypeGuard
 
@@ -128,11 +129,13 @@ def searched(text: str, history: Sequence[Mapping[str, Any]]) -> str:
 class Inputs:
     """What a stage builds its input from.
 
-    ``text`` is the screened message; ``history`` at most 20 items, oldest first, each
-    ``{"role", "text"}`` and, for an answer, ``"agency"`` and ``"service"``.
+    ``text`` is the screened message, ``today`` the day on which it was asked; ``history`` at most
+    20 items, oldest first, each ``{"role", "text"}`` and, for an answer, ``"agency"`` and
+    ``"service"``. ``runtime_directive`` is what the administration tells every stage at the moment.
     """
 
     text: str
+    today: date = field(kw_only=True)
     history: Sequence[Mapping[str, Any]]
     context: Context
     shortlist: Shortlist

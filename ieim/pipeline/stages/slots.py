@@ -88,13 +88,19 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
     return slot | retrieved(ranked)
 
 
+LONGEST_WORD = 40
+"""Characters: what has no space for so long is in a script without them, and is cut anywhere."""
+
+
 def cut(text: str, longest: int) -> str:
     """Return ``text``, cut after a word so that it is at most ``longest`` characters with the "…"
     that then ends it."""
     if len(text) <= longest:
         return text
     beginning = text[: longest - 1]
-    return f"{beginning.rpartition(' ')[0] or beginning}…"
+    words = beginning if text[longest - 1].isspace() else beginning.rpartition(" ")[0]
+    spaced = words and len(beginning) - len(words) <= LONGEST_WORD
+    return f"{words.rstrip() if spaced else beginning}…"
 
 
 def retrieved(ranked: Ranked[Any]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
 from conversations.selectors import HISTORY_CHARS
 from conversations.turns import languages, running
 from ieim.knowledge import crisis
@@ -21,6 +23,7 @@ from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
+from ieim.pipeline.stages.slots import cut
 from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import (
     Abstained,
@@ -211,6 +214,7 @@ class Asker:
             id=str(UUID(int=0)),
             session_id=str(UUID(int=1)),
             text=text,
+            today=timezone.localdate(),
             history=_recent(history),
             risks=crisis.look_patiently(text, self.release.risk_examples).risks,
             runtime_directive=self.runtime_directive,
@@ -230,6 +234,7 @@ class Asker:
             return ()
         inputs = Inputs(
             text=prepare(case.text).text,
+            today=timezone.localdate(),
             history=_recent(case.history),
             context=Context(1, case.text, {}, self.release),
             shortlist=self.shortlist,
@@ -249,7 +254,7 @@ def language_of(text: str, history: Sequence[Mapping[str, str]], release: Releas
 def _recent(history: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """Return the history as a session gives it to the pipeline: its last items, each cut."""
     return [
-        {**item, "text": prepare(item["text"]).text[:HISTORY_CHARS]}
+        {**item, "text": cut(prepare(item["text"]).text, HISTORY_CHARS)}
         for item in history[-HISTORY_ITEMS:]
     ]
 

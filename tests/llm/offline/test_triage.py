@@ -16,6 +16,7 @@ from ieim.pipeline.gate import gate
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.search import index_for
 from tests.llm.offline.turns import DEMO, release
+from tests.pipeline.build import TODAY
 
 TEXTS = [
     json.loads(line)["text"]
@@ -37,7 +38,12 @@ def judged(contract_id: str, text: str) -> gate.Judgement:
         labels={name: frozenset(codes) for name, codes in release().labels.items()},
     )
     inputs = Inputs(
-        text=text, history=(), context=context, shortlist=index_for(release()), limits={}
+        text=text,
+        today=TODAY,
+        history=(),
+        context=context,
+        shortlist=index_for(release()),
+        limits={},
     )
     contract = contracts.load(contract_id)
     asked = request.build(contract, inputs, request_id="r", temperature=0.0, max_output_tokens=2048)

@@ -16,6 +16,7 @@ from ieim.pipeline.ports import Model
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.work import Outcome, Turn
 from ieim.search import index_for
+from tests.pipeline.build import TODAY
 from tests.pipeline.drive import MemoryStore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -54,7 +55,7 @@ def ask(
         pause=lambda _seconds: None,
         backoff=lambda _number: 0.0,
     )
-    outcome = runner.run(Turn("turn", "session", text, history), store)
+    outcome = runner.run(Turn("turn", "session", text, history, today=TODAY), store)
     answers = {name: dict(record.judgement.output or {}) for name, record in store.records}
     return Told(outcome, answers)
 

@@ -22,7 +22,7 @@ from ieim.pipeline.stages.base import Context
 from ieim.pipeline.work import Answered, Held, Outcome, Turn
 from ieim.search import index_for
 from tests import bilingual
-from tests.pipeline.build import SESSION, TEXT, valid
+from tests.pipeline.build import SESSION, TEXT, TODAY, valid
 from tests.pipeline.drive import MemoryStore
 
 RELEASE = bilingual.bundle().release(1)
@@ -56,7 +56,7 @@ def run(
         pause=lambda _seconds: None,
         backoff=float,
     )
-    return runner.run(Turn("t", "s", text, language=language), MemoryStore())
+    return runner.run(Turn("t", "s", text, language=language, today=TODAY), MemoryStore())
 
 
 def answered(text: str, language: str) -> Reply:

@@ -13,6 +13,7 @@ from ieim.pipeline.ports import Shortlist
 from ieim.pipeline.reply.cards import Source
 from ieim.pipeline.reply.reply import Reply, mark_continuation
 from ieim.pipeline.stages.base import Context, Inputs
+from tests.pipeline.build import TODAY
 
 VISA = Source("immigration", "Immigration Office", "extend", "Extend a tourist visa", "")
 OTHER = Source("immigration", "Immigration Office", "lose", "Report a lost visa", "")
@@ -37,7 +38,7 @@ def inputs(history: Sequence[Mapping[str, Any]], search: Leaving, score: str = "
     text = "and how much does it cost?"
     state = {"service_select_v1": {"serviceSelection": {"score": Decimal(score)}}}
     context = Context(1, text, state, cast(Release, None))
-    return Inputs(text, history, context, cast(Shortlist, search), {})
+    return Inputs(text, history, context, cast(Shortlist, search), {}, today=TODAY)
 
 
 def said(*sources: Source) -> Reply:
