@@ -1,7 +1,8 @@
 """The low path's template: placeholders, and what stands behind each.
 
 A placeholder is a key whose value is the key itself in braces. Keys are ``service_<field>`` and
-``agency_<field>`` for the fields of a bundle, ``category_value`` and ``entity_<type>``.
+``agency_<field>`` for the fields of a bundle, ``category_value`` and ``entity_<type>``. What is not
+among the placeholders is not shown; the list of tokens in ``rules`` says which of them are open.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ LONGEST_ENTITY = 60
 dictates."""
 
 _TOKEN = re.compile(r"\{([^{}]+)\}")
+_SENTENCE = re.compile(r"[^.;!?\n。]+")
+_WORD = re.compile(r"[^\W\d_]+")
+_AROUND = frozenset({"open", "begin", "start", "with", "first", "and", "then"})
+"""What the prompt of earlier versions, and so its answers, put around the tokens of a list."""
 
 
 def entities_by_type(extracted: Mapping[str, Any] | None) -> dict[str, str]:
@@ -69,7 +74,20 @@ def resolve(
 
 
 def opening(rules: str) -> tuple[str, ...]:
-    """Return the keys that a reply opens with: the tokens of ``rules``, in their order."""
+    """Return the keys that a reply opens with: the tokens of ``rules``, in their order.
+
+    Those of a list alone. What other words say of a token nobody reads: "never show {service_fees}"
+    names it too. Rules without a list open nothing, and the reply shows all its placeholders.
+    """
+    return _tokens(" ".join(filter(_is_list, _SENTENCE.findall(rules))))
+
+
+def _is_list(sentence: str) -> bool:
+    words = _WORD.findall(_TOKEN.sub(" ", sentence))
+    return all(word.casefold() in _AROUND for word in words)
+
+
+def _tokens(rules: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match[1].strip() for match in _TOKEN.finditer(rules)))
 
 
@@ -95,7 +113,7 @@ def check(
             ("template", "rules"),
             f"The rules use the token {token[:80]!r}, which is not among the placeholders.",
         )
-        for token in opening(template["rules"])
+        for token in _tokens(template["rules"])
         if token and token not in placeholders
     ]
     return [Finding(Code.TEMPLATE_UNRESOLVED, pointer(*path), what) for path, what in faults]

@@ -9,7 +9,7 @@ import pytest
 
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Agency, Service
-from ieim.pipeline.reply.template import check, resolve
+from ieim.pipeline.reply.template import check, opening, resolve
 
 AGENCY = Agency("visas", "Visa Office", "https://visas.example", "Visas for everybody.")
 SERVICE = Service(
@@ -108,5 +108,24 @@ def test_it_stops_each_token_of_the_rules_that_is_no_placeholder_once() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("rules", "keys"),
+    [
+        ("{service_fees} {service_contact}", ("service_fees", "service_contact")),
+        ("1. {service_fees}\n2. {service_contact}", ("service_fees", "service_contact")),
+        ("Open with {service_fees}, then {service_contact}.", ("service_fees", "service_contact")),
+        ("Never show {service_fees}.", ()),
+        ("{service_contact}. Never show {service_fees}.", ("service_contact",)),
+        ("On ne montre jamais {service_fees}", ()),
+        ("Say all that there is.", ()),
+    ],
+)
+def test_a_reply_opens_with_a_list_of_tokens_and_with_no_token_of_other_words(
+    rules: str, keys: tuple[str, ...]
+) -> None:
+    assert opening(rules) == keys
+
+
 def test_it_takes_rules_full_of_braces() -> None:
     assert len(faults(template("service_name", rules="{" * 60_000 + "a}"))) == 1
+    assert opening("{a} and " * 20_000 + "never") == ()
