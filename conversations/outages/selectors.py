@@ -54,7 +54,9 @@ def waiting() -> QuerySet[Turn]:
 def why(outage: Outage) -> str:
     """Return why the model gives no answers, in the page's language, with the HTTP status."""
     sentence = gettext(WHY[outage.cause])
-    return f"{sentence} (HTTP {outage.status})" if outage.status else sentence
+    if outage.status is None:
+        return sentence
+    return gettext("{why} HTTP status {status}.").format(why=sentence, status=outage.status)
 
 
 def current() -> OutageView | None:

@@ -34,7 +34,7 @@ def test_queue_and_metrics_say_why_and_how_many_wait_until_it_is_over(ask: Ask) 
         for client, page in pages:
             html = client.get(page).content.decode()
             assert SINCE in html
-            assert "does not accept this site’s key. (HTTP 401)" in html
+            assert "does not accept this site’s key. HTTP status 401." in html
             assert "2 questions wait for it." in html
             assert "has not been told by e-mail" in html
         Outage.objects.update(ended_at=timezone.now())

@@ -65,7 +65,7 @@ def test_operators_are_told_once_that_it_lasts_and_once_that_it_is_over(
         assert office.envelopes[0][1] == OPERATORS
         assert message["Subject"] == "IEIM: the model gives no answers"
         assert message["Auto-Submitted"] == "auto-generated"
-        assert "The model server fails. (HTTP 503)" in body(office)
+        assert "The model server fails. HTTP status 503." in body(office)
         assert "2 questions wait." in body(office)
         assert f"{SITE}/review/metrics/" in body(office)
         assert VISA not in body(office)

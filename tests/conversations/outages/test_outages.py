@@ -42,7 +42,7 @@ def test_two_turns_that_wait_are_one_outage_and_the_first_answer_ends_it(ask: As
         seen = selectors.current()
         assert seen is not None
         assert seen.waiting == 2
-        assert seen.why == "The model server fails. (HTTP 503)"
+        assert seen.why == "The model server fails. HTTP status 503."
         server.down = False
         assert again(first, model).state == "answered"
         assert selectors.current() is None
@@ -59,7 +59,7 @@ def test_it_says_what_the_server_said(ask: Ask, status: int, cause: str) -> None
         ask(VISA, model=model)
     outage = Outage.objects.get()
     assert (outage.cause, outage.status) == (cause, status)
-    assert f"(HTTP {status})" in selectors.why(outage)
+    assert f"HTTP status {status}." in selectors.why(outage)
 
 
 def test_it_says_that_nobody_is_there(ask: Ask) -> None:
