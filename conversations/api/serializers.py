@@ -15,6 +15,7 @@ from conversations.person.contacts import MAX_EMAIL
 from conversations.person.models import LineKind, RequestState, Way
 from conversations.rating import MAX_CHARS as FEEDBACK_CHARS
 from conversations.states import TurnState
+from conversations.turns.choosing import Reason as AskedFor
 from conversations.turns.message import CHOICES
 from conversations.turns.services import CLIENT_ID, is_client_id
 from conversations.webhooks.models import Event
@@ -386,8 +387,9 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     several = serializers.BooleanField(help_text="Whether more than one may be chosen.")
     until = serializers.DateTimeField(help_text="Without a choice until then, a person answers.")
     reason = serializers.ChoiceField(
-        choices=["unsure", "language"],
-        help_text="Why they are asked: the assistant is not sure, or lacks their language.",
+        choices=list(get_args(AskedFor)),
+        help_text="Why they are asked: the assistant is not sure; what it found or what the search "
+        "found may be meant, the first two of the options; or it lacks their language.",
     )
     language = serializers.CharField(help_text="ISO 639-1: that of the options.")
     notice = serializers.CharField(

@@ -256,18 +256,22 @@ class OptionView:
     line: str
 
 
+Reason = Literal["unsure", "either", "language"]
+
+
 @dataclass(frozen=True, slots=True)
 class ChoiceView:
     """The options that a citizen may choose from, ``several`` of them or one, and until when.
 
-    ``reason``: the assistant is ``unsure``, or read the message in a ``language`` that nothing is
-    in. ``language`` is that of the options, ``notice`` says so where it is not the citizen's.
+    ``reason``: the assistant is ``unsure``; ``either`` what it took the message to be about or what
+    the search did may be meant; or the message was read in a ``language`` that nothing is in.
+    ``language`` is that of the options, ``notice`` says so where it is not the citizen's.
     """
 
     options: tuple[OptionView, ...]
     until: datetime
     language: str
-    reason: Literal["unsure", "language"] = "unsure"
+    reason: Reason = "unsure"
     notice: str = ""
     several: bool = False
 
@@ -286,15 +290,22 @@ def choice_view(turn: Turn) -> ChoiceView | None:
     words = wording.words(turn.language)
     language = _language(choice, release)
     notice = "" if language == words.language else words.only_in(language, whole=True)
-    foreign = Code.POLICY_LANGUAGE.value in choice.codes
+    reason = _reason(choice)
+    foreign = reason == "language"
     return ChoiceView(
         options=options(choice, release),
         until=choice.until,
         language=language,
-        reason="language" if foreign else "unsure",
+        reason=reason,
         notice=words.read_as(turn.language, named_in=language) if foreign else notice,
         several=choice.several,
     )
+
+
+def _reason(choice: Choice) -> Reason:
+    if Code.POLICY_LANGUAGE.value in choice.codes:
+        return "language"
+    return "either" if Code.ROUTE_SUBJECT.value in choice.codes else "unsure"
 
 
 def options(choice: Choice, release: Release) -> tuple[OptionView, ...]:

@@ -12,6 +12,7 @@ from django.test import Client
 from conversations import selectors
 from conversations.models import Turn
 from conversations.turns import running
+from conversations.turns.models import Choice
 from review.models import ReviewItem
 from tests.conversations.test_rating import HTMX, browser_with
 from tests.conversations.turns.test_choosing import (
@@ -92,6 +93,16 @@ def test_who_ticks_nothing_is_told_so(asking_two: Turn) -> None:
     browser.post(address(asking_two), {"choice": "1"})
     late = browser.post(address(asking_two), headers=HTMX).content.decode()
     assert AT_LEAST_ONE not in late
+
+
+def test_two_that_may_be_meant_are_asked_about_as_such(asking: Turn, asking_two: Turn) -> None:
+    Choice.objects.update(codes=["route.subject"])
+    chat = selectors.chat_view(secret=SECRET)
+    assert [turn.choice.reason for turn in chat.turns if turn.choice] == ["either", "either"]
+    page = browser_with(SECRET).get("/").content.decode()
+    assert page.count("Did you mean one of these?") == 1
+    # Of several requests none is meant instead of another.
+    assert page.count("Which of these do you mean?") == 1
 
 
 def test_a_bad_choice_on_the_page_is_told(asking: Turn) -> None:
