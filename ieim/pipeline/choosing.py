@@ -311,40 +311,44 @@ def _service(services: Sequence[Service], context: Context, asked: Asked) -> dic
 
 
 def _template(service: Service, context: Context, asked: Asked) -> dict[str, Any]:
-    """Return the template of a chosen service: the placeholders of the model's as far as they have
-    a value, and all its fields.
+    """Return the template of a chosen service: the model's as far as the service has values for it,
+    else all its fields.
 
-    It opens with what the model's template opens with, else what the search found, else the usual.
+    It opens with what the model's opens with, else what the search found, else the usual.
     """
     said = asked.template or {"placeholders": {}, "rules": ""}
     fields = [f"service_{name}" for name in SECTIONS]
-    values = template.resolve(
+    resolved = template.resolve(
         dict.fromkeys([*said["placeholders"], *fields]),
         service=service,
         agency=context.release.agencies[service.agency],
         category_value=selected_category(context),
         entities=context.entities,
     )
-    placeholders = [key for key, value in values.items() if value] or ["service_name"]
-    shown = [key for key in placeholders if key in (*fields, *AROUND) or _is_entity(key)]
+    values = [key for key, value in resolved.items() if value]
+    own = [key for key in values if key in fields]
+    named = [key for key in values if key in said["placeholders"]]
+    placeholders = named if set(named) & set(own) else own or ["service_name"]
+    shown = list(filter(_is_shown, placeholders))
     first = [key for key in template.opening(said["rules"]) if key in shown]
-    if set(first).issuperset(set(fields).intersection(shown)):
+    if set(first).issuperset(own):
         first = []  # which opens with all there is says nothing of what was asked
     opens = (
         first
         or [key for key in (f"service_{name}" for name in asked.fields) if key in shown]
         or [key for key in (f"service_{name}" for name in _USUAL) if key in shown]
-        or shown[:1]
-        or placeholders[:1]
+        or (shown or placeholders)[:1]
     )
     return {
         "placeholders": {key: f"{{{key}}}" for key in placeholders},
-        "rules": f"Open with {', '.join(f'{{{key}}}' for key in opens)}.",
+        "rules": ", ".join(f"{{{key}}}" for key in opens),
     }
 
 
-def _is_entity(key: str) -> bool:
-    return key.startswith(template.ENTITY_PREFIX)
+def _is_shown(key: str) -> bool:
+    """Whether a placeholder makes a section of the reply: names and addresses make none."""
+    of_service = key.startswith("service_") and key.removeprefix("service_") in SECTIONS
+    return of_service or key in AROUND or key.startswith(template.ENTITY_PREFIX)
 
 
 def _answer(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:

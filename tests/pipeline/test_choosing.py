@@ -177,7 +177,7 @@ def says(*opens: str, more: Sequence[str] = ()) -> dict[str, Any]:
     """A template that opens with some placeholders."""
     names = ", ".join(f"{{{name}}}" for name in opens)
     placeholders = {name: f"{{{name}}}" for name in ("service_name", *opens, *more)}
-    return {"placeholders": placeholders, "rules": f"Open with {names}."}
+    return {"placeholders": placeholders, "rules": names}
 
 
 def reply_to(service: Service, asked: Asked | None = None, **of_context: Any) -> Reply:
@@ -201,14 +201,16 @@ USUAL = ["overview", "applicability_summary", "requirements", "contact"]
 @pytest.mark.parametrize(
     ("asked", "opens"),
     [
-        (Asked(says("service_fees"), ["processing_time"]), ["fees"]),
-        (Asked(says("service_processing_time", "service_fees")), ["processing_time", "fees"]),
+        (Asked(says("service_fees", more=EVERYTHING), ["contact"]), ["fees"]),
+        (
+            Asked(says("service_processing_time", "service_fees", more=EVERYTHING)),
+            ["processing_time", "fees"],
+        ),
         (Asked(None, ["fees", "contact"]), ["fees", "contact"]),
         # A template that names nothing that there is, or all of it, says nothing of what was asked.
         (Asked(says("service_name", "entity_date"), ["fees"]), ["fees"]),
         (Asked(says(*EVERYTHING), ["fees"]), ["fees"]),
         (Asked(says(*EVERYTHING)), USUAL),
-        (Asked({"placeholders": {}, "rules": "Open with {service_fees}."}), ["fees"]),
         (None, USUAL),
     ],
 )
@@ -221,10 +223,17 @@ def test_the_reply_of_a_choice_opens_with_what_was_asked(
     assert bool(reply.lead) == (opens == USUAL)
 
 
+def test_what_the_template_leaves_out_is_not_shown() -> None:
+    reply = reply_to(FULL, Asked(says("service_fees", more=["service_contact"])))
+    assert [(s.field, s.folded) for s in reply.sections] == [("fees", False), ("contact", True)]
+
+
 def test_what_the_chosen_service_has_not_is_left_out() -> None:
     asked = Asked(says("service_fees", "service_contact", more=["service_url"]))
     assert opened(reply_to(replace(FULL, fees=""), asked)) == ["contact"]
-    assert opened(reply_to(replace(FULL, fees="", contact=""), asked)) == USUAL[:-1]
+    without = reply_to(replace(FULL, fees="", contact=""), asked)
+    assert opened(without) == USUAL[:-1]
+    assert len(without.sections) == len(SECTIONS) - 2
 
 
 def test_an_entity_is_repeated_where_there_is_one() -> None:
