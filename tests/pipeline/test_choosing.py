@@ -245,7 +245,10 @@ def test_an_entity_is_repeated_where_there_is_one() -> None:
 
 # ---- several of them
 
-TWO = "Can I renew my old passport or replace a passport? And can I book the pavilion with chairs?"
+TWO = (
+    "Can I renew my passport and replace a lost passport with a passport? "
+    "And can I reserve the pavilion for guests?"
+)
 
 
 def test_several_may_be_chosen_where_several_were_wished() -> None:
