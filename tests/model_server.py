@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -71,6 +71,19 @@ class ScriptedServer:
 def scripted_model(script: Mapping[str, Sequence[Any]]) -> Iterator[tuple[OpenAIModel, Any]]:
     """Yield ``(model, server)``: the real client, connected to a server that plays ``script``."""
     server = ScriptedServer(script)
+    with served(server.answer) as server.base_url:
+        yield client_of(server.base_url), server
+
+
+def client_of(base_url: str) -> OpenAIModel:
+    """Return the real client, connected to a server of these tests."""
+    return OpenAIModel(base_url, "", "scripted", capabilities=Capabilities(), overrides={})
+
+
+@contextmanager
+def served(answer: Callable[[Mapping[str, Any]], tuple[int, str]]) -> Iterator[str]:
+    """Serve chat completions and yield the base URL: ``answer`` takes the body of a request and
+    returns the status and the content of the one message."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -79,7 +92,7 @@ def scripted_model(script: Mapping[str, Sequence[Any]]) -> Iterator[tuple[OpenAI
 
         def do_POST(self) -> None:
             size = int(self.headers["Content-Length"])
-            status, content = server.answer(json.loads(self.rfile.read(size)))
+            status, content = answer(json.loads(self.rfile.read(size)))
             choice = {
                 "index": 0,
                 "finish_reason": "stop",
@@ -112,16 +125,8 @@ def scripted_model(script: Mapping[str, Sequence[Any]]) -> Iterator[tuple[OpenAI
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=listener.serve_forever, kwargs=QUICK, daemon=True)
     thread.start()
-    server.base_url = f"http://127.0.0.1:{listener.server_port}/v1"
     try:
-        model = OpenAIModel(
-            server.base_url,
-            "",
-            "scripted",
-            capabilities=Capabilities(),
-            overrides={},
-        )
-        yield model, server
+        yield f"http://127.0.0.1:{listener.server_port}/v1"
     finally:
         listener.shutdown()
         listener.server_close()
