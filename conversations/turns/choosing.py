@@ -215,6 +215,7 @@ def _put(turn: Turn, result: Chosen) -> Stage:
     now = timezone.now()
     stage.status = StageStatus.CHOSEN.value
     stage.output, stage.state_merge = dict(result.output), dict(result.state_merge)
+    stage.result = None
     stage.findings = []
     stage.started_at = stage.started_at or now
     stage.finished_at = now
