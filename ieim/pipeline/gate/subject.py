@@ -1,14 +1,18 @@
 """Whether a chosen service is about this message.
 
 In a talk a model that is sure of its choice is believed. One that is not needs evidence: the
-service shares some with the message, or it is the one that the talk was about. The numbers are the
-search's, and stand in the request that the model was sent: so what is judged again later is judged
-by the same ones.
+service shares some with the message, or it is the one that the talk was about. A message that
+stands alone says itself what it is about: where the search is clear about another service, and the
+chosen one is far behind it, no model is believed (docs/decisions/0040-did-you-mean.md).
+
+The numbers are the search's, and stand in the request that the model was sent: so what is judged
+again later is judged by the same ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -23,6 +27,16 @@ LIKE_THE_BEST: Final = 0.6
 SURE: Final = Decimal("0.80")
 """From this score on a model is believed in a talk."""
 
+CLEAR: Final = 0.7
+"""And what it has where the search is clear about it."""
+
+BEHIND: Final = 0.8
+"""What a service that is far behind another one has at most of the other's evidence. Both numbers
+are set on questions over other catalogues (``benchmarks/bench_subject.py``)."""
+
+FEWEST: Final = 3
+"""Of so many candidates at least, one can be far behind."""
+
 
 def check(
     agency: str,
@@ -36,27 +50,49 @@ def check(
     message.
 
     ``request`` is the per-call JSON that the model answered, ``score`` how sure the model is. A
-    candidate's ``own`` is its evidence by the message alone, ``best_own`` the best of the release.
-    Without a talk they are not there, and the candidate's ``score`` says it. Where several agencies
-    are asked, a candidate counts by the part of the message that is its own.
+    candidate's ``own`` is its evidence by the message alone, which is its ``score`` where that is
+    all there is; ``best_own`` the best of the release. Where several agencies are asked, a
+    candidate counts by the part of the message that is its own.
     """
     slots = {(slot["agencyId"], slot["serviceKey"]): slot for slot in request["service_index"]}
     slot = slots.get((agency, chosen))
     if slot is None:
         yield Finding(Code.ROUTE_SUBJECT, path, "This service was not among the candidates.")
         return
+    # Requests of older versions may have no best: then nothing is clear.
+    own, best = _own(slot), request.get("best_own", math.inf)
     talk = request["chat_context_summary"]
-    if not talk:
-        if "meaning" in slot and slot["score"] <= 0:
-            yield Finding(Code.ROUTE_SUBJECT, path, "Nothing of the message is in this service.")
-        return
-    about = slot.get("own", 0.0) >= LIKE_THE_BEST * request.get("best_own", 0.0)
-    if score < SURE and not about and (agency, chosen) != about_before(talk):
-        yield Finding(
-            Code.ROUTE_SUBJECT,
-            path,
-            "Another service is nearer to this message, and the model is not sure of this one.",
-        )
+    if talk:
+        about = own >= LIKE_THE_BEST * best
+        if score < SURE and not about and (agency, chosen) != about_before(talk):
+            message = "Another service is nearer to this message, and the model is not sure."
+            yield Finding(Code.ROUTE_SUBJECT, path, message)
+    elif "meaning" in slot:  # words alone cannot tell in another language
+        candidates = [_own(each) for each in slots.values() if each["agencyId"] == agency]
+        if slot["score"] <= 0:
+            message = "Nothing of the message is in this service."
+            yield Finding(Code.ROUTE_SUBJECT, path, message)
+        elif is_clear(max(candidates), best) and is_far_behind(own, candidates):
+            message = "Another service is far nearer to this message."
+            yield Finding(Code.ROUTE_SUBJECT, path, message)
+
+
+def is_clear(own: float, best: float) -> bool:
+    """Whether the search is clear that a message is about a service: ``own`` is its evidence,
+    ``best`` the best of the release, both as :meth:`Shortlist.evidence` returns them."""
+    return own > 0 and own >= CLEAR * best
+
+
+def is_far_behind(own: float, candidates: Sequence[float]) -> bool:
+    """Whether a service has less evidence than any other of the ``candidates``, and much less than
+    the best of them."""
+    last = len(candidates) >= FEWEST and own <= min(candidates)
+    return last and own <= BEHIND * max(candidates)
+
+
+def _own(slot: Mapping[str, Any]) -> float:
+    own: float = slot.get("own", slot["score"])
+    return own
 
 
 def about_before(talk: Iterable[Mapping[str, Any]]) -> tuple[str, str] | None:

@@ -116,20 +116,19 @@ def message_evidence(
     *,
     by_part: bool,
 ) -> dict[str, Any]:
-    """Give each slot the evidence that the message alone has for its service, which
-    ``route.subject`` is judged by, and return the best of the release. Only within a talk.
+    """Return the best evidence of the release for the message alone, which ``route.subject`` is
+    judged by, and give each slot that of its service where its ``score`` says something else.
 
     With ``by_part`` it is that of the part of the message nearest to the service, as a share of the
     best in the release: a message to two agencies has little to say about each.
     """
-    if not inputs.history:
-        return {}
     evidence, best = inputs.shortlist.evidence(inputs.text, services)
     if by_part:
         parts = (inputs.text[part.start : part.end] for part in inputs.shortlist.parts(inputs.text))
         found = [(evidence, best), *(inputs.shortlist.evidence(part, services) for part in parts)]
         shares = [[each / most if most > 0 else 0.0 for each in scores] for scores, most in found]
         evidence, best = [max(of_service) for of_service in zip(*shares, strict=True)], 1.0
-    for slot, share in zip(slots, evidence, strict=True):
-        slot["own"] = round(share, 3)
+    if inputs.history or by_part:
+        for slot, share in zip(slots, evidence, strict=True):
+            slot["own"] = round(share, 3)
     return {"best_own": round(best, 3)}

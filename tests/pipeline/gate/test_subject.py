@@ -79,6 +79,38 @@ def test_a_first_message_needs_something_in_common(slot: dict[str, Any], wrong: 
     assert codes("one", sent) == ([Code.ROUTE_SUBJECT] if wrong else [])
 
 
+@pytest.mark.parametrize(
+    ("others", "best", "stands"),
+    [
+        ([1.0, 0.9], 1.0, False),  # another is clear, and this one the last and far behind
+        ([1.0, 0.9], 1.4, False),
+        ([1.0, 0.9], 1.5, True),  # the search is not clear: another agency's is nearer by far
+        ([0.9, 0.85], 1.0, True),  # not far behind
+        ([1.0, 0.7], 1.0, True),  # not the last
+        ([1.0], 1.0, True),  # of two nothing can be said
+        ([1.0, 0.9], None, True),  # a request of an older version
+    ],
+)
+def test_who_is_far_behind_a_clear_winner_is_doubted_however_sure(
+    others: list[float], best: float | None, stands: bool
+) -> None:
+    keys = ["one", "two", "three"]
+    slots = [
+        {"agencyId": "passports", "serviceKey": key, "score": score, "meaning": 0.1}
+        for key, score in zip(keys, [0.75, *others], strict=False)
+    ]
+    slots.append({"agencyId": "parks", "serviceKey": "x", "score": 0.1, "meaning": 0.1})
+    sent: dict[str, Any] = {"chat_context_summary": [], "service_index": slots}
+    sent |= {} if best is None else {"best_own": best}
+    found = codes("one", sent, Decimal("0.99"))
+    assert found == ([] if stands else [Code.ROUTE_SUBJECT])
+    # In a talk it may be meant all the same, and words alone cannot tell.
+    assert codes("one", {**sent, "chat_context_summary": BEFORE}, Decimal("0.99")) == []
+    for slot in slots:
+        del slot["meaning"]
+    assert codes("one", sent, Decimal("0.99")) == []
+
+
 @given(SHARES, SHARES)
 def test_the_best_one_by_itself_always_stands(own: float, less: float) -> None:
     slots = [
