@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,9 +10,12 @@ import pytest
 from ieim.pipeline.contract import load
 from ieim.pipeline.knowledge import Label, Service
 from ieim.pipeline.ports import Ranked
+from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.stages.slots import LONGEST_SUMMARY, cut, service_slot
 from ieim.pipeline.stages.triage import LONGEST_MEANING, meaning
-from tests.pipeline.build import CONTRACTS, REPLACE
+from ieim.search import index_for
+from tests.fixtures import demo_bundle
+from tests.pipeline.build import CONTRACTS, REPLACE, TODAY
 from tests.pipeline.drive import payload
 from tests.pipeline.test_portable import asked
 
@@ -43,6 +47,42 @@ def test_the_dictionary_of_a_service_is_that_of_the_candidates() -> None:
     under = {key for service in sent["service_index"] for key in service["categories"]}
     assert {entry["key"] for entry in sent["KnowledgeBase_Dictionary"]} == under
     assert under == set(REPLACE.categories)
+
+
+FAR = "and when may I vote here?"
+"""About citizenship, in no word of its entries."""
+
+
+def offered(agency: str, category: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what category_select_v1 and service_select_v1 are given of an agency of the demo, in
+    which this category is selected for :data:`FAR`."""
+    release = demo_bundle().release()
+    detected = {"agencyDetected": [agency], "complexity": "low"}
+    selected = {"candidates": {category: {"value": category, "score": Decimal("0.90")}}}
+    state = {"agency_detect_v1": detected, "category_select_v1": selected}
+    inputs = Inputs(
+        text=FAR,
+        today=TODAY,
+        history=(),
+        context=Context(1, FAR, state, release, {}),
+        shortlist=index_for(release),
+        limits={"agencies": 8, "categories": 6, "services": 5},
+    )
+    stages = (load(name).stage for name in ("category_select_v1", "service_select_v1"))
+    first, second = (stage.build_input(inputs) for stage in stages)
+    return first, second
+
+
+def test_a_small_agency_has_all_its_categories_offered_the_later_ones_briefly() -> None:
+    entries = offered("immigration", "citizenship")[0]["KnowledgeBase_Dictionary"]
+    assert [entry["rank"] for entry in entries] == list(range(1, 11))
+    assert ["keywords" in entry for entry in entries] == [True] * 6 + [False] * 4
+
+
+def test_services_of_the_selected_category_are_offered_wherever_they_rank() -> None:
+    index = offered("immigration", "visa-refusals")[1]["service_index"]
+    assert "immigration.appeal-visa-refusal" in {each["serviceKey"] for each in index}
+    assert len(index) == 5
 
 
 def test_a_code_is_said_to_mean_something_once() -> None:

@@ -274,6 +274,11 @@ def is_scored(entry: Any) -> TypeGuard[Mapping[str, Any]]:
 
 def selected_category(context: Context) -> str | None:
     """Return the value of the category that the answering agency's service belongs to."""
+    return best_category(selected_categories(context))
+
+
+def selected_categories(context: Context) -> Mapping[str, Any]:
+    """Return the categories that were selected for the answering agency, by key."""
     if context.complexity == "low":
-        return best_category(context.cached("category_select_v1", "candidates"))
-    return best_category(context.analysed(context.answering_agency or ""))
+        return scored(context.cached("category_select_v1", "candidates"))
+    return scored(context.analysed(context.answering_agency or ""))

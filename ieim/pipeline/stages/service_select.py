@@ -8,6 +8,7 @@ from typing import Any
 from ieim.pipeline.findings import Finding
 from ieim.pipeline.gate import subject
 from ieim.pipeline.knowledge import Service
+from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.reply import Reply, render_service
 from ieim.pipeline.stages.base import (
@@ -17,6 +18,7 @@ from ieim.pipeline.stages.base import (
     Score,
     Stage,
     mismatch,
+    selected_categories,
     selected_category,
     unknown,
 )
@@ -24,11 +26,8 @@ from ieim.pipeline.stages.slots import message_evidence, service_slot
 
 
 def _build_input(inputs: Inputs) -> dict[str, Any]:
-    agency = inputs.context.answering_agency
     high = inputs.context.complexity == "high"
-    ranked = inputs.shortlist.services(
-        inputs.query, agencies=[agency] if agency else [], limit=inputs.limits["services"]
-    )
+    ranked = _offered(inputs)
     slots = [service_slot(r, detail=False) for r in ranked]
     return {
         "service_index": slots,
@@ -36,6 +35,18 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
         "KnowledgeBase_Dictionary": _entries(inputs.context, [r.item for r in ranked]),
         "entity_types": sorted(inputs.context.labels.get("entity_types", ())),
     }
+
+
+def _offered(inputs: Inputs) -> list[Ranked[Service]]:
+    """Return the services to choose from, as the search ranks them: those of the selected
+    categories, and the best of the others up to the limit."""
+    agency, limit = inputs.context.answering_agency or "", inputs.limits["services"]
+    every = len(inputs.context.release.services_by_agency.get(agency, ()))
+    ranked = inputs.shortlist.services(inputs.query, agencies=[agency], limit=max(limit, every))
+    selected = selected_categories(inputs.context).keys()
+    fitting = [r for r in ranked if not selected.isdisjoint(r.item.categories)][:limit]
+    others = [r for r in ranked if r not in fitting][: limit - len(fitting)]
+    return sorted([*fitting, *others], key=lambda r: r.rank)
 
 
 def _entries(context: Context, services: Sequence[Service]) -> list[dict[str, Any]]:

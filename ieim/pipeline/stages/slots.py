@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.pipeline.knowledge import Service
+from ieim.pipeline.knowledge import Category, Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.stages.base import Context, Inputs
 
@@ -18,20 +18,30 @@ def agency_names(context: Context, ids: Iterable[str]) -> list[dict[str, str]]:
 
 def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
     """Return ``KnowledgeBase_Dictionary``: the ranked entries of the detected agencies, those of
-    each agency on their own, so that none is crowded out."""
+    each agency on their own, so that none is crowded out.
+
+    An agency with few entries has all of them there, the later ones by their values alone: who
+    writes in other words than the dictionary's has the right one far down.
+    """
     agencies = inputs.context.detected
     limit = max(LEAST_CATEGORIES, inputs.limits["categories"] // max(1, len(agencies)))
-    return [
-        {
-            **({"agencyId": r.item.agency} if len(agencies) > 1 else {}),
-            "key": r.item.key,
-            "value": r.item.value,
-            **({"keywords": list(r.item.keywords)} if r.item.keywords else {}),
-            **retrieved(r),
-        }
-        for agency in agencies
-        for r in inputs.shortlist.categories(inputs.query, agencies=[agency], limit=limit)
-    ]
+    found = []
+    for agency in agencies:
+        ranked = inputs.shortlist.categories(inputs.query, agencies=[agency], limit=FEW + 1)
+        offered = ranked if len(ranked) <= FEW else ranked[:limit]
+        of = {"agencyId": agency} if len(agencies) > 1 else {}
+        found += [of | _entry(r, whole=i < limit) for i, r in enumerate(offered)]
+    return found
+
+
+def _entry(ranked: Ranked[Category], *, whole: bool) -> dict[str, Any]:
+    entry = ranked.item
+    found = {"key": entry.key, "value": entry.value}
+    if not whole:
+        return found | {"rank": ranked.rank}
+    return (
+        found | ({"keywords": list(entry.keywords)} if entry.keywords else {}) | retrieved(ranked)
+    )
 
 
 def with_agencies(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,6 +61,9 @@ def dictionary_keys(payload: Mapping[str, Any]) -> list[str]:
 
 LEAST_CATEGORIES = 4
 """So many entries of each agency are offered at least."""
+
+FEW = 12
+"""An agency that has at most so many entries has all of them offered."""
 
 LONGEST_SUMMARY = 160
 """Characters of a text by which a service is chosen; one that is answered from is never cut."""
