@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from ieim.pipeline.contract import load
-from ieim.pipeline.knowledge import Label, Service
-from ieim.pipeline.ports import Ranked
+from ieim.pipeline.knowledge import CASES, Label, Service
+from ieim.pipeline.ports import Likeness, Ranked, Shortlist
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.stages.slots import LONGEST_SUMMARY, cut, service_slot
 from ieim.pipeline.stages.triage import LONGEST_MEANING, meaning
@@ -53,24 +54,37 @@ FAR = "and when may I vote here?"
 """About citizenship, in no word of its entries."""
 
 
-def offered(agency: str, category: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what category_select_v1 and service_select_v1 are given of an agency of the demo, in
-    which this category is selected for :data:`FAR`."""
+def asked_about_far(state: dict[str, Any], shortlist: Shortlist | None = None) -> Inputs:
+    """Return the inputs of a stage for :data:`FAR` over the demo."""
     release = demo_bundle().release()
-    detected = {"agencyDetected": [agency], "complexity": "low"}
-    selected = {"candidates": {category: {"value": category, "score": Decimal("0.90")}}}
-    state = {"agency_detect_v1": detected, "category_select_v1": selected}
-    inputs = Inputs(
+    return Inputs(
         text=FAR,
         today=TODAY,
         history=(),
         context=Context(1, FAR, state, release, {}),
-        shortlist=index_for(release),
+        shortlist=shortlist or index_for(release),
         limits={"agencies": 8, "categories": 6, "services": 5},
     )
+
+
+def offered(agency: str, category: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what category_select_v1 and service_select_v1 are given of an agency of the demo, in
+    which this category is selected for :data:`FAR`."""
+    detected = {"agencyDetected": [agency], "complexity": "low"}
+    selected = {"candidates": {category: {"value": category, "score": Decimal("0.90")}}}
+    inputs = asked_about_far({"agency_detect_v1": detected, "category_select_v1": selected})
     stages = (load(name).stage for name in ("category_select_v1", "service_select_v1"))
     first, second = (stage.build_input(inputs) for stage in stages)
     return first, second
+
+
+@pytest.mark.parametrize(("like", "texts"), [(0.4, {"unclear"}), (-0.2, set(CASES))])
+def test_what_may_be_no_inquiry_comes_with_every_text(like: float, texts: set[str]) -> None:
+    shortlist = Mock(index_for(demo_bundle().release()))
+    shortlist.case.return_value = "unclear"
+    shortlist.likeness.return_value = Likeness(like, -0.38, 0.5)
+    sent = load("judgement_v1").stage.build_input(asked_about_far({}, shortlist))
+    assert sent["guidance"]["texts"].keys() == texts
 
 
 def test_a_small_agency_has_all_its_categories_offered_the_later_ones_briefly() -> None:

@@ -19,9 +19,8 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     case = guidance.UNCLEAR if inputs.again else inputs.shortlist.case(inputs.text)
     inquiry = inputs.shortlist.likeness(inputs.text, in_a_talk=bool(inputs.history))
     # A likely inquiry needs only the text that would be shown if it were none.
-    only = (
-        {case, guidance.UNCLEAR} if inquiry is not None and inquiry.like >= inquiry.least else None
-    )
+    likely = inquiry is not None and inquiry.like > LIKELY
+    only = {case, guidance.UNCLEAR} if likely else None
     slots = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
     if inquiry is None:
         return slots
