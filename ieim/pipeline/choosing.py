@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 
 from ieim.pipeline import contract as contracts
@@ -109,10 +110,13 @@ def ask_back(
 ) -> Abstained | None:
     """Return that the citizen is asked back, None where there is nothing to offer.
 
-    ``ranked`` and ``output`` are as in :func:`offers`. Several may be chosen where the message has
-    several requests, or was found to concern several agencies.
+    ``ranked`` and ``output`` are as in :func:`offers`. In turns with ``ranked`` come the services
+    of the topics that were named, of each agency by itself. Several may be chosen where the message
+    has several requests, or was found to concern several agencies.
     """
-    offered = offers(ranked, output, inputs.context)
+    in_turns = zip_longest(*_of_topics(output or {}, inputs), ranked)
+    found = [service for turn in in_turns for service in turn if service is not None]
+    offered = offers(found, output, inputs.context)
     if not offered:
         return None
     parts = inputs.shortlist.parts(inputs.text)
@@ -123,6 +127,24 @@ def ask_back(
         several=inputs.context.complexity == "high" or len(parts) >= LEAST_PARTS,
         asked_about=tuple(inputs.shortlist.asked_about(inputs.text)),
     )
+
+
+def _of_topics(output: Output, inputs: Inputs) -> Iterator[list[Service]]:
+    """Yield, of each agency, the services of the topics that a stage named, be it unsurely, the
+    best match first."""
+    for agency, candidates in _topics(output, inputs.context):
+        everything = len(inputs.context.release.services)
+        ranked = inputs.shortlist.services(inputs.query, agencies=[agency], limit=everything)
+        named = {key for key, each in candidates.items() if each["score"] > 0}
+        yield [each.item for each in ranked if named.intersection(each.item.categories)]
+
+
+def _topics(output: Output, context: Context) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if "categorySelection" in output:
+        yield context.answering_agency or "", output["categorySelection"]["candidates"]
+    analysis = output.get("semanticAnalysis") or context.cached("semantic_analysis_v1") or {}
+    for agency in analysis.get("agencies", ()):
+        yield agency["agencyId"], agency["categorySelection"]["candidates"]
 
 
 def offers(

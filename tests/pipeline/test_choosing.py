@@ -270,6 +270,20 @@ def test_of_several_requests_each_has_its_services_offered() -> None:
     assert PAVILION in outcome.offered[:2]
 
 
+def test_services_of_the_topics_that_a_stage_named_are_offered() -> None:
+    answer = valid("semantic_analysis_v1")
+    for agency in answer["semanticAnalysis"]["agencies"]:
+        for each in agency["categorySelection"]["candidates"].values():
+            each["score"] = 0.3
+    rooms = replace(PAVILION, categories=("rooms",))
+    services = {**RELEASE.services, KEY[PAVILION]: rooms}
+    release = replace(RELEASE, sha256="1" * 64, services=services)
+    model = ScriptedModel({**high_script(), "semantic_analysis_v1": [answer]})
+    outcome, _ = run(model, text="renew passport, tax return", release=release)
+    assert isinstance(outcome, Abstained)
+    assert [each.key for each in outcome.offered[:2]] == [REPLACE.key, PAVILION.key]
+
+
 SEVERAL = [each for n in (2, 3, 4) for each in combinations([RENEW, REPLACE, PAVILION, RETURN], n)]
 
 
