@@ -60,7 +60,7 @@ def check(
         yield Finding(Code.ROUTE_SUBJECT, path, "This service was not among the candidates.")
         return
     # Requests of older versions may have no best: then nothing is clear.
-    own, best = _own(slot), request.get("best_own", math.inf)
+    own, best = evidence(slot), request.get("best_own", math.inf)
     talk = request["chat_context_summary"]
     if talk:
         about = own >= LIKE_THE_BEST * best
@@ -68,11 +68,12 @@ def check(
             message = "Another service is nearer to this message, and the model is not sure."
             yield Finding(Code.ROUTE_SUBJECT, path, message)
     elif "meaning" in slot:  # words alone cannot tell in another language
-        candidates = [_own(each) for each in slots.values() if each["agencyId"] == agency]
+        candidates = [each for each in slots.values() if each["agencyId"] == agency]
+        most = max(map(evidence, candidates))
         if slot["score"] <= 0:
             message = "Nothing of the message is in this service."
             yield Finding(Code.ROUTE_SUBJECT, path, message)
-        elif is_clear(max(candidates), best) and is_far_behind(own, candidates):
+        elif is_clear(most, best) and is_last(slot, candidates) and own <= BEHIND * most:
             message = "Another service is far nearer to this message."
             yield Finding(Code.ROUTE_SUBJECT, path, message)
 
@@ -83,14 +84,16 @@ def is_clear(own: float, best: float) -> bool:
     return own > 0 and own >= CLEAR * best
 
 
-def is_far_behind(own: float, candidates: Sequence[float]) -> bool:
-    """Whether a service has less evidence than any other of the ``candidates``, and much less than
-    the best of them."""
-    last = len(candidates) >= FEWEST and own <= min(candidates)
-    return last and own <= BEHIND * max(candidates)
+def is_last(slot: Mapping[str, Any], slots: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether each other candidate of the same agency, of which there are enough, has more
+    evidence; of equal ones the rank decides."""
+    return len(slots) >= FEWEST and slot is min(
+        slots, key=lambda each: (evidence(each), -each.get("rank", 0))
+    )
 
 
-def _own(slot: Mapping[str, Any]) -> float:
+def evidence(slot: Mapping[str, Any]) -> float:
+    """Return what a candidate shares with the message alone."""
     own: float = slot.get("own", slot["score"])
     return own
 
