@@ -237,6 +237,7 @@ class ReplyOrigin(models.TextChoices):
     """Whose words a reply is."""
 
     MODEL = "model", "answered by the pipeline"
+    RETOLD = "retold", "answered by the pipeline, in the words of the service list"
     MODEL_APPROVED = "model_approved", "answered by the pipeline, approved by a person"
     CITIZEN_CHOICE = "citizen_choice", "chosen by the citizen"
     STAFF_OVERRIDE = "staff_override", "answered by the pipeline, corrected by a person"

@@ -161,7 +161,9 @@ def _refresh(item: ReviewItem, turn: Turn, facts: Facets, codes: Sequence[str]) 
 def _priority(stage: str, codes: Sequence[str]) -> Priority:
     if not _DANGER.keys().isdisjoint(codes):
         return Priority.HIGH
-    return Priority.NORMAL if stage in AWAITED else Priority.LOW
+    if stage not in AWAITED or (stage == REPLY and set(codes) == {Code.REPLY_EMPTY}):
+        return Priority.LOW  # nobody waits: triage, or a reply that is out without a model's text
+    return Priority.NORMAL
 
 
 def _parent_of(turn_id: UUID) -> ReviewItem | None:

@@ -178,7 +178,7 @@ class ReplyView:
     @property
     def whose(self) -> str:
         """The sentence that says whose words these are."""
-        if self.origin != "model":
+        if self.origin not in ("model", "retold"):
             asks = self.origin == "staff" and self.kind == "question"
             return self.words.origins["question" if asks else self.origin]
         if self.kind == "guidance":
@@ -187,7 +187,8 @@ class ReplyView:
             return self.words.origins[origin]
         if self.offline:
             return self.words.origins["offline"]
-        return self.words.origins["listed" if self.prepared else "model"]
+        # Replies that were stored before have no origin of their own for it.
+        return self.words.origins["retold" if self.prepared else "model"]
 
     @property
     def left_out(self) -> list[str]:
@@ -234,6 +235,10 @@ class ReplyView:
             if f"{text} ".startswith((f"{heading} ", f"{heading}. ")):
                 end = len(heading) + text.startswith(f"{heading}.")
                 return ParagraphView(text[:end], "", text[end:])
+        for name in {name for source in self.sources for name in (source.agency, source.service)}:
+            if f"{text} ".startswith(f"{name}: "):
+                label = f"{name}:"
+                return ParagraphView("", label, text.removeprefix(label))
         label, colon, rest = text.partition(": ")
         if not (colon and label and rest) or len(label) > MAX_LABEL or "\n" in label:
             return ParagraphView("", "", text)

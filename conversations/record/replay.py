@@ -24,12 +24,16 @@ from ieim.pipeline import results
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate
+from ieim.pipeline.gate.gate import Judgement
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.fallback import fallback_result
+from ieim.pipeline.reply.retelling import Retelling
+from ieim.pipeline.results import Result
 from ieim.pipeline.runner import compose
+from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import ANSWERING
 
@@ -85,7 +89,10 @@ def replay(turn: Turn) -> Replay:
             grounds = max(filter(None, (grounds, stage.finished_at)), default=None)
     if hasattr(turn, "reply") and turn.reply.origin != ReplyOrigin.STAFF.value:
         # The reply is not the model's to say: it is made again from the stages' own outputs.
-        context = Context(1, turn.text, state, release, entities=_entities(turn))
+        context = replace(
+            Context(1, turn.text, state, release, entities=_entities(turn)),
+            retelling=retelling_of(turn),
+        )
         stored.append({"reply": turn.reply.body})
         reply = compose(
             outputs,
@@ -134,6 +141,15 @@ def context_of(
     )
 
 
+def retelling_of(turn: Turn) -> Retelling | None:
+    """Return what is shown in place of the text over several agencies; None for that text itself,
+    a person's or a model's."""
+    stage = turn.stages.filter(
+        contract=multi_agency_answer.STAGE.id, status__in=DONE_STAGE_STATUSES
+    ).first()
+    return Retelling.from_dict(stage.result) if stage and stage.result else None
+
+
 def _entities(turn: Turn) -> dict[str, str]:
     """Return what triage has found in the message, by type."""
     extract = turn.stages.filter(contract=template.EXTRACT, status__in=DONE_STAGE_STATUSES).first()
@@ -169,20 +185,28 @@ def _judged(turn: Turn, stage: Stage, attempt: Attempt, context: Context) -> Dec
         for found in attempt.findings
         if found["code"].startswith("budget.")
     )
-    stands = fallback_result(contracts.load(stage.contract), judgement, context) or judgement
+    fallback = fallback_result(
+        contracts.load(stage.contract), judgement, context, own_words=_own_words(stage, judgement)
+    )
+    stands = fallback.judgement if fallback else judgement
+    if fallback is not None and fallback.retelling is not None:
+        result: Result | None = fallback.retelling.as_dict()
+    else:
+        patterns = settings.IEIM_MODEL["KEY_PATTERNS"]
+        result = results.build(stage.contract, judgement, context, flags.of_rules(turn), patterns)
     return _decision(
         stage,
         attempt,
         [finding.as_dict() for finding in judgement.findings],
         stands.output if stands.passed else None,
-        results.build(
-            stage.contract,
-            judgement,
-            context,
-            flags.of_rules(turn),
-            settings.IEIM_MODEL["KEY_PATTERNS"],
-        ),
+        result,
     )
+
+
+def _own_words(stage: Stage, judgement: Judgement) -> bool:
+    """Whether the administration showed a model's own words at that time."""
+    said = (judgement.output or {}).get("assistantReply")
+    return stage.result is None and (stage.output or {}).get("assistantReply") == said
 
 
 def _decision(

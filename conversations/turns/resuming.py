@@ -204,6 +204,11 @@ def origin_of(turn: Turn) -> ReplyOrigin:
     return ReplyOrigin.MODEL
 
 
+def origin_of_words(reply: replies.Reply) -> ReplyOrigin:
+    """Return whose the words of a reply are that nobody has had a hand in."""
+    return ReplyOrigin.MODEL if reply.retold is None else ReplyOrigin.RETOLD
+
+
 @transaction.atomic
 def store_reply(
     *, turn: Turn, reply: replies.Reply, origin: ReplyOrigin, by: str = "system", model: str = ""
@@ -229,6 +234,8 @@ def store_reply(
         "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
         "sources": [f"{s.agency_id}/{s.service_key}" for s in reply.sources],
     }
+    if reply.retold is not None:
+        payload["retold"] = [each.as_dict() for each in reply.retold]
     events.record(turn, "turn.answered", payload, actor=by, rows=[REPLY.row(stored)])
     return stored
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations import ports, selectors
-from conversations.models import Reply, ReplyOrigin, Turn
+from conversations.models import Attempt, Reply, ReplyOrigin, Turn
 from conversations.outages import services as outages
 from conversations.states import TurnState
 from conversations.turns import choosing, executor, flags, help_lines, languages, moves, resuming
@@ -22,6 +22,7 @@ from conversations.turns.leases import Lease, LeaseLost, leases, renew_lease, ta
 from conversations.turns.models import chosen_of
 from conversations.turns.semaphore import SPARE, SharedModel, SharedSemaphore
 from conversations.turns.store import TurnStore
+from ieim.administration import selectors as administration
 from ieim.knowledge.notices import selectors as notices
 from ieim.knowledge.vectors import shortlist_for
 from ieim.llm.factory import BreakerModel, build_model
@@ -30,6 +31,7 @@ from ieim.pipeline.budget import Budget
 from ieim.pipeline.findings import Code
 from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.runner import Runner
+from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview
 
@@ -57,8 +59,8 @@ def configured_model() -> Model:
     return SharedModel(model, SharedSemaphore(most, keep=settings.IEIM_MODEL["DEADLINE"] + SPARE))
 
 
-def options() -> work.Options:
-    """Return the pipeline's options from the settings."""
+def options(*, own_words: bool = False) -> work.Options:
+    """Return the pipeline's options from the settings; ``own_words`` is the administration's."""
     config = settings.IEIM_MODEL
     return work.Options(
         temperature=config["TEMPERATURE"],
@@ -69,6 +71,7 @@ def options() -> work.Options:
         written_in=languages.written_in(),
         key_patterns=config["KEY_PATTERNS"],
         speculative=config["AHEAD"],
+        own_words=own_words,
         overrides=config["OVERRIDES"],
     )
 
@@ -113,7 +116,7 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
         clock=time.monotonic,
         pause=time.sleep,
         backoff=backoff,
-        options=options(),
+        options=options(own_words=administration.current().own_words),
         executor=executor.ThreadExecutor(lease),
     )
     message = work.Turn(
@@ -173,6 +176,14 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
         deliver(turn=turn, outcome=outcome, model=model)
 
 
+def _show_empty(turn: Turn) -> None:
+    """Open an item, for which nobody waits, where a model's text said nothing of its sources."""
+    last = Attempt.objects.filter(stage__turn=turn, stage__contract=multi_agency_answer.STAGE.id)
+    found = last.order_by("pk").values_list("findings", flat=True).last() or []
+    if Code.REPLY_EMPTY in {finding["code"] for finding in found}:
+        ports.reviews().open(turn_id=turn.pk, stage=REPLY, codes=[Code.REPLY_EMPTY.value])
+
+
 @transaction.atomic
 def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
     """Store the one reply of a turn that this run holds."""
@@ -181,6 +192,10 @@ def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
     if origin is ReplyOrigin.CITIZEN_CHOICE:
         # They have just named it themselves.
         reply = replace(reply, still_about="")
+    if origin is ReplyOrigin.MODEL:
+        origin = resuming.origin_of_words(reply)
     stored = resuming.store_reply(turn=turn, reply=reply, origin=origin, model=model.name)
     flags.show_weak(turn)
+    if origin is ReplyOrigin.RETOLD:
+        _show_empty(turn)
     return stored

@@ -28,6 +28,7 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.gate.gate import SOURCE
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
+from ieim.pipeline.results import Result
 from ieim.pipeline.topology import ORDER, STAGES
 from ieim.pipeline.work import AttemptRecord, Output, Stopped
 
@@ -58,6 +59,12 @@ class TurnStore:
         if row.output is None or row.state_merge is None:
             raise RuntimeError(f"stage {row.pk} is {row.status} without an output")
         return row.output, row.state_merge
+
+    def result(self, stage: str) -> Result | None:
+        """Return the result of a stage that needs no more asking, None where it has none."""
+        row = self._stages.get(stage)
+        done = row is not None and StageStatus(row.status) in DONE_STAGE_STATUSES
+        return row.result if row is not None and done else None
 
     def stopped(self, stage: str) -> Stopped | None:
         """Return what stopped a stage that waits for somebody; None for any other."""

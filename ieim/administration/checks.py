@@ -209,6 +209,11 @@ def offered(typed: str) -> str:
     return " ".join(code for code in languages.NAMES if code in chosen)
 
 
+def switch(typed: str) -> str:
+    """Check what can be on or off; return ``on``, or nothing."""
+    return "on" if typed.strip() else ""
+
+
 def origin(typed: str) -> str:
     """Check an origin; return it as browsers do: lower case, punycode, no default port."""
     shown = typed[:60].encode("ascii", "backslashreplace").decode()

@@ -146,6 +146,11 @@ class Administration:
         chosen = self.get("languages", "offered").split()
         return tuple(code for code in chosen if code in languages.NAMES) or tuple(languages.NAMES)
 
+    @property
+    def own_words(self) -> bool:
+        """Whether a model's own words are shown where they pass every check."""
+        return bool(self.get("answers", "own_words"))
+
     @cached_property
     def other_sites(self) -> Sequence[str]:
         """The origins that may frame the citizen's pages and call the citizens' API."""

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from ieim.administration import checks, languages
 from ieim.administration.checks import Check
 
-Widget = Literal["line", "short", "colour", "text", "lines", "logo", "languages"]
+Widget = Literal["line", "short", "colour", "text", "lines", "logo", "languages", "switch"]
 
 LEGAL: Final = "legal-"
 """The prefix of the sections of legal texts; the language follows."""
@@ -129,6 +129,17 @@ _ORIGINS = Field(
     _("One a line, 20 at most, each as it begins in the browser: https://www.example.org."),
     "lines",
 )
+_OWN_WORDS = Field(
+    "own_words",
+    _("Show the assistant’s own words where they pass every check"),
+    checks.switch,
+    _(
+        "They are marked as written by an automated assistant. Otherwise an answer over several "
+        "agencies is told in the words of the service list, and a message that is no question is "
+        "answered with your own text."
+    ),
+    "switch",
+)
 
 _SECTIONS: Final[Sequence[SectionOf]] = (
     SectionOf(
@@ -181,6 +192,12 @@ _SECTIONS: Final[Sequence[SectionOf]] = (
             "language there are none in it, but for those of the demo. Ask each yourself first."
         ),
         tuple(_examples(*language) for language in languages.NAMES.items()),
+    ),
+    SectionOf(
+        "answers",
+        _("Answers"),
+        _("Whose words citizens read. The services below an answer are always shown as they are."),
+        (_OWN_WORDS,),
     ),
     SectionOf(
         "other_sites",

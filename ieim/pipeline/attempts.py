@@ -27,6 +27,8 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.fallback import fallback_result
+from ieim.pipeline.reply.retelling import Retelling
+from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs, Stage
 from ieim.pipeline.tasks import Executor, InlineExecutor, Steps, Task, TaskGroup
 from ieim.pipeline.topology import STAGES, TRIAGE
@@ -150,6 +152,11 @@ class TurnStages:
         """Return the entities that triage has found in the message so far, by type."""
         done = self._store.done(template.EXTRACT)
         return template.entities_by_type(done[0] if done else None)
+
+    def retelling(self) -> Retelling | None:
+        """Return what is shown in place of the text over several agencies, None for its own."""
+        stored = self._store.result(multi_agency_answer.STAGE.id)
+        return None if stored is None else Retelling.from_dict(stored)
 
     def inputs(self, context: Context) -> Inputs:
         """Return what a stage builds its input from."""
@@ -306,6 +313,10 @@ class TurnStages:
         if overruns:
             judgement = judgement.stopped_by(overruns)
         patterns = self._options.key_patterns
+        fallback = fallback_result(contract, judgement, context, own_words=self._options.own_words)
+        result = results.build(contract.id, judgement, context, self._turn.risks, patterns)
+        if fallback is not None and fallback.retelling is not None:
+            result = fallback.retelling.as_dict()
         return AttemptRecord(
             number=context.attempt,
             contract=contract,
@@ -314,8 +325,8 @@ class TurnStages:
             judgement=judgement,
             seconds=self._engine.clock() - call.started,
             count=call.count,
-            result=results.build(contract.id, judgement, context, self._turn.risks, patterns),
-            fallback=fallback_result(contract, judgement, context),
+            result=result,
+            fallback=fallback.judgement if fallback else None,
         )
 
 

@@ -28,8 +28,8 @@ from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.cards import AROUND, CHECKLIST, SECTIONS
-from ieim.pipeline.reply.fallback import retold
 from ieim.pipeline.reply.reply import LEAST_PARTS, Reply, render_several
+from ieim.pipeline.reply.retelling import first_steps
 from ieim.pipeline.stages import (
     agency_detect,
     category_select,
@@ -210,7 +210,8 @@ def results(
     if one_agency and len(services) > 1:
         for other in services[1:]:
             results([other], start)
-        findings = grounding.check(retold("", services, context.release), services, context.release)
+        text = first_steps(services, context.release)
+        findings = grounding.check(text, services, context.release)
         if findings:
             raise NotOffered(f"the text does not pass: {_codes(findings)}")
     return tuple(made)
@@ -232,7 +233,7 @@ def reply_about_several(
         return None
     services = [context.release.services[key] for key in chosen]
     rules = outputs[service_select.STAGE.id]["template"]["rules"]
-    text = retold("", services, context.release)
+    text = first_steps(services, context.release)
     return render_several(text, services, context.release, rules=rules)
 
 
@@ -375,7 +376,7 @@ def _is_shown(key: str) -> bool:
 
 def _answer(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
     return {
-        "assistantReply": retold("", services, context.release),
+        "assistantReply": first_steps(services, context.release),
         "sourcesUsed": [
             {"agencyId": each.agency, "serviceKey": each.key, "path": each.path}
             for each in services

@@ -69,7 +69,7 @@ class Runner(Engine):
             stage_id = following
             if stage_id != SESSION_END:
                 stages.start_triage(first)
-        context = replace(context, entities=stages.entities())
+        context = replace(context, entities=stages.entities(), retelling=stages.retelling())
         composed, inputs = (
             compose(outputs, context, language=turn.language, chosen=turn.chosen),
             stages.inputs(context),

@@ -75,6 +75,8 @@ class Options:
     key_patterns: Patterns = field(default_factory=dict)
     speculative: bool = False
     """Whether the likeliest next stages are called beside the present one."""
+    own_words: bool = False
+    """Whether a model's own words are shown where they pass every check."""
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Per contract: ``temperature``, ``max_output_tokens``, ``max_input_tokens``."""
 
@@ -93,8 +95,9 @@ class AttemptRecord:
     """One attempt as it is stored: what was asked, what was said, what the gate found.
 
     ``findings`` are the gate's and the budget's; ``result`` is what a triage answer that passed
-    was made into, None for the stages of the flow. ``fallback`` is the judgement of what takes the
-    place of the answer's free text, None where nothing does.
+    was made into, or what is shown in place of the text of multi_agency_service_answer_v1; None
+    for the other stages. ``fallback`` is the judgement of what takes the place of the answer's free
+    text, None where nothing does.
     """
 
     number: int
@@ -135,6 +138,10 @@ class Store(Protocol):
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         """Return ``(output, state_merge)`` of a stage that passed, or was decided by somebody."""
+        ...
+
+    def result(self, stage: str) -> Result | None:
+        """Return the result of a stage that passed (:attr:`AttemptRecord.result`)."""
         ...
 
     def stopped(self, stage: str) -> Stopped | None:

@@ -24,6 +24,7 @@ STAGES: Mapping[str, str] = {
 
 _ORIGINS: Mapping[str, str] = {
     "model": gettext_noop("Answered by the pipeline"),
+    "retold": gettext_noop("Answered by the pipeline, in the words of the service list"),
     "model_approved": gettext_noop("Answered by the pipeline, approved by a person"),
     "citizen_choice": gettext_noop("Chosen by the citizen"),
     "staff_override": gettext_noop("Answered by the pipeline, corrected by a person"),

@@ -202,6 +202,7 @@ def _origin(reply: Mapping[str, Any], catalogue: NullTranslations) -> str:
     """Return whose words a reply is: that it is a machine's has to be stated."""
     _, origin = catalogue.gettext, reply["origin"]
     sentences = {
+        "retold": _("Put together from the service list, without words of the assistant’s own."),
         "model_approved": _("A caseworker checked this answer."),
         "staff_override": _("A caseworker corrected this answer."),
         "staff": _("A caseworker wrote this answer."),
@@ -212,7 +213,7 @@ def _origin(reply: Mapping[str, Any], catalogue: NullTranslations) -> str:
     }
     if origin == "staff" and reply["kind"] == "question":
         return _("A caseworker asks you this. Please answer in this chat.")
-    if origin in sentences:
+    if origin in sentences and not (origin == "retold" and reply["offline"]):
         return sentences[origin]
     if reply["kind"] == "guidance":
         if reply["prepared"]:

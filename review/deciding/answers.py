@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Attempt, Stage, Turn
-from conversations.record.replay import context_of
+from conversations.record.replay import context_of, retelling_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus
 from conversations.turns import flags, languages
 from conversations.turns.models import chosen_of
@@ -27,6 +27,7 @@ from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.results import Result
 from ieim.pipeline.runner import compose
+from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import ANSWERING, FIRST, ORDER, SESSION_END, STAGES
 from review.deciding import records
@@ -94,6 +95,8 @@ def follow(turn: Turn, answers: Answers | None = None) -> Outcome:
         if following is None:
             return Outcome(None, stage_id)
         stage_id = following
+    if multi_agency_answer.STAGE.id not in put:
+        context = replace(context, retelling=retelling_of(turn))
     language, chosen = languages.reply_language(turn), chosen_of(turn)
     return Outcome(compose(outputs, context, language=language, chosen=chosen), SESSION_END)
 

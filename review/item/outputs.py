@@ -9,8 +9,11 @@ from typing import Any
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Stage
+from ieim.knowledge.headings import headings
 from ieim.pipeline import contract as contracts
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.reply.retelling import Retelling
+from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.triage import label_elements
 
 Output = Mapping[str, Any]
@@ -175,12 +178,33 @@ REMARKS: Mapping[str, str] = {
 }
 
 
+def retold_statements(stage: Stage, release: Release) -> tuple[Statement, ...]:
+    """Return which part of a model's text over several agencies stands for which field of which
+    service, in the order in which the citizen reads them; nothing where its own words are shown."""
+    if stage.contract != multi_agency_answer.STAGE.id or not stage.result:
+        return ()
+    text = (stage.output or {}).get("assistantReply", "")
+    shown = Retelling.from_dict(stage.result)
+    return (
+        Statement(gettext("The citizen reads"), shown.text),
+        *(
+            Statement(
+                text[each.start : each.end].strip(),
+                f"{service_name(release, each.agency_id, each.service_key)}: "
+                f"{gettext(headings().get(each.field, each.field))}",
+                agency_name(release, each.agency_id),
+            )
+            for each in shown.told
+        ),
+    )
+
+
 def triage_statements(stage: Stage, release: Release) -> tuple[Statement, ...]:
     """Return what a stage of triage found out; nothing before its answer passed the gate.
 
     Urgency comes first, then what is wanted, the topic and the risks; keys say whether they hold.
     """
-    if not stage.result:
+    if not stage.result or stage.contract not in _BUILDERS:
         return ()
     return tuple(_BUILDERS[stage.contract](stage.result, release))
 

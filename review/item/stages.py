@@ -22,7 +22,13 @@ from ieim.pipeline.topology import ANSWERING
 from ieim.search import ON_TOPIC_SCORE, index_for
 from ieim.studio.labels import stage_label
 from review import finding_texts, labels
-from review.item.outputs import Statement, agency_name, statements, triage_statements
+from review.item.outputs import (
+    Statement,
+    agency_name,
+    retold_statements,
+    statements,
+    triage_statements,
+)
 
 LONGEST = 20_000
 """Characters of an answer that are shown."""
@@ -295,7 +301,11 @@ def _step(stage: Stage, stopped_at: str, release: Release, prompts: Mapping[str,
         stopped=stage.contract == stopped_at,
         answering=stage.contract in ANSWERING,
         statements=(
-            triage_statements(stage, release) or statements(stage.contract, stage.output, release)
+            triage_statements(stage, release)
+            or (
+                *statements(stage.contract, stage.output, release),
+                *retold_statements(stage, release),
+            )
         ),
         seconds=_seconds(sum(attempt.duration_ms for attempt in attempts)),
         tokens=sum(attempt.tokens for attempt in attempts),

@@ -20,8 +20,6 @@ ALERT_DECISIONS = 20
 ALERT_SHARE = 0.95
 ALERT_SECONDS = 10
 APPROVING = frozenset({Action.APPROVE.value, Action.AGREE.value})
-WITHOUT_A_PERSON = frozenset({ReplyOrigin.MODEL.value, ReplyOrigin.CITIZEN_CHOICE.value})
-"""How a reply came where no member of staff had a part in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +132,7 @@ def waiting(rows: Sequence[Answered], late: Iterable[Counted] = ()) -> Waiting:
 def answered(rows: Iterable[Counted]) -> tuple[int, int]:
     """Return how many questions were answered without a person, and how many with one."""
     by = sums(rows, "what")
-    alone = sum(by[origin] for origin in WITHOUT_A_PERSON)
+    alone = sum(by[origin] for origin in queries.WITHOUT_A_PERSON)
     return alone, sum(by[origin] for origin in ReplyOrigin.values) - alone
 
 

@@ -37,6 +37,7 @@ from review.metrics.filters import CHOICES, Filters
 
 OUTCOMES: Mapping[str, str] = {
     ReplyOrigin.MODEL.value: gettext_noop("Answered without a person"),
+    ReplyOrigin.RETOLD.value: gettext_noop("Answered without a person, retold"),
     ReplyOrigin.CITIZEN_CHOICE.value: gettext_noop("Answered after the citizen chose"),
     ReplyOrigin.MODEL_APPROVED.value: gettext_noop("Approved by a person"),
     ReplyOrigin.STAFF_OVERRIDE.value: gettext_noop("Corrected by a person"),

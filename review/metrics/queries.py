@@ -48,6 +48,11 @@ from review.facets import AGENCY_STAGE
 from review.models import Action, Decision, ReviewItem
 from review.states import UNDECIDED
 
+WITHOUT_A_PERSON = frozenset(
+    each.value for each in (ReplyOrigin.MODEL, ReplyOrigin.RETOLD, ReplyOrigin.CITIZEN_CHOICE)
+)
+"""How a reply came where no member of staff had a part in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Period:
@@ -169,8 +174,7 @@ def answered(period: Period) -> Iterator[Answered]:
     )
     due = Subquery(items.order_by("-decided_at").values("due_at")[:1])
     replies = within(Reply.objects.all(), period, "created_at", turn="turn_id")
-    alone = [ReplyOrigin.MODEL.value, ReplyOrigin.CITIZEN_CHOICE.value]
-    rows = replies.exclude(origin__in=alone).values_list(
+    rows = replies.exclude(origin__in=WITHOUT_A_PERSON).values_list(
         "day_number", "of_agency", "turn__created_at", "created_at", due
     )
     days = period.days

@@ -36,6 +36,8 @@ class Outcome(StrEnum):
     """The first attempt has the findings and is the last; one review item opens."""
     REPLACED = "replaced"
     """Nothing is found; the administration's text is shown in place of the model's words."""
+    RECORDED = "recorded"
+    """The first attempt has the findings, in words that nobody reads: what is retold goes out."""
 
 
 Ends = dict[str, frozenset[Code]]
@@ -49,10 +51,14 @@ class Fault:
     description: str
     outcome: Outcome
     ends: Ends
+    recorded: frozenset[str] = frozenset()
+    """The contracts at which the fault is in words that nobody reads."""
 
     def outcome_at(self, contract: str) -> Outcome:
         """What becomes of the stage of one of the contracts: a model's words are never shown as
         guidance, so nothing is found in them."""
+        if contract in self.recorded:
+            return Outcome.RECORDED
         return self.outcome if self.ends[contract] else Outcome.REPLACED
 
 
@@ -166,6 +172,7 @@ _TABLE: tuple[Fault, ...] = (
         _ends((_JUDGEMENT,))
         | _ends((_ANSWER,), Code.REPLY_UNGROUNDED)
         | _ends((_AGENCY, _SERVICE), Code.KNOWLEDGE_MISMATCH),
+        frozenset({_ANSWER}),
     ),
     Fault(
         "invented-fee",
@@ -174,6 +181,7 @@ _TABLE: tuple[Fault, ...] = (
         _ends((_JUDGEMENT,))
         | _ends((_ANSWER,), Code.REPLY_UNGROUNDED)
         | _ends((_SERVICE,), Code.TEMPLATE_UNRESOLVED),
+        frozenset({_ANSWER}),
     ),
     Fault("huge", "Answers with 10 MB.", _TWO, _ends(ALL, Code.MODEL_TOO_LARGE)),
     Fault("invalid-utf8", "Sends a byte that is not UTF-8.", _TWO, _ends(ALL, Code.JSON_ENCODING)),
@@ -213,9 +221,9 @@ def table() -> str:
     rows = [f"| {' | '.join(_HEAD)} |", "|---" * len(_HEAD) + "|"]
     for fault in FAULTS.values():
         shown = (f"`{fault.name}`", fault.description)
-        for codes, contracts in _by_codes(fault).items():
+        for (codes, outcome), contracts in _by_codes(fault).items():
             named = ", ".join(f"`{code}`" for code in sorted(codes)) or "none"
-            cells = (*shown, _together(contracts), fault.outcome_at(contracts[0]).value, named)
+            cells = (*shown, _together(contracts), outcome.value, named)
             rows.append(f"| {' | '.join(cells)} |")
             shown = ("", "")
     return "\n".join(rows)
@@ -230,10 +238,10 @@ def refreshed(page: str) -> str:
     return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
 
 
-def _by_codes(fault: Fault) -> dict[frozenset[Code], list[str]]:
-    grouped: dict[frozenset[Code], list[str]] = {}
+def _by_codes(fault: Fault) -> dict[tuple[frozenset[Code], Outcome], list[str]]:
+    grouped: dict[tuple[frozenset[Code], Outcome], list[str]] = {}
     for contract, codes in fault.ends.items():
-        grouped.setdefault(codes, []).append(contract)
+        grouped.setdefault((codes, fault.outcome_at(contract)), []).append(contract)
     return grouped
 
 

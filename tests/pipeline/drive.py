@@ -12,6 +12,7 @@ from ieim.pipeline.findings import Finding
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
+from ieim.pipeline.results import Result
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.tasks import Executor, InlineExecutor
 from ieim.pipeline.topology import ANSWERING
@@ -97,6 +98,10 @@ class MemoryStore:
             if name == stage and output is not None and merge is not None:
                 return output, merge
         return None
+
+    def result(self, stage: str) -> Result | None:
+        passed = [r for name, r in self.records if name == stage and r.effective.passed]
+        return passed[-1].result if passed else None
 
     def stopped(self, stage: str) -> Stopped | None:
         return self.stops.get(stage)

@@ -15,6 +15,7 @@ from math import log
 from typing import NamedTuple
 
 from ieim.pipeline.knowledge import Agency, Service
+from ieim.pipeline.quoting.cues import Segment, segments
 from ieim.pipeline.quoting.lexicon import Lexicon, language_of, lexicon
 from ieim.pipeline.quoting.terms import ALIKE, Sentence, Term, akin, same_fact, sentences, terms
 
@@ -51,10 +52,11 @@ SHORT = 300
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What one source says: ``texts`` by the kind of field that each is from; ``names`` are those
-    of the source itself."""
+    of the source itself, ``owner`` is whose it is: a sentence is mostly about one owner's."""
 
     texts: tuple[tuple[str, str], ...]
     names: tuple[str, ...] = ()
+    owner: str = ""
 
 
 def of_service(service: Service, agency: Agency | None) -> Entry:
@@ -75,29 +77,65 @@ def of_service(service: Service, agency: Agency | None) -> Entry:
     if agency:
         texts += [("agency", agency.description), ("contact", agency.path)]
         names.append(agency.name)
-    return Entry(tuple((kind, text) for kind, text in texts if text.strip()), tuple(names))
+    filled = tuple((kind, text) for kind, text in texts if text.strip())
+    return Entry(filled, tuple(names), service.agency)
+
+
+class Passage(NamedTuple):
+    """A sentence or item of an entry, of a field of this ``kind``; ``begins``: the first one of its
+    text."""
+
+    kind: str
+    text: str
+    begins: bool
+
+
+@lru_cache(maxsize=2048)
+def passages(entry: Entry) -> tuple[Passage, ...]:
+    """Return what an entry says, in its order. Those of a release stay cached."""
+    return tuple(
+        Passage(kind, text[start:end], at == 0)
+        for kind, text in entry.texts
+        for at, (start, end) in enumerate(sentences(text))
+        if end - start <= LONGEST
+    )
 
 
 class Quote(NamedTuple):
-    """A sentence of the field ``kind`` of the entry with the index ``entry``."""
+    """The passage with the index ``at`` of the entry with the index ``entry``; ``segment`` is the
+    part of the text that was made from it."""
 
     entry: int
-    kind: str
-    text: str
+    at: int
+    segment: Segment
 
 
-def quotes(text: str, entries: Sequence[Entry]) -> list[Quote]:
-    """Return the sentences of ``entries`` that ``text`` was made from, in its order, each once.
+def quotes(text: str, entries: Sequence[Entry], *, language: str = "") -> list[Quote]:
+    """Return the passages of ``entries`` that ``text`` was made from, in its order, each once.
 
-    A sentence without a similar one in an entry has no quote. No str raises; the time is bounded
-    by the size of the entries.
+    ``language`` (ISO 639-1) is that of the text's words of order; empty: it is detected. A sentence
+    without a similar one in an entry has no quote. No str raises; the time is bounded by the size
+    of the entries.
     """
     finder = _Finder(text, entries)
-    found: dict[Quote, None] = {}
-    for start, end in islice(sentences(text), MOST_SENTENCES):
-        if end - start <= LONGEST:
-            found |= dict.fromkeys(finder.quotes(text[start:end]))
-    return list(found)
+    found: dict[tuple[int, int], Quote] = {}
+    parts = segments(text, language or language_of(text))
+    for segment in islice(parts, MOST_SENTENCES):
+        if segment.end - segment.start <= LONGEST:
+            for place in finder.quotes(text[segment.start : segment.end]):
+                found.setdefault(place, Quote(*place, segment))
+    return list(found.values())
+
+
+def says_anything(text: str, entries: Sequence[Entry], *, language: str = "") -> bool:
+    """Whether ``text`` says or names anything that an entry says."""
+    found = terms(text[:LONGEST], lexicon(language_of(text)))
+    words = [term.word for term in found]
+    for entry in entries:
+        name = next(iter(_read(entry, language_of(text)).names), ())
+        if any(tuple(words[at : at + len(name)]) == name for at in range(len(words))):
+            return True
+    return bool(quotes(text, entries, language=language))
 
 
 def unquoted(text: str, entries: Sequence[Entry], *, question: str = "") -> list[Sentence]:
@@ -121,6 +159,7 @@ class _Unit:
     """A sentence or item of an entry, with the kind of its field; ``stems`` are those of its words
     by their first letters."""
 
+    at: int
     kind: str
     text: str
     terms: tuple[Term, ...]
@@ -149,23 +188,19 @@ class _Read(NamedTuple):
 def _read(entry: Entry, language: str) -> _Read:
     """Return an entry's units and the words of its names. Those of a release stay cached."""
     words = lexicon(language)
-    units = [
-        _unit(kind, text[start:end], words)
-        for kind, text in entry.texts
-        for start, end in sentences(text)
-        if end - start <= LONGEST
-    ]
+    units = [_unit(at, each, words) for at, each in enumerate(passages(entry))]
     names = (tuple(term.word for term in terms(name, words)) for name in entry.names)
     return _Read(tuple(units), tuple(filter(None, names)))
 
 
-def _unit(kind: str, text: str, words: Lexicon) -> _Unit:
-    found = tuple(terms(text, words))
+def _unit(at: int, passage: Passage, words: Lexicon) -> _Unit:
+    found = tuple(terms(passage.text, words))
     stems: dict[str, set[str]] = {}
     for term in found:
         if term.kind in ("word", "faint"):
             stems.setdefault(str(term.value)[:ALIKE], set()).add(str(term.value))
-    return _Unit(kind, text, found, {start: frozenset(group) for start, group in stems.items()})
+    by_start = {start: frozenset(group) for start, group in stems.items()}
+    return _Unit(at, passage.kind, passage.text, found, by_start)
 
 
 class _Finder:
@@ -174,12 +209,14 @@ class _Finder:
     def __init__(self, text: str, entries: Sequence[Entry]) -> None:
         self.words = lexicon(language_of(text))
         self.entries = [_read(entry, self.words.language) for entry in entries]
+        self.owners = [entry.owner for entry in entries]
         self.names = {name for entry in self.entries for name in entry.names}
         self.units = [(i, unit) for i, entry in enumerate(self.entries) for unit in entry.units]
         self.weights: dict[object, float] = {}
 
-    def quotes(self, sentence: str) -> Iterator[Quote]:
-        """Yield the quotes of one sentence: of the whole of it, then of each of its parts."""
+    def quotes(self, sentence: str) -> Iterator[tuple[int, int]]:
+        """Yield the entry and the place in it of each quote of one sentence, of the whole of it or
+        of one of its parts, in the order of the sentence."""
         found, within = self._without_names(sentence)
         parts: list[list[Term]] = [[]]
         for term in found:
@@ -193,9 +230,15 @@ class _Finder:
         ):
             for each in self._picked(selected, within, share, most):
                 picked[id(each[1])] = each
-        for index, unit in picked.values():
+        for index, unit in sorted(picked.values(), key=lambda each: self._where(found, each[1])):
             for quoted in self._together(index, unit):
-                yield Quote(index, quoted.kind, quoted.text)
+                yield index, quoted.at
+
+    def _where(self, found: Sequence[Term], unit: _Unit) -> float:
+        """Return where in a sentence a unit is used: the middle of the terms that it has."""
+        weights = [self._weight(term) * unit.has(term) for term in found]
+        middle = sum(at * weight for at, weight in enumerate(weights))
+        return middle / sum(weights) if any(weights) else float(len(found))
 
     def share(self, sentence: str, free: Collection[object]) -> float:
         """Return the share of a sentence (0 to 1) in its quotes from one entry, without the
@@ -248,7 +291,8 @@ class _Finder:
     def _picked(
         self, selected: Sequence[Term], within: Sequence[tuple[int, _Unit]], share: float, most: int
     ) -> Iterator[tuple[int, _Unit]]:
-        """Yield the units that together have most of what is wanted, the best first."""
+        """Yield the units that together have most of what is wanted, the best first; once one is
+        found only those of its owner, so that a common word does not bring in another's."""
         left = [term for term in selected if term.kind != "ignored"][:MOST_TERMS]
         least = max(LEAST, share * sum(map(self._weight, left)))
         for _ in range(most):
@@ -260,6 +304,8 @@ class _Finder:
             if best is None or gain < least:
                 return
             yield best
+            owner = self.owners[best[0]]
+            within = [each for each in within if self.owners[each[0]] == owner]
             left = [t for t in left if not best[1].has(t) and not self._labels(t, best[1])]
 
     def _gain(self, left: Sequence[Term], unit: _Unit) -> float:

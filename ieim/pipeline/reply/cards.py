@@ -176,6 +176,8 @@ def is_retold(paragraphs: Sequence[str], cards: Sequence[Card]) -> bool:
 
 
 def _is_of(paragraph: str, card: Card) -> bool:
+    if paragraph == f"{card.source.agency_name}:":
+        return True
     for name in (card.source.agency_name, card.title):
         if not paragraph.startswith(f"{name}: "):
             continue

@@ -28,6 +28,7 @@ from ieim.pipeline.reply.cards import (
     source,
 )
 from ieim.pipeline.reply.plain_text import paragraphs
+from ieim.pipeline.reply.retelling import Told
 
 if TYPE_CHECKING:
     from ieim.pipeline.stages.base import Inputs
@@ -62,7 +63,8 @@ class Reply:
     everything else. ``still_about`` is the name of the talk's service where the reply goes on with
     it, because the message named none. ``cards`` are the services of an answer over several
     agencies, in its order; ``uncovered`` are the parts of the message that nothing in the reply is
-    about, ``unanswered`` the names of the agencies in which nothing fits.
+    about, ``unanswered`` the names of the agencies in which nothing fits. ``retold`` says what in
+    the paragraphs stands for what in the text of a model, None where they are somebody's own words.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -78,6 +80,7 @@ class Reply:
     cards: tuple[Card, ...] = ()
     uncovered: tuple[Span, ...] = ()
     unanswered: tuple[str, ...] = ()
+    retold: tuple[Told, ...] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
@@ -102,6 +105,8 @@ class Reply:
             "uncovered": [list(span) for span in self.uncovered],
             "unanswered": list(self.unanswered),
         }
+        if self.retold is not None:
+            data["retold"] = [each.as_dict() for each in self.retold]
         return data | {name: value for name, value in optional.items() if value}
 
     @classmethod
@@ -121,11 +126,15 @@ class Reply:
             cards=tuple(map(Card.from_dict, data.get("cards", ()))),
             uncovered=tuple((start, end) for start, end in data.get("uncovered", ())),
             unanswered=tuple(data.get("unanswered", ())),
+            retold=tuple(Told(**each) for each in data["retold"]) if "retold" in data else None,
         )
 
     @property
     def listed(self) -> bool:
         """Whether the text over several agencies is the release's own, as its cards are."""
+        if self.retold is not None:
+            return True
+        # What was stored before says so only by its words.
         return bool(self.cards) and is_retold(self.paragraphs, self.cards)
 
     def as_text(self) -> str:

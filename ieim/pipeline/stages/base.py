@@ -17,6 +17,7 @@ from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import Redacted
 from ieim.pipeline.ports import Shortlist
 from ieim.pipeline.reply.reply import Reply
+from ieim.pipeline.reply.retelling import Retelling
 
 Output = Mapping[str, Any]
 HISTORY_ITEMS = 20
@@ -32,6 +33,8 @@ class Context:
     ``labels`` are the codes of each label set that were given to the model. ``entities`` are gated
     entities by type, for ``entity_<type>`` placeholders. ``request`` is the per-call JSON that the
     model was sent, None for a person's answer: who reads the message knows what it is about.
+    ``retelling`` is what is shown in place of the text of multi_agency_service_answer_v1, None for
+    that text itself.
     """
 
     attempt: int
@@ -43,6 +46,7 @@ class Context:
     entities: Mapping[str, str] = field(default_factory=dict)
     redacted: Redacted | None = None
     request: Mapping[str, Any] | None = None
+    retelling: Retelling | None = None
 
     @property
     def seen(self) -> str:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from ieim.pipeline import quoting
 from ieim.pipeline.findings import Code, Finding, pointer
 from ieim.pipeline.gate import grounding, subject
-from ieim.pipeline.knowledge import Service
+from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply.reply import Reply, render_several
 from ieim.pipeline.stages.base import (
@@ -101,7 +102,12 @@ def _knowledge(output: Output, context: Context) -> Iterable[Finding]:
 
 def _semantics(output: Output, context: Context) -> Iterable[Finding]:
     cited = cited_services(output, context)
-    yield from grounding.check(output["assistantReply"], cited, context.release)
+    text = output["assistantReply"]
+    found = grounding.check(text, cited, context.release)
+    yield from found
+    if not found and not _says_anything(text, cited, context.release):
+        message = "The reply says nothing of what its sources say."
+        yield Finding(Code.REPLY_EMPTY, grounding.REPLY, message)
     answered = {service.agency for service in cited}
     for agency in context.answered:
         # Where nothing at all is cited, that is the fault.
@@ -125,6 +131,11 @@ def _score(key: tuple[str, str], context: Context) -> Decimal | float:
     return max((candidates[c]["score"] for c in categories if c in candidates), default=0)
 
 
+def _says_anything(text: str, cited: Sequence[Service], release: Release) -> bool:
+    entries = [quoting.of_service(each, release.agencies.get(each.agency)) for each in cited]
+    return quoting.says_anything(text, entries, language=release.language)
+
+
 def _legal_next(_output: Output, _context: Context) -> str:
     return "session_end"
 
@@ -134,9 +145,15 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
     cited = cited_services(output, context)
     rules = outputs.get("service_select_v1", {}).get("template", {}).get("rules", "")
     left = [agency for agency in context.detected if agency not in context.answered]
-    return render_several(
-        output["assistantReply"], cited, context.release, rules=rules, unanswered=left
+    shown = context.retelling
+    reply = render_several(
+        output["assistantReply"] if shown is None else shown.text,
+        cited,
+        context.release,
+        rules=rules,
+        unanswered=left,
     )
+    return reply if shown is None else replace(reply, retold=shown.told)
 
 
 def _state_slice(output: Output) -> dict[str, Any]:

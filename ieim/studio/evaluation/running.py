@@ -21,6 +21,7 @@ from ieim.pipeline.findings import Finding, all_waivable
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
+from ieim.pipeline.results import Result
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Context, Inputs
 from ieim.pipeline.stages.slots import cut
@@ -60,6 +61,10 @@ class MemoryStore:
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         return None
+
+    def result(self, stage: str) -> Result | None:
+        records = self.records.get(stage, ())
+        return records[-1].result if records and records[-1].effective.passed else None
 
     def stopped(self, stage: str) -> Stopped | None:
         return None

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 
 from conversations.chat import reply_views, wording
 from conversations.chat.presenters import ReplyView, StepView, TurnView
-from conversations.models import Reply, ReplyOrigin, Turn
+from conversations.models import Reply, Turn
 from conversations.turns import help_lines, languages, resuming
 from ieim.knowledge import crisis
 from ieim.knowledge.notices import selectors as notices
@@ -130,7 +130,7 @@ def _reply_view(made: replies.Reply, side: Side, text: str) -> ReplyView:
     with_notices = replace(made, notices=notices.of_reply(made.sources, timezone.now()))
     stored = Reply(
         turn=turn,
-        origin=ReplyOrigin.MODEL.value,
+        origin=resuming.origin_of_words(made).value,
         body=with_notices.as_dict(),
         marked=resuming.marked(text, made, side.release),
         model=side.model,

@@ -23,7 +23,7 @@ def test_it_has_every_word_in_every_language(language: str) -> None:
     assert (said.language, said.direction) == (language, "rtl" if language == "ar" else "ltr")
     assert set(said.headings) == set(SECTIONS)
     assert set(said.steps) == {stage.id for stage in FLOW}
-    told = {"guidance", "prepared", "listed", "offline", "question"}
+    told = {"guidance", "prepared", "offline", "question"}
     assert set(said.origins) == {*ReplyOrigin.values, *told}
     blank = [field.name for field in fields(Words) if not getattr(said, field.name)]
     assert blank == []

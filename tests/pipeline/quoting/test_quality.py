@@ -19,8 +19,8 @@ import pytest
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.gate import grounding
 from ieim.pipeline.knowledge import Release, Service
-from ieim.pipeline.reply.fallback import retold
 from ieim.pipeline.reply.plain_text import plain
+from ieim.pipeline.reply.retelling import retell
 from tests.fixtures import DEMO
 
 CASES = Path(__file__).with_name("cases")
@@ -47,7 +47,7 @@ def cases(name: str, *kinds: str) -> Iterator[tuple[dict[str, Any], list[Service
 def test_what_good_answers_say_is_told(name: str) -> None:
     lost = 0
     for case, cited, known in cases(name, "good"):
-        text = retold(case["reply"], cited, known)
+        text = retell(case["reply"], cited, known).text
         told = all(any(plain(each) in text for each in any_of) for any_of in case["needs"])
         lost += not told or bool(grounding.check(case["reply"], cited, known))
     assert lost <= LOST[name]

@@ -10,9 +10,9 @@ from ieim.pipeline.knowledge import Agency, Service
 from ieim.pipeline.quoting import (
     LONGEST,
     Entry,
-    Quote,
     language_of,
     of_service,
+    passages,
     quotes,
     sentences,
     unquoted,
@@ -43,7 +43,7 @@ FEES = ["MRK 60.00 for adults and MRK 30.00 for children under 12.", "Free for p
 
 
 def quoted(text: str, entries: list[Entry] = ENTRIES) -> list[str]:
-    return [quote.text for quote in quotes(text, entries)]
+    return [passages(entries[each.entry])[each.at].text for each in quotes(text, entries)]
 
 
 def alone(text: str, question: str = "") -> list[str]:
@@ -72,7 +72,7 @@ def test_it_finds_the_sentences_that_a_text_was_made_from(text: str, found: list
 
 def test_a_sentence_that_names_a_service_is_made_from_that_one() -> None:
     assert quoted("Pay for parking costs MRK 5.00.") == ["MRK 5.00 for a day"]
-    assert quotes("Extend a visa: what it costs", ENTRIES) == [Quote(0, "fees", f) for f in FEES]
+    assert quoted("Extend a visa: what it costs") == FEES
     assert quoted("It is free at the Visa Office.") == FEES
 
 

@@ -324,7 +324,7 @@ def test_what_the_model_says_by_itself_is_signed_by_nobody(eva: User) -> None:
     turn = desk.ask(BABY, {"service_select_v1": BAD})
     taken_and_decided(the_item(turn), eva, Action.RETRY)
     assert run(turn).state == "answered"
-    assert Reply.objects.get(turn=turn).origin == "model"
+    assert Reply.objects.get(turn=turn).origin == "retold"
 
 
 def test_one_person_of_all_agencies_signs_for_all(db: None) -> None:
@@ -341,7 +341,7 @@ def test_what_was_approved_and_has_changed_is_not_signed(eva: User, ben: User) -
     decision = taken_and_decided(the_item(turn, "reply"), eva, Action.APPROVE)
     assert the_item(turn, "reply").state == "second_opinion"
     stage = turn.stages.get(contract=ANSWER)
-    stage.output = {**(stage.output or {}), "assistantReply": "Something else."}
+    stage.result = {**(stage.result or {}), "text": "Something else."}
     stage.save()
     with pytest.raises(deciding.Refused, match="has changed since"):
         sign(turn, ben, OTHER)

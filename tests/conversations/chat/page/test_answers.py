@@ -21,11 +21,13 @@ from conversations.chat.reply_views import reply_view
 from conversations.models import Reply, Turn
 from conversations.record.replay import replay
 from conversations.turns import services
+from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.reply import reply as replies
 from ieim.studio.trying.comparing import parts_of
+from review.models import Priority, ReviewItem
 from tests.fixtures import VISA, Ask
 
 SOURCES = (SourceView("Civil Registry", "Move house", ""),)
@@ -244,7 +246,7 @@ def test_cards_of_several_agencies_are_not_shown_again_either(ask: Ask) -> None:
         assert set(card.open) | set(card.folded) == set(card.facts)
 
 
-def test_words_that_no_source_says_are_left_out_and_the_citizen_is_told(ask: Ask) -> None:
+def test_a_text_that_says_nothing_is_left_out_and_somebody_may_look_at_it(ask: Ask) -> None:
     class Talkative(OfflineModel):
         name = "talkative"
 
@@ -252,7 +254,7 @@ def test_words_that_no_source_says_are_left_out_and_the_citizen_is_told(ask: Ask
             answer = super().complete(request, deadline=deadline)
             if request.contract != "multi_agency_service_answer_v1":
                 return answer
-            said = json.loads(answer.raw) | {"assistantReply": "Swiftly gather your courage!"}
+            said = json.loads(answer.raw) | {"assistantReply": "Congratulations, you two!"}
             return replace(answer, raw=json.dumps(said))
 
     turn = ask(BABY, secret="s", model=Talkative())
@@ -263,8 +265,14 @@ def test_words_that_no_source_says_are_left_out_and_the_citizen_is_told(ask: Ask
     assert [text.split(":")[0] for text in reply.paragraphs] == [
         card.source.agency for card in reply.cards
     ]
+    # It is answered: nobody waits for the item.
+    item = ReviewItem.objects.get(turn=turn)
+    assert (item.stage, item.reasons, item.priority) == ("reply", ["reply.empty"], Priority.LOW)
+    assert turn.reply.origin == "retold"
+    event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.answered")
+    assert json.loads(event.payload)["retold"] == []
     said = page(reply)
-    assert "courage" not in said
+    assert "Congratulations" not in said
     assert "without words of the assistant’s own" in said
     assert replay(turn).same
     assert verify(turn.session_id).ok
