@@ -184,18 +184,19 @@ def test_the_reply_of_a_choice_opens_with_what_was_asked(
 
 
 SEVERAL = {
-    "of several agencies": ([1, 4], ["semantic_analysis_v1", "service_select_v1"]),
-    "of one agency": ([3, 1], ["service_select_v1"]),
-    "of one agency twice, of another": ([1, 2, 4], ["multi_agency_service_answer_v1"]),
+    "of several agencies": ([1, 4], 2, "multi_agency_service_answer_v1"),
+    "of one agency": ([3, 1], 1, "service_select_v1"),
+    "of one agency twice, of another": ([1, 3, 4], 2, "multi_agency_service_answer_v1"),
 }
 
 
-@pytest.mark.parametrize(("numbers", "made"), SEVERAL.values(), ids=SEVERAL)
+@pytest.mark.parametrize(("numbers", "agencies", "last"), SEVERAL.values(), ids=SEVERAL)
 def test_several_are_answered_each_with_its_card(
-    asking_two: Turn, numbers: list[int], made: list[str]
+    asking_two: Turn, numbers: list[int], agencies: int, last: str
 ) -> None:
     offered = asking_two.choice.offered
     chosen = [tuple(offered[number - 1]) for number in sorted(numbers)]
+    assert len({agency for agency, _ in chosen}) == agencies
     pick(asking_two, *numbers)
     running.run_turn(turn_id=asking_two.pk)
     turn = again(asking_two)
@@ -204,8 +205,8 @@ def test_several_are_answered_each_with_its_card(
     assert [(each["agency_id"], each["service_key"]) for each in sources] == chosen
     assert turn.reply.citations.count() == len(chosen)
     assert turn.choice.services == tuple(chosen)
-    statuses = dict(turn.stages.values_list("contract", "status"))
-    assert {statuses[name] for name in made} == {"chosen"}
+    made = turn.stages.filter(status="chosen").order_by("order")
+    assert [each.contract for each in made][-1] == last
     event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.chosen")
     told = json.loads(event.payload)
     assert [told["chosen"], *told["also"]] == ["/".join(each) for each in chosen]
@@ -219,7 +220,7 @@ def test_several_are_answered_each_with_its_card(
 def test_a_run_that_is_resumed_makes_the_same_of_several(
     asking_two: Turn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pick(asking_two, 1, 2)
+    pick(asking_two, 1, 3)  # of one agency: no stage has this reply
 
     def crash(**_: Any) -> None:
         raise RuntimeError("killed")
