@@ -68,6 +68,7 @@ class Choice:
     def is_doubted(self, clear: float, behind: float) -> bool:
         """Whether it is doubted with these numbers in place of the gate's."""
         is_clear = self.most > 0 and self.most >= clear * self.best
+        is_clear = is_clear or self.most - self.own >= subject.AHEAD
         return is_clear and self.is_last and self.own <= behind * self.most
 
 

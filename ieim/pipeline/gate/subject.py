@@ -31,8 +31,11 @@ CLEAR: Final = 0.7
 """And what it has where the search is clear about it."""
 
 BEHIND: Final = 0.8
-"""What a service that is far behind another one has at most of the other's evidence. Both numbers
-are set on questions over other catalogues (``benchmarks/bench_subject.py``)."""
+"""What a service that is far behind another one has at most of the other's evidence."""
+
+AHEAD: Final = 0.3
+"""So much more evidence the other one has where it is clear by that. These numbers are set on
+questions over several catalogues (``benchmarks/bench_subject.py``)."""
 
 FEWEST: Final = 3
 """Of so many candidates at least, one can be far behind."""
@@ -59,7 +62,7 @@ def check(
     if slot is None:
         yield Finding(Code.ROUTE_SUBJECT, path, "This service was not among the candidates.")
         return
-    # Requests of older versions may have no best: then nothing is clear.
+    # A request of an older version has no best of the release.
     own, best = evidence(slot), request.get("best_own", math.inf)
     talk = request["chat_context_summary"]
     if talk:
@@ -73,7 +76,7 @@ def check(
         if slot["score"] <= 0:
             message = "Nothing of the message is in this service."
             yield Finding(Code.ROUTE_SUBJECT, path, message)
-        elif is_clear(most, best) and is_last(slot, candidates) and own <= BEHIND * most:
+        elif is_last(slot, candidates) and is_far_behind(own, most, best):
             message = "Another service is far nearer to this message."
             yield Finding(Code.ROUTE_SUBJECT, path, message)
 
@@ -82,6 +85,13 @@ def is_clear(own: float, best: float) -> bool:
     """Whether the search is clear that a message is about a service: ``own`` is its evidence,
     ``best`` the best of the release, both as :meth:`Shortlist.evidence` returns them."""
     return own > 0 and own >= CLEAR * best
+
+
+def is_far_behind(own: float, most: float, best: float) -> bool:
+    """Whether the search is clear about the candidate with the ``most`` evidence, and one with
+    ``own`` is far behind it."""
+    clear = is_clear(most, best) or most - own >= AHEAD
+    return clear and own <= BEHIND * most
 
 
 def is_last(slot: Mapping[str, Any], slots: Sequence[Mapping[str, Any]]) -> bool:
