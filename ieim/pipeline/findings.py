@@ -125,6 +125,11 @@ def pointer(*parts: str | int) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
+def steps(path: str) -> list[str]:
+    """Return the parts of a JSON Pointer (RFC 6901), unescaped."""
+    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+
+
 def all_waivable(findings: Iterable[Finding]) -> bool:
     """Whether every one of ``findings`` that stops an answer could be approved (true for none)."""
     return all(finding.waivable for finding in findings if finding.stops)

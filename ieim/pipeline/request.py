@@ -13,7 +13,7 @@ by the whole contract (docs/decisions/0026).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -21,14 +21,22 @@ from typing import Any
 from ieim.pipeline.budget import bound
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract, load
-from ieim.pipeline.findings import Finding
+from ieim.pipeline.findings import Code, Finding, steps
 from ieim.pipeline.personal.redaction import explained
 from ieim.pipeline.ports import WORDS, Message, ModelRequest
 from ieim.pipeline.stages.base import HISTORY_ITEMS, Inputs
+from ieim.pipeline.stages.slots import in_brief
 
 SHORT_HISTORY_ITEMS = 2
 _NAMED = ("agencyId", "name")
+_READ = ("agencyDetected", "complexity")
 CANDIDATE_SLOTS = ("agencies", "KnowledgeBase_Dictionary", "service_index")
+
+CHOICE: frozenset[Code] = frozenset(
+    {Code.KNOWLEDGE_UNKNOWN, Code.SOURCES_UNKNOWN, Code.SCORE_MINIMUM, Code.ROUTE_SUBJECT}
+)
+"""Findings on what was chosen. Every other one is on how it was said, and to mend that a model
+needs the candidates that it had."""
 
 Codes = Mapping[tuple[str, ...], Sequence[str]]
 """Where in a schema the runtime's own codes go, as the steps of a path, references followed."""
@@ -54,10 +62,15 @@ def build(
     Candidates are left out, the worst first, until the upper bound of its tokens is within
     ``max_input_tokens``; where that is not enough, the budget stops the call. Attempt 2 is
     strictly smaller in bytes than attempt 1 of the same inputs and has temperature 0.0; it carries
-    the codes and pointers of ``previous``, as many as fit.
+    the codes and pointers of ``previous``, as many as fit. What it leaves out is what mending does
+    not need: the prompt's further examples (the one that shows the form of an answer stands before
+    them and stays), the history but for two items, and, where all that was found is on the choice
+    (:data:`CHOICE`), the worse half of the candidates but for those that a finding names.
     """
     payload = _payload(contract, inputs, request_id)
     retrieval = _retrieval(payload, inputs.shortlist.embedder)
+    if not inputs.reads_hints:
+        payload |= {s: in_brief(s, payload[s]) for s in CANDIDATE_SLOTS if s in payload}
     first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     while max_input_tokens is not None and bound(first) > max_input_tokens:
         fewer = _without_worst(payload, excess=bound(first) - max_input_tokens)
@@ -67,7 +80,7 @@ def build(
         first = _request(contract, payload, contract.directive, temperature, max_output_tokens, 1)
     if inputs.context.attempt == 1:
         return replace(first, retrieval=retrieval)
-    short = _shorten(contract, payload)
+    short = _shorten(payload, previous)
     findings = [{"code": f.code.value, "path": f.path} for f in previous]
     while True:
         short["previous_findings"] = findings
@@ -126,13 +139,15 @@ def _retrieval(payload: Mapping[str, Any], embedder: str) -> str:
     return embedder if any("meaning" in each for each in candidates) else WORDS
 
 
-def _shorten(contract: Contract, payload: Mapping[str, Any]) -> dict[str, Any]:
+def _shorten(payload: Mapping[str, Any], previous: Sequence[Finding]) -> dict[str, Any]:
     short = dict(payload)
     short["attempt"] = 2
     short["chat_context_summary"] = payload["chat_context_summary"][-SHORT_HISTORY_ITEMS:]
-    for slot in CANDIDATE_SLOTS:
-        if slot in short:
-            short[slot] = _best_half(short[slot])
+    if all(finding.code in CHOICE for finding in previous):
+        named = {step for finding in previous for step in steps(finding.path)}
+        for slot in CANDIDATE_SLOTS:
+            if slot in short:
+                short[slot] = _best_half(short[slot], named)
     return short
 
 
@@ -144,7 +159,8 @@ def _slices(contract: Contract, state: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(found, Mapping) and isinstance(found.get("agencyInfo"), list):
         # Which agency an id is: the rest of it is only copied into the answer that found it.
         named = [{name: info.get(name) for name in _NAMED} for info in found["agencyInfo"]]
-        read["agency_detect_v1"] = {**found, "agencyInfo": named}
+        kept = {name: found[name] for name in _READ if name in found}
+        read["agency_detect_v1"] = {**kept, "agencyInfo": named}
     return read
 
 
@@ -178,12 +194,19 @@ def _without_worst(payload: Mapping[str, Any], *, excess: int) -> dict[str, Any]
     return {**payload, **shortened}
 
 
-def _best_half(candidates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Keep the better half by rank, of each agency its own: no agency loses all it has."""
+def _best_half(
+    candidates: Sequence[Mapping[str, Any]], named: Collection[str]
+) -> list[Mapping[str, Any]]:
+    """Keep the better half by rank, of each agency its own (no agency loses all it has), and those
+    whose id or key is among ``named``."""
     if not candidates or "rank" not in candidates[0]:
         return list(candidates)
     return [
-        candidate for group in _groups(candidates) for candidate in group[: (len(group) + 1) // 2]
+        candidate
+        for group in _groups(candidates)
+        for place, candidate in enumerate(group)
+        if place < (len(group) + 1) // 2
+        or not {candidate.get("key"), candidate.get("serviceKey")}.isdisjoint(named)
     ]
 
 

@@ -18,6 +18,8 @@ from ieim.search import index_for
 from tests.pipeline.build import PAVILION, RELEASE, REPLACE, RETURN, TODAY, context
 from tests.pipeline.drive import ScriptedModel, high_script, payload, run
 
+BLANK = ("overview", "applicability_summary", "processing_time", "how_to_apply", "contact", "url")
+
 
 class Told:
     """A search that says what a message asks about; all else is that of the words."""
@@ -49,19 +51,17 @@ def test_only_a_model_that_reads_hints_is_told_what_the_message_asks_about() -> 
 @pytest.mark.parametrize(
     ("fields", "rules"),
     [
-        (("fees",), "Open with {service_fees}."),
-        (("requirements", "fees"), "Open with {service_requirements}, {service_fees}."),
+        (("fees",), "{service_fees}"),
+        (("requirements", "fees"), "{service_requirements} {service_fees}"),
         (("contact",), None),  # the service has none
         ((), None),
     ],
 )
 def test_the_offline_engine_opens_with_it(fields: tuple[str, ...], rules: str | None) -> None:
     asked = sent(Told(*fields))
-    asked["service_index"] = [
-        {**slot, "fields": ["name", "requirements", "fees"]} for slot in asked["service_index"]
-    ]
+    asked["service_index"] = [{**slot, "blank": [*BLANK]} for slot in asked["service_index"]]
     template = select_service(asked)["template"]
-    usual = "Open with {service_name}, {service_requirements}, {service_fees}."
+    usual = "{service_name} {service_requirements} {service_fees}"
     assert template["rules"] == (rules or usual)
     assert set(template["placeholders"]) == {
         *("service_name", "service_requirements", "service_fees")

@@ -118,6 +118,39 @@ def test_the_best_half_of_the_candidates_and_the_slices_that_are_read() -> None:
     assert set(second["cached_state"]) == {"session_id", "judgement_v1"}
 
 
+@pytest.mark.parametrize(
+    ("codes", "kept"),
+    [
+        ([Code.SCHEMA], 3),
+        ([Code.TEMPLATE_UNRESOLVED], 3),
+        ([Code.KNOWLEDGE_UNKNOWN, Code.KNOWLEDGE_MISMATCH], 3),
+        ([Code.KNOWLEDGE_UNKNOWN], 2),
+    ],
+)
+def test_a_finding_on_how_it_was_said_takes_no_candidate_away(codes: list[Code], kept: int) -> None:
+    previous = [Finding(code, "/judgements", "m") for code in codes]
+    assert len(payload(build("agency_detect_v1", 2, previous))["agencies"]) == kept
+
+
+def test_what_a_finding_names_stays_among_the_candidates() -> None:
+    (_, worse) = payload(build("category_select_v1", 1, []))["KnowledgeBase_Dictionary"]
+    path = f"/categorySelection/candidates/{worse['key']}/score"
+    for previous, kept in (([], 1), ([Finding(Code.SCORE_MINIMUM, path, "m")], 2)):
+        again = payload(build("category_select_v1", 2, previous))
+        assert len(again["KnowledgeBase_Dictionary"]) == kept
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_a_second_attempt_is_shown_the_form_and_told_what_was_wrong(contract: str) -> None:
+    previous = [Finding(Code.SCHEMA, "/a/pointer/into/the/answer", "m")]
+    second = build(contract, 2, previous)
+    assert payload(second)["previous_findings"] == [
+        {"code": "schema", "path": "/a/pointer/into/the/answer"}
+    ]
+    for field in contracts.load(contract).schema["required"]:
+        assert f'"{field}"' in second.messages[1].content
+
+
 def test_state_is_rebuilt_and_history_has_twenty_items() -> None:
     history = [{"role": "user", "text": f"question {i}"} for i in range(25)]
     model = ScriptedModel()

@@ -44,7 +44,7 @@ def test_a_stage_is_sent_what_it_reads_of_the_state(contract: str) -> None:
 
 
 def test_the_dictionary_of_a_service_is_that_of_the_candidates() -> None:
-    sent = payload(asked("service_select_v1"))
+    sent = payload(asked("service_select_v1", reads_hints=True))
     under = {key for service in sent["service_index"] for key in service["categories"]}
     assert {entry["key"] for entry in sent["KnowledgeBase_Dictionary"]} == under
     assert under == set(REPLACE.categories)
@@ -99,6 +99,16 @@ def test_services_of_the_selected_category_are_offered_wherever_they_rank() -> N
     assert len(index) == 5
 
 
+def test_a_language_model_is_not_given_what_only_a_rule_engine_needs() -> None:
+    sent = {contract: payload(asked(contract)) for contract in CONTRACTS}
+    assert all("likeness" not in each and "search_hints" not in each for each in sent.values())
+    assert all("rank" in each for each in sent["agency_detect_v1"]["agencies"])
+    assert "KnowledgeBase_Dictionary" not in sent["service_select_v1"]
+    services = {each["serviceKey"]: each for each in sent["service_select_v1"]["service_index"]}
+    assert all("categories" not in each for each in services.values())
+    assert services[REPLACE.key]["blank"] == ["processing_time", "contact"]
+
+
 def test_a_code_is_said_to_mean_something_once() -> None:
     assert meaning(Label("i", "passport_number", "Passport number", "It is printed.")) == (
         "It is printed."
@@ -107,6 +117,10 @@ def test_a_code_is_said_to_mean_something_once() -> None:
     assert meaning(Label("i", "passport", "Passport", "Old: or new")) == "Passport: Old: or new"
     assert meaning(Label("i", "passport", "Passport", "")) == "Passport: "
     assert len(meaning(Label("i", "a", "A", "Call us. " * 30))) <= LONGEST_MEANING
+    complaint = Label("i", "appeal_complain", "Appeal or complain", "Disagrees.")
+    assert meaning(complaint, brief=True) == "Disagrees."
+    crisis = Label("risk_flags", "minor_at_risk", "Child at risk", "Call 112.", effect="escalate")
+    assert meaning(crisis, brief=True) == "Child at risk"
 
 
 @pytest.mark.parametrize("contract", ["category_select_v1", "service_select_v1"])

@@ -39,7 +39,7 @@ KNOWN = {
 
 
 @cache
-def asked(contract: str) -> ModelRequest:
+def asked(contract: str, *, reads_hints: bool = False) -> ModelRequest:
     """Return the request of a contract over the small release."""
     inputs = Inputs(
         text=TEXT,
@@ -48,6 +48,7 @@ def asked(contract: str) -> ModelRequest:
         context=context(contract),
         shortlist=index_for(RELEASE),
         limits={"agencies": 8, "categories": 8, "services": 8},
+        reads_hints=reads_hints,
     )
     return request.build(
         contracts.load(contract), inputs, request_id="r-1", temperature=0.0, max_output_tokens=512

@@ -71,7 +71,9 @@ def detect(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def _candidate(slot: Mapping[str, Any]) -> _Candidate:
     # Ids are often the abbreviation that people use.
-    text = "\n".join((slot["agencyId"], slot["name"], slot["description"], *slot["services"]))
+    text = "\n".join(
+        (slot["agencyId"], slot["name"], slot["description"], *slot.get("services", ()))
+    )
     return _Candidate(slot, float(slot.get("score", 0.0)), frozenset(stems(text)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.llm.engine import envelope, is_new_subject, may_not_go_on, search_hints
@@ -16,7 +16,6 @@ _NO_SERVICE: Slot = {
     **dict.fromkeys(("agencyId", "serviceKey", "name", "path"), ""),
     **dict.fromkeys(("overview", "applicability_summary"), ""),
     "categories": [],
-    "fields": [],
     "rank": 1,
 }
 """What is chosen from an empty index: nothing, and the gate says so."""
@@ -101,7 +100,7 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
     services = payload["service_index"] or [_NO_SERVICE]
     choice = best_service(payload, services, questions(payload))
     service = choice.slot
-    placeholders = [_FIELDS[field] for field in _FIELDS if field in service["fields"]]
+    placeholders = [name for field, name in _FIELDS.items() if field not in _blank(service)]
     fields = [
         _FIELDS[field] for field in search_hints(payload).get("asked_about", ()) if field in _FIELDS
     ]
@@ -119,7 +118,7 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
         },
         template={
             "placeholders": {name: f"{{{name}}}" for name in placeholders},
-            "rules": f"Open with {', '.join(f'{{{name}}}' for name in opens)}.",
+            "rules": " ".join(f"{{{name}}}" for name in opens),
         },
     )
 
@@ -136,6 +135,11 @@ def _most(payload: Mapping[str, Any], service: Slot) -> float:
     # Who corrects an answer, or narrows a question, mostly says some of its words again.
     named_anew = is_new_subject(payload) and service["own"] >= _AGAIN * payload["best_own"]
     return _UNSURE if named_anew else _DOUBTED
+
+
+def _blank(service: Slot) -> Collection[str]:
+    """Return the fields that a service has nothing in."""
+    return tuple(_FIELDS) if service is _NO_SERVICE else service.get("blank", ())
 
 
 def questions(payload: Mapping[str, Any]) -> list[Question]:
@@ -156,7 +160,7 @@ def best_service(
     }
 
     def fields(service: Slot) -> dict[str, str]:
-        keys = service["categories"]
+        keys = service.get("categories", ())
         about = [dictionary.get((service["agencyId"], key), key.replace("-", " ")) for key in keys]
         return {
             "name": service["name"],

@@ -111,11 +111,7 @@ def _state_slice(output: Output) -> dict[str, Any]:
 
 def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]]:
     ids = [agency["agencyId"] for agency in payload["agencies"]]
-    judgements = ("properties", "judgements", "properties")
-    return {
-        (*judgements, "agencyDetected", "items"): ids,
-        (*judgements, "agencyInfo", "items", "properties", "agencyId"): ids,
-    }
+    return {("properties", "judgements", "properties", "agencyDetected", "items"): ids}
 
 
 def output_for(*agencies: Agency) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     likely = inquiry is not None and inquiry.like > LIKELY
     only = {case, guidance.UNCLEAR} if likely else None
     slots = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
-    if inquiry is None:
+    if inquiry is None or not inputs.reads_hints:
         return slots
     return slots | {
         "likeness": {name: round(value, 2) for name, value in inquiry._asdict().items()}

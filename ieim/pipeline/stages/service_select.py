@@ -10,6 +10,7 @@ from ieim.pipeline.gate import subject
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import template
+from ieim.pipeline.reply.cards import AROUND, SECTIONS
 from ieim.pipeline.reply.reply import Reply, render_service
 from ieim.pipeline.stages.base import (
     Context,
@@ -28,11 +29,12 @@ from ieim.pipeline.stages.slots import message_evidence, service_slot
 def _build_input(inputs: Inputs) -> dict[str, Any]:
     high = inputs.context.complexity == "high"
     ranked = _offered(inputs)
+    found, hints = [r.item for r in ranked], inputs.reads_hints
     slots = [service_slot(r, detail=False) for r in ranked]
     return {
         "service_index": slots,
-        **message_evidence(inputs, slots, [r.item for r in ranked], by_part=high),
-        "KnowledgeBase_Dictionary": _entries(inputs.context, [r.item for r in ranked]),
+        **message_evidence(inputs, slots, found, by_part=high),
+        **({"KnowledgeBase_Dictionary": _entries(inputs.context, found)} if hints else {}),
         "entity_types": sorted(inputs.context.labels.get("entity_types", ())),
     }
 
@@ -47,6 +49,10 @@ def _offered(inputs: Inputs) -> list[Ranked[Service]]:
     fitting = [r for r in ranked if not selected.isdisjoint(r.item.categories)][:limit]
     others = [r for r in ranked if r not in fitting][: limit - len(fitting)]
     return sorted([*fitting, *others], key=lambda r: r.rank)
+
+
+SHOWN = ("service_name", *(f"service_{field}" for field in SECTIONS), *AROUND)
+"""The placeholders that a reply shows something for: what else there is stands in it anyway."""
 
 
 def _entries(context: Context, services: Sequence[Service]) -> list[dict[str, Any]]:
@@ -126,7 +132,7 @@ def _enums(payload: Mapping[str, Any]) -> Mapping[tuple[str, ...], Sequence[str]
     return {
         ("properties", "serviceSelection", "properties", "serviceKey"): keys,
         ("properties", "template", "properties", "placeholders"): [
-            *template.KEYS,
+            *SHOWN,
             *(f"{template.ENTITY_PREFIX}{code}" for code in payload["entity_types"]),
         ],
     }

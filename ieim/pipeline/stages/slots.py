@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ieim.pipeline.knowledge import Category, Service
@@ -83,7 +83,7 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
     """Return one candidate of ``service_index``; ``detail`` adds the fields of an answer.
 
     Without ``detail`` blank fields and what repeats the name are left out, and long texts cut: they
-    only help to choose.
+    only help to choose. ``blank`` then names the fields of which a reply has nothing to show.
     """
     service = ranked.item
     slot: dict[str, Any] = {"agencyId": service.agency, "serviceKey": service.key}
@@ -96,13 +96,40 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
             value = cut(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
     slot["categories"] = list(service.categories)
-    if not detail:
-        slot["fields"] = [n for n in SUMMARY_FIELDS + DETAIL_FIELDS if getattr(service, n)]
+    blank = [name for name in SUMMARY_FIELDS + DETAIL_FIELDS if not getattr(service, name)]
+    if blank and not detail:
+        slot["blank"] = blank
     return slot | retrieved(ranked)
 
 
+_COUNTED: Mapping[str, frozenset[str]] = {
+    "agencies": frozenset({"meaning"}),
+    "KnowledgeBase_Dictionary": frozenset(),
+    "service_index": frozenset({"categories"}),
+}
+_MOST: Mapping[str, int] = {"keywords": 3, "services": 2}
+"""So many of the words that only show what a candidate is about, of the :data:`_BEST` ones."""
+_BEST = 3
+_SUMMARIES = frozenset({"overview", "applicability_summary"})
+BRIEF_SUMMARY = 100
 LONGEST_WORD = 40
 """Characters: what has no space for so long is in a script without them, and is cut anywhere."""
+
+
+def in_brief(slot: str, candidates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the candidates of a slot as a language model is given them: without what only a rule
+    engine counts, and with the beginning of what is only to choose by."""
+    return [_brief(candidate, without=_COUNTED[slot]) for candidate in candidates]
+
+
+def _brief(candidate: Mapping[str, Any], *, without: Collection[str]) -> dict[str, Any]:
+    kept = {name: value for name, value in candidate.items() if name not in without}
+    for name, most in _MOST.items():
+        if name in kept:
+            kept[name] = kept[name][: most if kept["rank"] <= _BEST else 0]
+    if "requirements" not in kept:  # what is answered from is never cut
+        kept |= {name: cut(kept[name], BRIEF_SUMMARY) for name in _SUMMARIES & kept.keys()}
+    return {name: value for name, value in kept.items() if name not in _MOST or value}
 
 
 def cut(text: str, longest: int) -> str:

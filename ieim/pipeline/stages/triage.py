@@ -16,6 +16,8 @@ from ieim.pipeline.stages.slots import cut
 
 LONGEST_MEANING = 80
 """Characters of a label's description that a model is given."""
+BRIEF_MEANING = 46
+"""And so many where the code and the beginning say enough."""
 
 CLASSIFY_SETS = ("intents", "product_lines", "urgencies", "risk_flags")
 
@@ -33,11 +35,18 @@ def label_elements(output: Output) -> Iterable[Element]:
         yield ("risk_flags", i), "risk_flags", element
 
 
-def meaning(label: Label) -> str:
+def meaning(label: Label, *, brief: bool = False) -> str:
     """Return the meaning of a code: ``name: description``, without a name that only repeats the
-    code. Of a description, which can be a text for citizens, only the beginning is given."""
-    description = cut(label.description, LONGEST_MEANING)
-    repeats = _words(label.name) == _words(label.code)
+    code. Of a description only the beginning is given.
+
+    ``brief`` leaves out a name that has the code's words among its own, and a description that is a
+    text for citizens.
+    """
+    description = cut(label.description, BRIEF_MEANING if brief else LONGEST_MEANING)
+    if brief and label.escalates:
+        return label.name
+    code, name = _words(label.code), _words(label.name)
+    repeats = name == code or (brief and set(code) <= set(name))
     if repeats and description and ": " not in description:
         return description
     return f"{label.name}: {description}"
@@ -63,7 +72,10 @@ def _stage(
         labels = inputs.context.release.labels
         return {
             "labels": {
-                name: {label.code: meaning(label) for label in labels.get(name, {}).values()}
+                name: {
+                    label.code: meaning(label, brief=not inputs.reads_hints)
+                    for label in labels.get(name, {}).values()
+                }
                 for name in sets
             }
         }
@@ -133,7 +145,6 @@ CLASSIFY = _stage(
     sets=CLASSIFY_SETS,
     enums={
         ("properties", "intents", *_LABEL): "intents",
-        ("properties", "primary_intent"): "intents",
         ("properties", "product_line", "properties", "label"): "product_lines",
         ("properties", "urgency", "properties", "label"): "urgencies",
         ("properties", "risk_flags", *_LABEL): "risk_flags",
