@@ -3,7 +3,7 @@
     python benchmarks/bench_competent.py [--json]
 
 Plays the conversations of tests/competent through the real services, over HTTP, with the embedded
-model. A token is four bytes of the request's body. A usual turn is one that shows one service; its
+model. A token is four bytes of the messages. A usual turn is one that shows one service; its
 figures are medians. Beside them stands what 28 turns cost that were answered by hand before the
 first of these conversations was written.
 """

@@ -12,7 +12,7 @@ import json
 import re
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,20 +23,15 @@ Understood = Mapping[str, Any]
 UNFIT = 0.3
 """How sure it is of the closest candidate where what it looks for is not offered."""
 LONGEST_QUOTE = 200
-SHOWN = "overview how_to_apply applicability_summary requirements fees processing_time contact url"
-RULES = (
-    "Open with {}.",
-    "First {}; the others may follow folded.",
-    "{}",
-    "Show {} at the top, because that is what was asked.",
-)
+SHOWN = "overview how_to_apply applicability_summary requirements fees processing_time contact"
 MATCHED = ("name", "overview", "applicability_summary")
+RULES = (("{}", " "), ("{}", ", "), ("Open with {}.", ", then "))
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call as it came: its bytes without and with the schema, and what had been found before
-    it where it is a second attempt."""
+    """One call as it came: the bytes of its messages, without and with the schema, and what had
+    been found before it where it is a second attempt."""
 
     contract: str
     attempt: int
@@ -59,23 +54,19 @@ class CompetentModel:
     def answer(self, body: Mapping[str, Any]) -> tuple[int, str]:
         """Return status 200 and the content for the body of a chat completion."""
         call = json.loads(body["messages"][-1]["content"])
-        plain = {name: value for name, value in body.items() if name != "response_format"}
         found = tuple(each["code"] for each in call.get("previous_findings", ()))
         with self._lock:
-            size, whole = _bytes(plain), _bytes(body)
-            self.calls.append(Call(call["contract"], call["attempt"], size, whole, found))
+            size = sum(len(each["content"].encode()) for each in body["messages"])
+            schema = len(json.dumps(body.get("response_format")).encode())
+            self.calls.append(Call(call["contract"], call["attempt"], size, size + schema, found))
         said = _ANSWERS[call["contract"]](call, self.understood)
         if "cached_state" in call:
             said |= {"session_id": call["cached_state"]["session_id"]}
             said |= {"response_id": call["request_id"], "stage": call["contract"]}
             said |= {"telemetry": {"notes": None}}
         if call["attempt"] == 2:
-            _mend(said, call, self.understood)
+            _mend(said, call)
         return 200, json.dumps(_in_its_order(said, _chance(call, 2)), ensure_ascii=False)
-
-
-def _bytes(body: Mapping[str, Any]) -> int:
-    return len(json.dumps(body, ensure_ascii=False).encode())
 
 
 def _chance(call: Json, of: int) -> int:
@@ -145,17 +136,18 @@ def _fitting(entries: Sequence[Json], wanted: Mapping[str, float]) -> Json:
 
 
 def _semantic_analysis(call: Json, understood: Understood) -> Json:
-    agencies = []
-    for agency in call["agencies"]:
-        of_it = [e for e in call["KnowledgeBase_Dictionary"] if e["agencyId"] == agency["agencyId"]]
-        found = _fitting(of_it, understood["categories"].get(agency["agencyId"], {}))
-        agencies.append(
-            {
-                "agencyId": agency["agencyId"],
-                "agencyName": agency["name"],
-                "categorySelection": {"candidates": found},
-            }
-        )
+    def candidates(agency: str) -> Json:
+        entries = [e for e in call["KnowledgeBase_Dictionary"] if e["agencyId"] == agency]
+        return {"candidates": _fitting(entries, understood["categories"].get(agency, {}))}
+
+    agencies = [
+        {
+            "agencyId": each["agencyId"],
+            "agencyName": each["name"],
+            "categorySelection": candidates(each["agencyId"]),
+        }
+        for each in call["agencies"]
+    ]
     most = max(agencies, key=_relevance)["agencyId"]
     return {
         "semanticAnalysis": {
@@ -177,11 +169,11 @@ def _service_select(call: Json, understood: Understood) -> Json:
     closest = call["service_index"][0]["serviceKey"]
     key = max(fitting, key=lambda each: fitting[each]) if fitting else closest
     entry, opens = offered[key], understood.get("opens", ["overview"])
-    fields = entry.get("fields", SHOWN.split())
-    shown = dict.fromkeys(["name", *opens, *(name for name in SHOWN.split() if name in fields)])
+    blank = entry.get("blank", ())
+    shown = dict.fromkeys(["name", *opens, *(name for name in SHOWN.split() if name not in blank)])
     keys = [f"service_{name}" for name in shown]
     keys += [f"entity_{name}" for name in understood.get("repeats", ())]
-    tokens = ", then ".join(f"{{service_{name}}}" for name in opens)
+    rules, between = RULES[_chance(call, len(RULES))]
     complexity = call["cached_state"]["agency_detect_v1"]["complexity"]
     return {
         "serviceSelection": {
@@ -193,42 +185,37 @@ def _service_select(call: Json, understood: Understood) -> Json:
         },
         "template": {
             "placeholders": {each: f"{{{each}}}" for each in keys},
-            "rules": RULES[_chance(call, len(RULES))].format(tokens),
+            "rules": rules.format(between.join(f"{{service_{name}}}" for name in opens)),
         },
         "nextStep": "session_end" if complexity == "low" else "multi_agency_service_answer_v1",
     }
 
 
 def _several(call: Json, understood: Understood) -> Json:
+    return _said_of(call, understood.get("text", ()))
+
+
+def _said_of(call: Json, sentences: Iterable[Sequence[str]]) -> Json:
+    """Return the answer that says those sentences whose service is offered, and of an agency of
+    which none is said how its first entry begins."""
     offered = {each["serviceKey"]: each for each in call["service_index"]}
-    sentences = [(key, text) for key, text in understood.get("text", ()) if key in offered]
-    return _said_of(call, sentences, offered)
-
-
-def _said_of(call: Json, sentences: list[tuple[str, str]], offered: Mapping[str, Json]) -> Json:
-    """Return the answer that says these sentences, and something of every agency."""
     names = {each["agencyId"]: each["name"] for each in call["agencies"]}
-    spoken = {offered[key]["agencyId"] for key, _ in sentences}
-    for agency in names.keys() - spoken:
-        closest = next((e for e in offered.values() if e["agencyId"] == agency), None)
-        if closest is not None:
-            sentences = [*sentences, (closest["serviceKey"], _first(closest["overview"]))]
-    by_agency: dict[str, list[str]] = {}
-    for key, text in sentences:
-        by_agency.setdefault(offered[key]["agencyId"], []).append(text)
-    parts = []
-    for agency, texts in by_agency.items():
-        said = " ".join(texts)
-        named = "{agency}" in said
-        parts.append(
-            said.replace("{agency}", names[agency]) if named else f"{names[agency]}: {said}"
-        )
-    cited = [offered[key] for key in dict.fromkeys(key for key, _ in sentences)]
+    said = [(offered[key], text) for key, text in sentences if key in offered]
+    for agency in names.keys() - {entry["agencyId"] for entry, _ in said}:
+        said += [(e, _first(e["overview"])) for e in offered.values() if e["agencyId"] == agency][
+            :1
+        ]
+    by_agency: dict[str, str] = {}
+    for entry, text in said:
+        agency = entry["agencyId"]
+        head = by_agency.get(agency) or ("" if "{agency}" in text else "{agency}:")
+        by_agency[agency] = f"{head} {text}".strip()
+    parts = [text.replace("{agency}", names[agency]) for agency, text in by_agency.items()]
+    cited = {entry["serviceKey"]: entry for entry, _ in said}.values()
+    source = ("agencyId", "serviceKey", "path")
     return {
         "assistantReply": "\n\n".join(parts),
-        "sourcesUsed": [
-            {name: each[name] for name in ("agencyId", "serviceKey", "path")} for each in cited
-        ],
+        "sourcesUsed": [{name: entry[name] for name in source} for entry in cited],
         "nextStep": "session_end",
     }
 
@@ -257,28 +244,20 @@ def _classify(call: Json, understood: Understood) -> Json:
 
 
 def _extract(call: Json, understood: Understood) -> Json:
-    return {
-        "entities": [
-            {
-                "entity_type": kind,
-                "value_redacted": value,
-                "confidence": sure,
-                "evidence_snippets": [_copied(call, quote)],
-            }
-            for kind, value, sure, quote in understood.get("entities", ())
-            if quote in call["user_prompt"]
-        ]
-    }
+    names = ("entity_type", "value_redacted", "confidence")
+    return {"entities": _found(call, understood.get("entities", ()), names)}
 
 
 def _identity_assist(call: Json, understood: Understood) -> Json:
-    return {
-        "keys": [
-            {"key_type": kind, "key_value": value, "evidence_snippets": [_copied(call, quote)]}
-            for kind, value, quote in understood.get("keys", ())
-            if quote in call["user_prompt"]
-        ]
-    }
+    return {"keys": _found(call, understood.get("keys", ()), ("key_type", "key_value"))}
+
+
+def _found(call: Json, listed: Iterable[Sequence[Any]], names: Sequence[str]) -> list[Json]:
+    return [
+        {**dict(zip(names, each, strict=False)), "evidence_snippets": [_copied(call, each[-1])]}
+        for each in listed
+        if each[-1] in call["user_prompt"]
+    ]
 
 
 def _copied(call: Json, quote: str) -> str:
@@ -293,7 +272,7 @@ def _copied(call: Json, quote: str) -> str:
     return ways[zlib.crc32(f"{call['contract']} {quote}".encode()) % len(ways)](quote)
 
 
-def _mend(said: Json, call: Json, understood: Understood) -> None:
+def _mend(said: Json, call: Json) -> None:
     """Change an answer as the findings of the first attempt ask for."""
     findings = call.get("previous_findings", ())
     for finding in findings:
@@ -305,7 +284,9 @@ def _mend(said: Json, call: Json, understood: Understood) -> None:
         elif finding["code"] == "template.unresolved":
             said["template"]["placeholders"].pop(last, None)
         elif finding["code"].startswith(("reply.", "sources.")) and "sourcesUsed" in said:
-            _copy_entries(said, call)
+            entries = {each["serviceKey"]: each["overview"] for each in call["service_index"]}
+            cited = [each["serviceKey"] for each in said["sourcesUsed"]]
+            said |= _said_of(call, [(key, _first(entries[key])) for key in cited])
     if "telemetry" in said and _chance(call, 3):
         codes = ", ".join(each["code"] for each in findings)
         said["telemetry"] = {"notes": f"Mended what was found: {codes}."}
@@ -315,13 +296,6 @@ def _at(value: Any, steps: Sequence[str]) -> Any:
     for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]
     return value
-
-
-def _copy_entries(said: Json, call: Json) -> None:
-    """Say of each cited service what its entry says, in the entry's own words."""
-    offered = {each["serviceKey"]: each for each in call["service_index"]}
-    cited = [each["serviceKey"] for each in said["sourcesUsed"]]
-    said |= _said_of(call, [(key, _first(offered[key]["overview"])) for key in cited], offered)
 
 
 _ANSWERS: Mapping[str, Callable[[Json, Understood], Json]] = {
