@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from conversations.models import Attempt, Turn
-from conversations.turns import choosing, running, services
+from conversations.turns import choosing, flags, running, services
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.ports import Model
@@ -19,9 +19,6 @@ from ieim.pipeline.reply.reply import Reply
 from tests.competent.model import Call, CompetentModel
 
 FOLDER = Path(__file__).parent / "conversations"
-TOKEN = 4
-"""Bytes: what a token of a request is taken for."""
-IN_HAND = frozenset({"answered", "asking"})
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,8 @@ class End:
     """How a message ended: ``kind`` is ``shows``, ``asks``, ``held`` or ``guidance``.
 
     ``services`` are shown, or offered; ``opens`` are the fields that are open above, in order;
-    ``why`` are the codes of a hold, or the case of guidance; ``help`` the flags whose help lines
-    stand at the message.
+    ``why`` are the codes of a hold, or the case of guidance; ``help`` the flags of danger whose
+    help lines stand at the message, ``in_danger`` says whether one of them is sure.
     """
 
     kind: str
@@ -38,6 +35,7 @@ class End:
     opens: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
     help: tuple[str, ...] = ()
+    in_danger: bool = False
 
 
 @dataclass
@@ -55,12 +53,12 @@ class Played:
     @property
     def right(self) -> bool:
         """Whether a clerk would want this end."""
-        return not self.held_though_right and _fits(self.wanted, self.end)
+        return _fits(self.wanted, self.end)
 
     @property
     def held_though_right(self) -> bool:
-        """Whether a person got what could have been shown."""
-        return self.end.kind == "held" and "shows" in self.wanted
+        """Whether a person got what could have been shown, of somebody who is in no danger."""
+        return self.end.kind == "held" and "shows" in self.wanted and not self.end.in_danger
 
     def __str__(self) -> str:
         return f"{self.name}: {self.says!r}\n  wanted {dict(self.wanted)}\n  got {self.end}"
@@ -144,18 +142,23 @@ def _played(
 
 
 def _end(turn: Turn) -> End:
-    lines = tuple(each["code"] for each in turn.risks)
+    labels = knowledge.release(turn.release_number).labels["risk_flags"]
+    dangers = [each for each in flags.of(turn) if labels[each.code].escalates]
+    of_danger: dict[str, Any] = {
+        "help": tuple(each.code for each in dangers),
+        "in_danger": not all(each.weak for each in dangers),
+    }
     if turn.state == "asking":
-        return End("asks", tuple(key for _, key in turn.choice.offered), (), (), lines)
+        return End("asks", tuple(key for _, key in turn.choice.offered), **of_danger)
     if turn.state != "answered":
         codes = {code for item in turn.review_items.all() for code in item.reasons}
-        return End("held", (), (), tuple(sorted(codes)) or (turn.state,), lines)
+        return End("held", why=tuple(sorted(codes)) or (turn.state,), **of_danger)
     reply = Reply.from_dict(turn.reply.body)
     if reply.kind == "guidance":
-        return End("guidance", why=(_case(reply, turn),), help=lines)
+        return End("guidance", why=(_case(reply, turn),), **of_danger)
     sections = reply.cards[0].sections if reply.cards else reply.sections
     opens = tuple(each.field for each in sections if not each.folded)
-    return End("shows", tuple(each.service_key for each in reply.sources), opens, (), lines)
+    return End("shows", tuple(each.service_key for each in reply.sources), opens, **of_danger)
 
 
 def _case(reply: Reply, turn: Turn) -> str:
