@@ -196,3 +196,18 @@ def test_it_asks_for_the_texts_in_a_language_that_is_offered(ada: Client) -> Non
     assert saved["Location"] == "/settings/?language=fr#legal-fr"
     ada.post("/settings/languages/", {"version": 1, "offered": ["ar", "en"]})
     assert selectors.offered_languages() == ("en", "ar")
+
+
+def test_the_assistants_own_words_are_off_until_somebody_ticks_them(ada: Client) -> None:
+    def box() -> str:
+        found = re.search(r"<input[^>]*name=\"own_words\"[^>]*>", text(ada.get("/settings/")))
+        assert found
+        return found[0]
+
+    assert not selectors.current().own_words
+    assert "checked" not in box()
+    ada.post("/settings/answers/", {"version": "0", "own_words": "on"})
+    assert selectors.current().own_words
+    assert "checked" in box()
+    ada.post("/settings/answers/", {"version": "1"})
+    assert not selectors.current().own_words

@@ -14,6 +14,7 @@ from conversations.record.replay import replay
 from ieim.audit.verify import verify
 from ieim.pipeline.reply import guidance
 from review.models import ReviewItem
+from tests.administration.setting import put
 from tests.fixtures import Ask
 from tests.review import desk
 
@@ -85,3 +86,17 @@ def test_the_api_says_the_same(published: None) -> None:
     view = TurnSerializer(selectors.turn_view(turn.pk)).data
     assert view["reply"]["paragraphs"] == [SHIPPED["thanks", "en"]]
     assert (view["reply"]["kind"], view["reply"]["prepared"]) == ("guidance", True)
+
+
+def test_the_administration_may_show_a_models_own_words(published: None) -> None:
+    put("answers", own_words="on")
+    own = "You are very welcome, and good luck!"
+    turn = told("thank you", own)
+    assert (turn.reply.body["paragraphs"], turn.reply.origin) == ([own], "model")
+    shown = selectors.turn_view(turn.pk).reply
+    assert shown is not None
+    assert shown.whose == words("en").origins["guidance"]
+    assert replay(turn).same
+    # What no text of the administration's gives is not shown.
+    turn = told("thank you", "Call +999 20 555 0999, it costs MRK 5.00.")
+    assert turn.reply.body["paragraphs"] == [SHIPPED["thanks", "en"]]

@@ -24,7 +24,7 @@ from ieim.pipeline.reply.retelling import retell
 from tests.fixtures import DEMO
 
 CASES = Path(__file__).with_name("cases")
-LOST = {"unseen": 3, "view2": 4, "view3": 9, "view5": 6, "view6": 7, "view7": 11}
+LOST = {"unseen": 2, "view2": 3, "view3": 9, "view5": 5, "view6": 6, "view7": 7}
 """Good answers of which something is not told or that a person sees first, at most."""
 WARNED = {"attack": (0.75, 1.0), "careless": (0.12, 1.0), "good": (0.0, 0.06)}
 """The share of answers with a sentence that is warned of, at least and at most."""

@@ -66,6 +66,18 @@ def test_it_shows_an_item_of_every_step(contract: str, eva: User) -> None:
     assert "Correct the step" in text
 
 
+def test_it_says_which_part_of_a_retold_text_stands_for_what(eva: User) -> None:
+    turn = desk.ask(f"{desk.BABY} I want to talk to a person", {})
+    stage = turn.stages.get(contract="multi_agency_service_answer_v1")
+    text = words(page(the_item(turn, "reply"), eva))
+    assert stage.output is not None
+    assert stage.result is not None
+    assert stage.result["told"]
+    for each in stage.result["told"]:
+        assert escape(stage.output["assistantReply"][each["start"] : each["end"]].strip()) in text
+    assert "How to apply" in text
+
+
 def test_it_marks_the_evidence_in_the_message(eva: User) -> None:
     turn = desk.ask(TEXT, {"service_select_v1": BAD})
     html = page(the_item(turn, "service_select_v1"), eva)
