@@ -2,14 +2,16 @@
 
 No word that a model writes of its own reaches a citizen, unless the administration has chosen so.
 Of guidance they read the administration's text, of an answer over several agencies what is retold
-of it. Both pass the gate as any answer does; the attempt keeps what the model wrote.
+of it. An analysis that twice gives scores under 0.50 beside others goes on without those. Each
+passes the gate as any answer does; the attempt keeps what the model wrote.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 from ieim.pipeline.canonical import dumps
 from ieim.pipeline.contract import Contract
@@ -21,6 +23,7 @@ from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.retelling import Retelling, first_steps, retell
 from ieim.pipeline.stages import judgement as judging
 from ieim.pipeline.stages import multi_agency_answer as answering
+from ieim.pipeline.stages import semantic_analysis as analysing
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Output
 
 _IN_WORDS = frozenset({Code.REPLY_EMPTY, Code.REPLY_UNGROUNDED, Code.SOURCES_MISSING})
@@ -51,12 +54,38 @@ def fallback_result(
     if output is None or request is None:
         return None
     stops = [finding for finding in judgement.findings if finding.stops]
+    codes = {finding.code for finding in stops}
     if contract.stage.id == judging.STAGE.id:
-        if {finding.code for finding in stops} <= {Code.REPLY_EMPTY}:
+        if codes <= {Code.REPLY_EMPTY}:
             return _guidance(contract, output, request, context, own_words)
     elif contract.stage.id == answering.STAGE.id and (stops or not own_words):
         return _several(contract, output, stops, context)
+    elif contract.stage.id == analysing.STAGE.id and codes == {Code.SCORE_MINIMUM}:
+        return _without_unsure(contract, output, context)
     return None
+
+
+def _without_unsure(contract: Contract, output: Output, context: Context) -> Fallback | None:
+    """Return an analysis without the candidates under 0.50, where others are left: a model that
+    gives them twice, honestly, has said that they are to be left out."""
+    if context.attempt < MAX_ATTEMPTS:
+        return None
+    analysis = output["semanticAnalysis"]
+    agencies = [
+        {**entry, "categorySelection": {"candidates": _sure(entry["categorySelection"])}}
+        for entry in analysis["agencies"]
+    ]
+    left = {**output, "semanticAnalysis": {**analysis, "agencies": agencies}}
+    made = gate.judge(contract, ModelAnswer(raw=dumps(left)), replace(context, attempt=1))
+    return Fallback(made) if made.passed else None
+
+
+def _sure(selection: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: candidate
+        for key, candidate in selection["candidates"].items()
+        if Decimal(candidate["score"]) >= gate.MINIMUM_SCORE
+    }
 
 
 def _guidance(
