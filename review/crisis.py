@@ -14,7 +14,9 @@ from ieim.pipeline.knowledge import Label
 from ieim.pipeline.topology import REPLY
 from review.models import SIGN, ReviewItem
 
-_FOR_NOBODY = frozenset({Code.CITIZEN_DANGER.value, Code.CITIZEN_FEEDBACK.value})
+_FOR_NOBODY = frozenset(
+    each.value for each in (Code.CITIZEN_DANGER, Code.CITIZEN_FEEDBACK, Code.REPLY_EMPTY)
+)
 """The reasons of items for which no answer waits."""
 
 

@@ -52,6 +52,10 @@ NOBODY_WAITS_BY_STATE: Mapping[str, str] = {
 NOBODY_WAITS_FEEDBACK = gettext_noop(
     "The citizen has an answer, and said something of it. Nothing waits for this item."
 )
+NOBODY_WAITS_EMPTY = gettext_noop(
+    "The citizen has an answer: the services, with what to do first. The model’s own text was left "
+    "out. Nothing waits for this item."
+)
 NOBODY_WAITS_HELP = gettext_noop(
     "The citizen has been shown help lines. Nothing waits for this item."
 )
@@ -168,6 +172,8 @@ def nobody_waits(item: ReviewItem) -> str:
     """Return what the citizen has of an item's reply for which nobody waits; not translated yet."""
     if Code.CITIZEN_FEEDBACK in item.reasons:
         return NOBODY_WAITS_FEEDBACK
+    if set(item.reasons) == {Code.REPLY_EMPTY}:
+        return NOBODY_WAITS_EMPTY
     return NOBODY_WAITS_BY_STATE.get(item.turn.state, NOBODY_WAITS_HELP)
 
 

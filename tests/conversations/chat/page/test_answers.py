@@ -27,6 +27,7 @@ from ieim.llm.offline import OfflineModel
 from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from ieim.pipeline.reply import reply as replies
 from ieim.studio.trying.comparing import parts_of
+from review import labels
 from review.models import Priority, ReviewItem
 from tests.fixtures import VISA, Ask
 
@@ -268,6 +269,7 @@ def test_a_text_that_says_nothing_is_left_out_and_somebody_may_look_at_it(ask: A
     # It is answered: nobody waits for the item.
     item = ReviewItem.objects.get(turn=turn)
     assert (item.stage, item.reasons, item.priority) == ("reply", ["reply.empty"], Priority.LOW)
+    assert labels.nobody_waits(item) == labels.NOBODY_WAITS_EMPTY
     assert turn.reply.origin == "retold"
     event = AuditEvent.objects.get(chain=turn.session_id, kind="turn.answered")
     assert json.loads(event.payload)["retold"] == []
