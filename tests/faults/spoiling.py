@@ -204,6 +204,12 @@ def _quoting(*quotes: str) -> Edit:
     return edit
 
 
+def _quoting_filler(answer: Answer, asked: Asked) -> None:
+    # An intent may rest on any word of the message: what stands on filler here may not.
+    wrong = answer["product_line"] if asked.contract == "classify" else element(answer, asked)
+    wrong["evidence_snippets"] = [FILLER]
+
+
 def _off_index_link(answer: Answer, asked: Asked) -> None:
     match asked.contract:
         case "agency_detect_v1":
@@ -296,7 +302,7 @@ CONTENT: Mapping[str, Edit] = {
     "unknown-service": _unknown_service,
     "evidence-absent": _quoting(),
     "evidence-invented": _quoting(QUOTE),
-    "evidence-filler": _quoting(FILLER),
+    "evidence-filler": _quoting_filler,
     "off-index-link": _off_index_link,
     "invented-fee": _invented_fee,
 }
