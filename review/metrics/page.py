@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from conversations.models import Reason, ReplyOrigin
-from conversations.outages import selectors as outages
 from conversations.states import TurnState
 from conversations.turns.models import ChoiceOutcome
 from ieim.pipeline.topology import ORDER
@@ -415,7 +414,6 @@ def build(
         "scope": _scope(scope, names),
         "tiles": _tiles(shown),
         "alerts": _alerts(shown, people),
-        "outage": outages.current(),
         "sections": (*all_of(shown), feedback_section(shown)),
         "by_agency": None if filters.agency else _by_agency(figures, names),
         "people": _people(shown, people),

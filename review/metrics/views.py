@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from conversations.outages import selectors as outages
 from ieim.knowledge import selectors as knowledge
 from ieim.people.access import member
 from ieim.people.models import User
@@ -47,6 +48,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         requested = filters.last_days(filters.DEFAULT, timezone.localdate())
         seen = _seen(request, requested)
     page = build(requested, seen.figures, seen.agencies, seen.people, seen.scope)
+    page["outage"] = outages.current()
     context = {"page": page, "problem": problem, "typed": request.GET}
     return render(request, "review/metrics/metrics.html", context, status=400 if problem else 200)
 

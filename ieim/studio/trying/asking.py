@@ -24,6 +24,10 @@ from ieim.studio.evaluation.running import Asker, MemoryStore, Run, language_of
 BEYOND = 5
 """How many candidates behind the limit are shown."""
 
+ROOM = 2_000
+"""Tokens (an upper bound) that the largest candidate takes: where less is left of a stage's budget,
+the budget is what left candidates out."""
+
 Which = Literal["draft", "published"]
 Kind = Literal["agencies", "categories", "services"]
 _CHOICES: Mapping[str, tuple[Kind, str]] = {
@@ -55,7 +59,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ShortlistView:
-    """The candidates of one search of a stage; ``rest`` more were not ranked."""
+    """The candidates of one search of a stage; ``rest`` more are not shown. ``limit`` is how many a
+    model is given, where the budget has room for them."""
 
     kind: Kind
     candidates: tuple[Candidate, ...]
@@ -145,8 +150,16 @@ class Side:
             return ()
         kind, slot = _CHOICES[stage]
         given = self._given(stage, slot)
+        cut: Literal["limit", "budget"] = "budget" if self._is_full(stage) else "limit"
         searches = self.shortlist.searches.get(stage, {}).values()
-        return tuple(_shortlist(search, given) for search in searches if search.kind == kind)
+        return tuple(_shortlist(search, given, cut) for search in searches if search.kind == kind)
+
+    def _is_full(self, stage: str) -> bool:
+        """Whether the first attempt had no room for another candidate within its token budget."""
+        records = self.run.store.records.get(stage)
+        count = records[0].count if records else None
+        most = count.budget.input if count else None
+        return count is not None and most is not None and count.input + ROOM > most
 
     def _given(self, stage: str, slot: str) -> frozenset[tuple[str, str]]:
         """Return the ids (agency and key) that the first attempt was given."""
@@ -160,8 +173,11 @@ class Side:
         )
 
 
-def _shortlist(search: Search, given: frozenset[tuple[str, str]]) -> ShortlistView:
-    candidates = []
+def _shortlist(
+    search: Search, given: frozenset[tuple[str, str]], cut_by: Literal["limit", "budget"]
+) -> ShortlistView:
+    candidates: list[Candidate] = []
+    cut = 0
     for ranked in search.found:
         item: Agency | Category | Service = ranked.item
         if isinstance(item, Agency):
@@ -169,11 +185,15 @@ def _shortlist(search: Search, given: frozenset[tuple[str, str]]) -> ShortlistVi
         else:
             agency, key = item.agency, item.key
             name = item.name if isinstance(item, Service) else item.value or item.key
-        cut: Literal["", "limit", "budget"] = ""
-        if (agency, key) not in given:
-            cut = "limit" if ranked.rank > search.limit else "budget"
-        candidates.append(Candidate(ranked.rank, ranked.score, agency, key, name, cut))
-    return ShortlistView(search.kind, tuple(candidates), search.limit, search.of - len(candidates))
+        was_given = (agency, key) in given
+        cut += not was_given
+        if was_given or cut <= BEYOND:
+            why: Literal["", "limit", "budget"] = (
+                "" if was_given else "limit" if ranked.rank > search.limit else cut_by
+            )
+            candidates.append(Candidate(ranked.rank, ranked.score, agency, key, name, why))
+    limit = search.limit if cut_by == "budget" else sum(not each.cut for each in candidates)
+    return ShortlistView(search.kind, tuple(candidates), limit, search.of - len(candidates))
 
 
 def ask_both(text: str, *, model: Model | None = None) -> tuple[Side, ...]:
