@@ -14,7 +14,7 @@ from conversations.mail.models import MailRequest
 from conversations.outages.models import Outage
 from conversations.person.models import Line, PersonRequest, Takeover
 from conversations.states import PENDING_TURN_STATES, StageStatus, TurnState
-from conversations.turns.models import Choice, Replacement
+from conversations.turns.models import Choice, MissingTriage, Replacement
 from conversations.webhooks.models import Delivery, Subscription, Webhook
 from ieim.audit.models import AppendOnlyModel, CurrentManager
 from ieim.knowledge.bundles.columns import ID_LIMIT
@@ -34,6 +34,7 @@ __all__ = [
     "Feedback",
     "Line",
     "MailRequest",
+    "MissingTriage",
     "Outage",
     "PersonRequest",
     "Rating",

@@ -39,6 +39,10 @@ class Reviews(Protocol):
         Only for answers that wait.
         """
 
+    def refresh(self, *, turn_id: UUID, codes: Sequence[str]) -> None:
+        """Bring the undecided items of a turn up to date with its triage; ``codes`` are reasons
+        that are new to those for which somebody waits."""
+
     def withdraw(self, *, turn_id: UUID) -> None:
         """End the undecided items of a turn that its citizen does not want answered any more."""
 

@@ -14,7 +14,7 @@ from conversations.models import Turn
 from conversations.outages import alerts
 from conversations.person import takeovers
 from conversations.states import TurnState
-from conversations.turns import choosing, moves
+from conversations.turns import choosing, moves, triage
 from conversations.webhooks import delivering
 
 QUEUED_TOO_LONG = timedelta(seconds=5)
@@ -50,6 +50,7 @@ def sweep(*, now: datetime | None = None, at_start: bool = False) -> Swept:
     )
     for turn_id in due:
         moves.queue(turn_id)
+    triage.sweep(now=now, at_start=at_start)
     choosing.expire(now=now)
     takeovers.expire(now=now)
     delivering.sweep(now=now)

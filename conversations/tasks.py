@@ -10,7 +10,7 @@ from conversations import sweeper
 from conversations.mail import sending
 from conversations.mail.services import SEND_MAIL
 from conversations.outages import alerts
-from conversations.turns import moves, running
+from conversations.turns import moves, running, triage
 from conversations.webhooks import delivering, outbox
 
 
@@ -18,6 +18,12 @@ from conversations.webhooks import delivering, outbox
 def run_turn(turn_id: str) -> None:
     """Run or resume a turn; returns at once when there is nothing to do."""
     running.run_turn(turn_id=UUID(turn_id))
+
+
+@shared_task(name=triage.TASK, ignore_result=True)
+def run_triage(turn_id: str) -> None:
+    """Run what is missing of a turn's triage; returns at once when there is nothing to do."""
+    running.run_triage(turn_id=UUID(turn_id))
 
 
 @shared_task(name=outbox.DELIVER, ignore_result=True)

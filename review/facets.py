@@ -13,8 +13,10 @@ from conversations.states import DONE_STAGE_STATUSES
 from conversations.turns import help_lines
 from conversations.turns.flags import of_feedback
 from ieim.knowledge import selectors as knowledge
+from ieim.pipeline import policy
 from ieim.pipeline.knowledge import Label
 from review import crisis, due
+from review.models import NORMAL_RANK
 
 AGENCY_STAGE = "agency_detect_v1"
 
@@ -24,12 +26,14 @@ class Facets:
     """An item's columns that follow from its turn.
 
     ``flags`` are the codes of its risk flags, each once; ``crisis`` says that one escalates.
+    ``unsure`` says that the urgency is below its label's threshold.
     """
 
     urgency: str
     language: str
     flags: tuple[str, ...]
     crisis: bool
+    unsure: bool = False
 
 
 def of_turn(turn: Turn) -> Facets:
@@ -37,13 +41,17 @@ def of_turn(turn: Turn) -> Facets:
     done = [status.value for status in DONE_STAGE_STATUSES]
     rows = Stage.objects.filter(turn=turn, contract="classify", status__in=done)
     classified = rows.values_list("result", flat=True).first() or {}
+    found = classified.get("urgency", {})
+    urgency = found.get("label", "")
+    label = _labels(turn).get(urgency) if urgency else None
     feedback_codes = [code for code, _ in of_feedback(turn)]
     flags = tuple(dict.fromkeys([*(risk["code"] for risk in turn.risks), *feedback_codes]))
     return Facets(
-        urgency=classified.get("urgency", {}).get("label", ""),
+        urgency=urgency,
         language=turn.language,
         flags=flags,
         crisis=bool(crisis.labels(turn)),
+        unsure=policy.is_unsure(label, found.get("confidence")),
     )
 
 
@@ -87,6 +95,14 @@ def rank(turn: Turn, facets: Facets, *, stage: str, reasons: Sequence[str]) -> i
 
 
 def _urgencies(turn: Turn, facets: Facets) -> Mapping[str, Label]:
+    """Return the urgencies that an item is sorted by: an unsure one only where it hurries."""
     if not (facets.urgency or facets.crisis):
         return {}
+    labels = _labels(turn)
+    if facets.unsure and int(labels[facets.urgency].effect or 0) > NORMAL_RANK:
+        return {code: label for code, label in labels.items() if code != facets.urgency}
+    return labels
+
+
+def _labels(turn: Turn) -> Mapping[str, Label]:
     return knowledge.release(turn.release_number).labels.get("urgencies", {})

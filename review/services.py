@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.models import Turn
+from conversations.turns import triage
 from ieim.audit import services as audit
 from ieim.pipeline.findings import Code
 from ieim.pipeline.topology import ANSWERING, AWAITED, REPLY
@@ -31,7 +32,8 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
     Runs inside the caller's transaction, with the result that made it necessary. While an item for
     the same stage of the turn is undecided, that one is returned, with what became known since:
     triage may end after it was opened, and the caller calls again. Such a refresh is no change that
-    somebody who has claimed the item must have seen, so its version stays. An item that was there
+    somebody who has claimed the item must have seen, so its version stays. What is missing of the
+    turn's triage is asked for. An item that was there
     for a weak sign alone ends: this one says the same, and that the citizen waits. Raises
     ``Turn.DoesNotExist``.
     """
@@ -46,6 +48,7 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
         defaults={"parent": _parent_of(turn_id), "due_at": timezone.now()},
     )
     _refresh(item, turn, facts, codes)
+    triage.request(turn_ids=[turn_id])
     if opened:
         SearchText.objects.create(item=item, words=fulltext.searched(turn.text))
         audit.record(
@@ -62,6 +65,18 @@ def open_item(*, turn_id: UUID, stage: str, codes: Sequence[str]) -> ReviewItem:
             rows=[ITEM.row(item)],
         )
     return item
+
+
+@transaction.atomic
+def refresh(*, turn_id: UUID, codes: Sequence[str]) -> None:
+    """Bring a turn's undecided items up to date with what triage found after they were opened.
+
+    ``codes`` are reasons of what is awaited. Versions stay, as in :func:`open_item`.
+    """
+    turn = Turn.objects.get(pk=turn_id)
+    facts = facets.of_turn(turn)
+    for item in _undecided(turn_id):
+        _refresh(item, turn, facts, codes if item.stage in AWAITED else ())
 
 
 @transaction.atomic

@@ -20,7 +20,7 @@ from conversations.models import Choice, Line, Session, Takeover, Turn
 from conversations.person.models import Ended, LineKind
 from conversations.record.audited import CHOICE, LINE, TAKEOVER
 from conversations.states import PENDING_TURN_STATES, TurnState
-from conversations.turns import flags
+from conversations.turns import flags, triage
 from conversations.turns.models import ChoiceOutcome
 from ieim.audit import services as audit
 from ieim.people.models import User
@@ -63,8 +63,10 @@ def begin(*, session: Session, item: UUID, by: User, until: datetime) -> Takeove
         payload={"takeover": str(takeover.pk), "item": str(item), "turns": turns},
         rows=[TAKEOVER.row(takeover), LINE.row(line), *map(CHOICE.row, choices)],
     )
-    for turn in Turn.objects.filter(pk__in=turns).order_by("number"):
+    hushed = list(Turn.objects.filter(pk__in=turns).order_by("number"))
+    for turn in hushed:
         flags.show_written(turn)
+    triage.request(turn_ids=[turn.pk for turn in hushed])
     changed(session.pk)
     return takeover
 

@@ -22,6 +22,7 @@ _OF_TURNS: tuple[type[Model], ...] = (
     models.Stage,
     models.Unused,
     models.Delay,
+    models.MissingTriage,
     models.Reply,
     models.Choice,
     models.Replacement,

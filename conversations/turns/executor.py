@@ -46,12 +46,13 @@ def release_connection() -> None:
 class ThreadExecutor:
     """The :class:`~ieim.pipeline.tasks.Executor` of a run: a thread for each call.
 
-    They are daemons, other than a pool's: a process that ends does not wait for a model.
+    They are daemons, other than a pool's: a process that ends does not wait for a model. With
+    ``awaited`` a citizen waits, and is told where it takes longer than usual.
     """
 
-    def __init__(self, lease: Lease) -> None:
+    def __init__(self, lease: Lease, *, awaited: bool = True) -> None:
         self._lease = lease
-        self._delay_noted = False
+        self._delay_noted = not awaited
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Do ``work`` in a thread of its own; it may not use the database."""

@@ -45,6 +45,21 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
         events.record(turn, "triage.disagreement", {"rule_wins": classified["disagreements"]})
 
 
+@transaction.atomic
+def add_refusal(*, turn: Turn) -> None:
+    """Take it as a weak sign that a model refused to classify a message: of each flag that shows
+    help lines and that it has not yet. What was refused is not known."""
+    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    signs = [Risk(code, 0, len(turn.text), "refusal") for code in labels]
+    known = {found.code for found in of(turn)}
+    added = [sign for sign in risk.shown(signs, labels) if sign.code not in known]
+    if added:
+        turn.risks = [*turn.risks, *(sign.as_dict() for sign in added)]
+        Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
+        codes = [sign.code for sign in added]
+        events.record(turn, "turn.flagged", {"risk_flags_weak": codes}, rows=[TURN.row(turn)])
+
+
 def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:
     """Return the spans of a classified flag that a model gave; a rule's comes before them."""
     spans: Sequence[Mapping[str, int]] = flag["spans"]
@@ -57,8 +72,8 @@ def of(turn: Turn) -> list[Risk]:
 
 
 def of_rules(turn: Turn) -> list[Risk]:
-    """Return the risks that were found when the message came, without what a model added."""
-    return [found for found in of(turn) if found.source != "model"]
+    """Return the risks that were found when the message came, without what came of a model."""
+    return [found for found in of(turn) if found.source not in ("model", "refusal")]
 
 
 def of_feedback(turn: Turn) -> list[tuple[str, str]]:
@@ -109,13 +124,13 @@ def show_written(turn: Turn) -> None:
 def waiting(session_id: UUID) -> list[Turn]:
     """Return the flagged turns of a session that a person has still to see.
 
-    Those wait for one, or have an undecided item for which nothing waits: above a weak sign, and
-    in what a caseworker has taken over.
+    Those wait for one, or a caseworker has taken them over and has an undecided item of them. What
+    has a weak sign alone is none of them.
     """
-    flagged = Turn.objects.filter(session_id=session_id).exclude(risks=[])
+    found = Turn.objects.filter(session_id=session_id).exclude(risks=[])
+    flagged = [turn for turn in found if not all(each.weak for each in of(turn))]
     held = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
     written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}
-    weak = {turn.pk for turn in flagged if any(found.weak for found in of(turn))} - held
-    open_items = ports.reviews().due(turn_ids=weak | written) if weak | written else {}
+    open_items = ports.reviews().due(turn_ids=written) if written else {}
     unseen = held | open_items.keys()
     return [turn for turn in flagged if turn.pk in unseen]

@@ -23,8 +23,7 @@ def in_danger(turn: Turn) -> bool:
 
     One with a weak sign alone is none: what follows it is answered as it was.
     """
-    earlier = (each for each in waiting(turn.session_id) if each.number < turn.number)
-    return any(_own_lines(each, weak=False) for each in earlier)
+    return bool(of_earlier(turn, waiting(turn.session_id)))
 
 
 def in_danger_at(moments: Sequence[tuple[int, datetime]], session_id: UUID) -> list[bool]:
@@ -55,24 +54,24 @@ def _ended(turn: Turn) -> datetime | None:
 def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     """Return what somebody in danger has to see at a turn.
 
-    Those are the lines of its own flags, and of earlier turns that are ``waiting`` to be seen by a
-    person, as they were told there: who goes on to write "are you there?" is in danger still.
+    Those are the lines of its own flags, and of earlier turns of danger that are ``waiting`` to be
+    seen by a person, as they were told there: who goes on to write "are you there?" is in danger
+    still. A weak sign shows its lines at its own message alone.
     """
     return tuple(dict.fromkeys((*_own_lines(turn), *of_earlier(turn, waiting))))
 
 
 def of_earlier(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
-    """Return what stands at a turn for earlier ones that are ``waiting``."""
+    """Return what stands at a turn for earlier ones of danger that are ``waiting``."""
     earlier = (each for each in waiting if each.number < turn.number)
-    return tuple(line for each in earlier for line in _own_lines(each))
+    return tuple(line for each in earlier for line in _own_lines(each, weak=False))
 
 
 def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:
     """Whether a model has brought help lines to a turn that did not stand there when it came."""
-    if all(found.source != "model" for found in flags.of(turn)):
+    if len(flags.of_rules(turn)) == len(flags.of(turn)):
         return False
-    earlier = (each for each in waiting if each.number < turn.number)
-    shown = {line for each in earlier for line in _own_lines(each)}
+    shown = set(of_earlier(turn, waiting))
     return not shown.union(_lines(turn, flags.of_rules(turn))).issuperset(_own_lines(turn))
 
 

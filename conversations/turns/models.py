@@ -67,6 +67,23 @@ def chosen_of(turn: Turn) -> tuple[Key, ...]:
     return turn.choice.services if hasattr(turn, "choice") else ()
 
 
+class MissingTriage(models.Model):
+    """That a person will read a turn whose triage is not complete, ``since`` when.
+
+    It is tried at ``due_at``; ``lease`` names the worker that has it until then.
+    """
+
+    turn = models.OneToOneField(
+        "conversations.Turn", on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    since = models.DateTimeField()
+    due_at = models.DateTimeField(db_index=True)
+    lease = models.UUIDField(null=True)
+
+    def __str__(self) -> str:
+        return f"triage of {self.turn_id}"
+
+
 class Replacement(models.Model):
     """A citizen said that the answer of ``turn`` is not what they meant: ``by`` asks it again.
 

@@ -17,7 +17,16 @@ from conversations import ports, selectors
 from conversations.models import Attempt, Reply, ReplyOrigin, Turn
 from conversations.outages import services as outages
 from conversations.states import TurnState
-from conversations.turns import choosing, executor, flags, help_lines, languages, moves, resuming
+from conversations.turns import (
+    choosing,
+    executor,
+    flags,
+    help_lines,
+    languages,
+    moves,
+    resuming,
+    triage,
+)
 from conversations.turns.leases import Lease, LeaseLost, leases, renew_lease, take_lease
 from conversations.turns.models import chosen_of
 from conversations.turns.semaphore import SPARE, SharedModel, SharedSemaphore
@@ -107,9 +116,9 @@ def _claim(turn_id: UUID) -> Turn | None:
     return turn
 
 
-def _run(turn: Turn, model: Model, lease: Lease) -> None:
+def _pipeline(turn: Turn, model: Model, calls: executor.ThreadExecutor) -> Runner:
     release = languages.release_of(turn)
-    pipeline = Runner(
+    return Runner(
         model=model,
         shortlist=shortlist_for(release),
         release=release,
@@ -117,9 +126,13 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
         pause=time.sleep,
         backoff=backoff,
         options=options(own_words=administration.current().own_words),
-        executor=executor.ThreadExecutor(lease),
+        executor=calls,
     )
-    message = work.Turn(
+
+
+def _message(turn: Turn) -> work.Turn:
+    release = languages.release_of(turn)
+    return work.Turn(
         id=str(turn.pk),
         session_id=str(turn.session_id),
         text=turn.text,
@@ -131,9 +144,41 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
         decided=resuming.origin_of(turn) is not ReplyOrigin.MODEL,
         in_danger=help_lines.in_danger(turn),
         again=hasattr(turn, "replaces"),
-        helped=bool(help_lines.of_earlier(turn, flags.waiting(turn.session_id))),
         chosen=chosen_of(turn),
     )
+
+
+def run_triage(*, turn_id: UUID, model: Model | None = None) -> None:
+    """Run what is missing of the triage of a turn that a person will read.
+
+    Returns at once where nothing is, or another worker has it. After an outage, or an error of
+    ours, it is tried again later: whoever waits for a person waits for nothing of it.
+    """
+    with executor.claiming:
+        store = triage.claim(turn_id=turn_id)
+        executor.release_connection()
+    if store is None:
+        return
+    turn = store.turn
+    calls = executor.ThreadExecutor(Lease(turn.pk), awaited=False)
+    try:
+        with executor.working:
+            pipeline = _pipeline(turn, model or configured_model(), calls)
+            pipeline.triage(_message(turn), store)
+            store.complete()
+    except LeaseLost:
+        logger.warning("turn %s: the claim on its triage was lost", turn_id)
+    except ModelUnavailable as error:
+        logger.warning("turn %s: no triage, the model is unavailable: %s", turn_id, error)
+        store.postpone()
+    except Exception:  # an error of ours: the item stays without facts
+        logger.exception("turn %s: triage failed", turn_id)
+        store.postpone()
+
+
+def _run(turn: Turn, model: Model, lease: Lease) -> None:
+    pipeline = _pipeline(turn, model, executor.ThreadExecutor(lease))
+    message = _message(turn)
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:
         outcome = pipeline.run(message, store)
@@ -143,7 +188,7 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
         return
     if store.answered:
         outages.note_answer(turn)
-    if isinstance(outcome, Answered) or (isinstance(outcome, Held) and _waived(turn, outcome)):
+    if isinstance(outcome, Answered) or (isinstance(outcome, Held) and turn.hold_waived):
         leave(turn=turn, outcome=outcome, model=model)
         return
     if isinstance(outcome, Abstained):
@@ -152,15 +197,6 @@ def _run(turn: Turn, model: Model, lease: Lease) -> None:
     stage = outcome.stage if isinstance(outcome, NeedsReview) else REPLY
     codes = list(dict.fromkeys(finding.code.value for finding in outcome.findings))
     moves.give_to_person(turn=turn, stage=stage, codes=codes)
-
-
-def _waived(turn: Turn, held: Held) -> bool:
-    """Whether a hold counts no more: a person let the reply go out, or it was for a language only
-    and the citizen has chosen, so that nothing hangs on how their words were understood."""
-    if turn.hold_waived:
-        return True
-    chosen = resuming.origin_of(turn) is ReplyOrigin.CITIZEN_CHOICE
-    return chosen and {finding.code for finding in held.findings} == {Code.POLICY_LANGUAGE}
 
 
 @transaction.atomic

@@ -29,7 +29,7 @@ from ieim.pipeline.gate import strict_json
 from ieim.pipeline.gate.gate import SOURCE
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.results import Result
-from ieim.pipeline.topology import ORDER, STAGES
+from ieim.pipeline.topology import CLASSIFY, ORDER, STAGES
 from ieim.pipeline.work import AttemptRecord, Output, Stopped
 
 
@@ -50,6 +50,11 @@ class TurnStore:
         self._used = set(before.exclude(response_id="").values_list("response_id", flat=True))
         discarded = Unused.objects.filter(turn__session_id=turn.session_id)
         self._tokens = _tokens(before) + _tokens(discarded)
+
+    def renew(self) -> None:
+        """Renew the claim of this run, in each transaction that writes; raise
+        :class:`~conversations.turns.leases.LeaseLost` where it is gone."""
+        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
         """Return ``(output, state_merge)`` of a stage that needs no more asking."""
@@ -103,7 +108,7 @@ class TurnStore:
     @transaction.atomic
     def begin(self, stage: str) -> None:
         """Note that the stage is being worked on."""
-        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        self.renew()
         row = self._stages.get(stage)
         if row is None:
             row = Stage.objects.create(
@@ -125,7 +130,7 @@ class TurnStore:
     @transaction.atomic
     def unanswered(self, stage: str, number: int, error: ModelUnavailable) -> None:
         """Audit a call to which no answer could be had."""
-        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        self.renew()
         code = Code.MODEL_TIMEOUT if error.timed_out else Code.MODEL_UNAVAILABLE
         call = {"stage": stage, "try": number, "code": code.value, "reason": str(error)}
         events.record(self.turn, "stage.unanswered", call)
@@ -135,14 +140,14 @@ class TurnStore:
         self, request: ModelRequest, answer: ModelAnswer | None, count: Count, seconds: float
     ) -> None:
         """Store what a speculative call cost that was not used."""
-        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        self.renew()
         cost = calls.keep_unused(self.turn, request, answer, count, seconds)
         self._tokens += cost.tokens
 
     @transaction.atomic
     def record(self, stage: str, attempt: AttemptRecord, *, final: bool, abstained: bool) -> None:
         """Store an attempt with its findings and spans, and what it makes of the stage."""
-        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        self.renew()
         row = self._stages[stage]
         self.answered = True
         judgement = attempt.effective
@@ -162,16 +167,18 @@ class TurnStore:
             "budget": attempt.count.as_dict(),
         }
         events.record(self.turn, "stage.attempt", payload, rows=rows)
-        if judgement.passed and row.contract == "classify" and attempt.result is not None:
+        if judgement.passed and row.contract == CLASSIFY and attempt.result is not None:
             flags.add(turn=self.turn, classified=attempt.result)
         elif not judgement.passed and final and not abstained:
+            if row.contract == CLASSIFY and Code.MODEL_REFUSAL.value in _codes(judgement.findings):
+                flags.add_refusal(turn=self.turn)
             self._open_review(row, judgement.findings)
         moves.changed(self.turn)
 
     @transaction.atomic
     def over_budget(self, stage: str, findings: Sequence[Finding], count: Count) -> None:
         """Fail a stage closed whose next call would overrun a budget."""
-        renew_lease(turn_id=self.turn.pk, lease=self.turn.lease)
+        self.renew()
         row = self._stages[stage]
         stopped = self._stop(row, findings)
         over = {"stage": stage, "codes": _codes(findings), "budget": count.as_dict()}

@@ -15,6 +15,7 @@ class Reviews:
     open = staticmethod(services.open_item)
     count = staticmethod(services.count_items)
     erase = staticmethod(services.erase_items)
+    refresh = staticmethod(services.refresh)
     withdraw = staticmethod(services.withdraw)
     settle = staticmethod(services.settle)
     due = staticmethod(due_of_turns)

@@ -31,7 +31,7 @@ from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.base import MAX_ATTEMPTS, Context, Inputs, Stage
 from ieim.pipeline.tasks import Executor, InlineExecutor, Steps, Task, TaskGroup
-from ieim.pipeline.topology import STAGES, TRIAGE
+from ieim.pipeline.topology import CLASSIFY, STAGES, TRIAGE
 from ieim.pipeline.work import AttemptRecord, Options, Output, Stopped, Store, Turn
 
 Done = tuple[Output, Output]
@@ -81,11 +81,11 @@ class Call:
 
 class TurnStages:
     """Runs the stages of one turn in the calling thread. A stage that the store has is not called
-    again."""
+    again. ``first`` is the context of the first stage, and of all triage."""
 
-    def __init__(self, engine: Engine, turn: Turn, store: Store) -> None:
+    def __init__(self, engine: Engine, turn: Turn, store: Store, first: Context) -> None:
         self._engine, self._options = engine, engine.options
-        self._turn, self._store = turn, store
+        self._turn, self._store, self._first = turn, store, first
         self._tasks = TaskGroup(engine.executor)
         self._triage: dict[str, Task[Done | Stopped]] = {}
         self._running: dict[str, Call] = {}
@@ -98,11 +98,33 @@ class TurnStages:
         """
         return self._tasks.run(self._stage(stage_id, context))
 
-    def start_triage(self, context: Context) -> None:
-        """Start the three contracts of triage beside the flow, once."""
-        if not self._triage:
-            for stage in TRIAGE:
-                self._triage[stage.id] = self._tasks.start(self._stage(stage.id, context))
+    def start_classify(self) -> None:
+        """Start classify beside the flow, once."""
+        if CLASSIFY not in self._triage:
+            self._triage[CLASSIFY] = self._tasks.start(self._classify())
+
+    def start_triage(self) -> None:
+        """Start what has not been started of triage beside the flow: a person will look."""
+        self.start_classify()
+        for stage in TRIAGE:
+            self._start(stage.id)
+
+    def run_triage(self) -> None:
+        """Return when all of triage has ended, or cannot be had: who gets the turn sees the
+        facts."""
+        self.start_triage()
+        self.finish()
+
+    def _start(self, contract: str) -> Task[Done | Stopped]:
+        if contract not in self._triage:
+            self._triage[contract] = self._tasks.start(self._stage(contract, self._first))
+        return self._triage[contract]
+
+    def _classify(self) -> Steps[Done | Stopped]:
+        result = yield from self._stage(CLASSIFY, self._first)
+        if isinstance(result, Stopped) or result[0]["risk_flags"]:
+            self.start_triage()  # each of the two opens an item
+        return result
 
     def finish(self, *, settle: float = 0.0) -> None:
         """Return when triage has ended; store the discarded calls.
@@ -140,13 +162,19 @@ class TurnStages:
         seconds = self._engine.clock() - call.started
         self._store.discarded(call.request, answer, call.count, seconds)
 
-    def triaged(self) -> dict[str, Output]:
-        """Return the outputs of triage that passed, by contract, once it has ended.
+    def classified(self) -> Output | None:
+        """Return the output of classify once it has ended; None where it did not run or pass.
 
         Raises :class:`ieim.pipeline.ports.ModelUnavailable` where no answer could be had.
         """
-        ended = {name: task.result() for name, task in self._triage.items()}
-        return {name: done[0] for name, done in ended.items() if not isinstance(done, Stopped)}
+        result = self._triage[CLASSIFY].result() if CLASSIFY in self._triage else None
+        return None if result is None or isinstance(result, Stopped) else result[0]
+
+    def require_triage(self) -> None:
+        """Raise :class:`ieim.pipeline.ports.ModelUnavailable` where no answer could be had for one
+        of the contracts of triage, once all have ended."""
+        for task in self._triage.values():
+            task.result()
 
     def entities(self) -> dict[str, str]:
         """Return the entities that triage has found in the message so far, by type."""
@@ -204,7 +232,7 @@ class TurnStages:
             finally:
                 call = self._running.pop(stage_id)
             if contract.stage.uses_entities(answer.raw):
-                yield from self._triage[template.EXTRACT].join()
+                yield from self._start(template.EXTRACT).join()
                 context = replace(context, entities=self.entities())
             record = self._judge(contract, context, call, answer)
             judgement = record.effective

@@ -56,6 +56,7 @@ class Code(StrEnum):
     BUDGET_DAY = "budget.day"
     POLICY_RISK = "policy.risk"
     POLICY_CONFIDENCE = "policy.confidence"
+    """No longer made: it is in old records."""
     POLICY_LANGUAGE = "policy.language"
     POLICY_UNSIGNED = "policy.unsigned"
     POLICY_PERSON = "policy.person"

@@ -92,7 +92,7 @@ class Translation:
 class Label:
     """One canonical code of a label set.
 
-    ``threshold`` is the confidence below which policy holds the turn (None: no threshold).
+    ``threshold`` is the confidence below which the label is unsure to who reads it (None: never).
     ``effect`` is ``none``, ``hold`` or ``escalate`` for risk flags, target minutes as digits for
     urgencies, and empty otherwise.
     """

@@ -6,13 +6,13 @@ person. Its findings are waivable.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code, Finding, pointer
+from ieim.pipeline.gate.subject import BEHIND, SURE, is_clear
 from ieim.pipeline.knowledge import Label, Service
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.message import risk
@@ -20,8 +20,8 @@ from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.reply.reply import LEAST_PARTS, Reply
-from ieim.pipeline.stages.base import Inputs, Output
-from ieim.pipeline.stages.triage import label_elements
+from ieim.pipeline.stages.base import Context, Inputs, Output
+from ieim.pipeline.stages.triage import CLASSIFY, label_elements
 from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Stopped, Turn
 
@@ -43,16 +43,16 @@ def apply(
     outcome: Answered | Abstained,
     turn: Turn,
     inputs: Inputs,
-    triaged: Mapping[str, Output],
+    classified: Output | None,
     answered: Collection[str],
 ) -> Outcome:
     """Return ``outcome``, or that a person sees it first, or that the citizen is asked back.
 
-    ``triaged`` are the triage answers that passed, by contract; ``answered`` are the
-    languages that the deployment answers in, beside those of the release.
+    ``classified`` is the answer of classify, None where it did not run or pass; ``answered`` are
+    the languages that the deployment answers in, beside those of the release.
     """
     release = inputs.context.release
-    holds = decide(turn.risks, triaged, release.labels)
+    holds = decide(turn.risks, classified, release.labels)
     readable = release.languages.union(answered)
     reply = None if isinstance(outcome, Abstained) else outcome.reply
     if reply is not None and reply.kind == "guidance":
@@ -64,34 +64,53 @@ def apply(
             hold = beneath_help_lines() if turn.in_danger else []
             return NeedsReview(outcome.stage, (*hold, *outcome.findings))
         return replace(outcome, findings=(*outcome.findings, *foreign))
+    if foreign and (model_is_sure(inputs.context) or _search_is_sure(outcome.reply, inputs)):
+        foreign = []
     if foreign and not (holds or turn.decided or turn.in_danger):
         asking = _alternatives(outcome.reply, foreign, inputs)
         if asking is not None:
             return asking
-    if not (holds or turn.decided) and _says_nothing_in_danger(outcome.reply, turn, inputs):
+    says_nothing = turn.in_danger and _says_nothing_in_danger(outcome.reply, inputs)
+    if says_nothing and not (holds or turn.decided):
         holds = beneath_help_lines()
     holds += foreign
     return Held(outcome.reply, tuple(holds)) if holds else outcome
 
 
-def _says_nothing_in_danger(reply: Reply, turn: Turn, inputs: Inputs) -> bool:
-    """Whether help lines are shown above ``reply``, which says nothing to somebody in danger.
+def _says_nothing_in_danger(reply: Reply, inputs: Inputs) -> bool:
+    """Whether ``reply`` says nothing to somebody in danger who waits for a person.
 
-    Such is guidance that nothing can be done with the message, and any while somebody in danger
-    waits for a person ("yes" is no thanks then); and what only goes on with the talk's service
-    where the message has a sign of its own or they wait, and finds another by itself.
+    Such is any guidance ("yes" is no thanks then), and what only goes on with the talk's service
+    where the message by itself finds another.
     """
-    release = inputs.context.release
-    signs = bool(risk.shown(turn.risks, release.labels.get("risk_flags", {})))
     if reply.kind == "guidance":
-        case = guidance.UNCLEAR if turn.again else inputs.shortlist.case(turn.text)
-        return turn.in_danger or ((signs or turn.helped) and case in guidance.NO_HELP)
-    if not (reply.still_about and (signs or turn.in_danger)):
+        return True
+    if not reply.still_about:
         return False
     source = reply.sources[0]
-    about = release.services[source.agency_id, source.service_key]
+    about = inputs.context.release.services[source.agency_id, source.service_key]
     (evidence,), best = inputs.shortlist.evidence(inputs.text, [about])
     return evidence < best
+
+
+def model_is_sure(context: Context) -> bool:
+    """Whether the model, or whoever decided in its place, is sure of the service selected."""
+    score = context.cached("service_select_v1", "serviceSelection", "score")
+    return score is not None and Decimal(score) >= SURE
+
+
+def _search_is_sure(reply: Reply, inputs: Inputs) -> bool:
+    """Whether the search is clear that the message by itself is about the service that ``reply`` is
+    made from, and every other one is far behind it. Words alone cannot tell in another language."""
+    ranked = inputs.shortlist.services(inputs.text, agencies=None, limit=inputs.limits["services"])
+    if not reply.sources or any(each.meaning is None for each in ranked):
+        return False
+    services = [each.item for each in ranked]
+    found, best = inputs.shortlist.evidence(inputs.text, services)
+    evidence = {(s.agency, s.key): own for s, own in zip(services, found, strict=True)}
+    source = reply.sources[0]
+    own = evidence.pop((source.agency_id, source.service_key), 0.0)
+    return is_clear(own, best) and max(evidence.values(), default=0.0) <= BEHIND * own
 
 
 def _alternatives(reply: Reply, foreign: Sequence[Finding], inputs: Inputs) -> Abstained | None:
@@ -126,18 +145,14 @@ def has_thresholds(labels: LabelSets) -> bool:
     return any(label.threshold is not None for codes in labels.values() for label in codes.values())
 
 
-def decide(
-    risks: Sequence[Risk], triaged: Mapping[str, Output], labels: LabelSets
-) -> list[Finding]:
+def decide(risks: Sequence[Risk], classified: Output | None, labels: LabelSets) -> list[Finding]:
     """Return why a reply that passed its gates waits for a person; it may go out for none.
 
-    ``triaged`` are the triage answers that passed, by contract. What the screen found holds,
+    ``classified`` is the answer of classify, None where there is none. What the screen found holds,
     whatever a model says of it; a weak sign does where the model sees the same.
     """
-    return [
-        *risk.holds(risks, labels.get("risk_flags", {})),
-        *(each for name, output in triaged.items() for each in holds(name, output, labels)),
-    ]
+    found = holds(CLASSIFY.id, classified, labels) if classified is not None else []
+    return [*risk.holds(risks, labels.get("risk_flags", {})), *found]
 
 
 def beneath_help_lines() -> list[Finding]:
@@ -156,34 +171,25 @@ def language(text: str, supported: Collection[str]) -> list[Finding]:
 
 
 def holds(contract: str, output: Output, labels: LabelSets) -> list[Finding]:
-    """Return the holds for a triage answer that passed the gate; none for other contracts."""
-    return list(_holds(contract, output, labels))
-
-
-def _holds(contract: str, output: Output, labels: LabelSets) -> Iterable[Finding]:
-    if contract == "classify":
-        for path, label_set, element in label_elements(output):
-            label = labels.get(label_set, {}).get(element["label"])
-            yield from _confidence(label, element, pointer(*path, "confidence"))
-            if label is not None and label_set == "risk_flags" and label.holds:
-                yield Finding(
-                    Code.POLICY_RISK,
-                    pointer(*path, "label"),
-                    f"The risk flag {label.code} asks for a person.",
-                )
-    elif contract == "extract":
-        types = labels.get("entity_types", {})
-        for i, entity in enumerate(output["entities"]):
-            where = pointer("entities", i, "confidence")
-            yield from _confidence(types.get(entity["entity_type"]), entity, where)
-
-
-def _confidence(label: Label | None, element: Mapping[str, Any], path: str) -> Iterable[Finding]:
-    if label is None or label.threshold is None:
-        return
-    if Decimal(element["confidence"]) < label.threshold:
-        yield Finding(
-            Code.POLICY_CONFIDENCE,
-            path,
-            f"The confidence is below {label.threshold}, the threshold of {label.code}.",
+    """Return the holds for a triage answer that passed the gate: none but for the risk flags of
+    classify. How sure the model is of a label holds nothing."""
+    if contract != CLASSIFY.id:
+        return []
+    flags = labels.get("risk_flags", {})
+    return [
+        Finding(
+            Code.POLICY_RISK,
+            pointer(*path, "label"),
+            f"The risk flag {element['label']} asks for a person.",
         )
+        for path, label_set, element in label_elements(output)
+        if label_set == "risk_flags" and element["label"] in flags and flags[element["label"]].holds
+    ]
+
+
+def is_unsure(label: Label | None, confidence: object) -> bool:
+    """Whether a label was given with less confidence than its own threshold; not where either is
+    missing."""
+    if label is None or label.threshold is None or confidence is None:
+        return False
+    return Decimal(str(confidence)) < label.threshold

@@ -1,8 +1,9 @@
 """The runner: the control flow of a turn.
 
-Runs the stages of :mod:`ieim.pipeline.topology` one after the other with triage beside them, and
-stops at the first stage of the flow that fails closed or abstains. Everything is stored as it
-happens, and a stage that the store has is not called again: a second run of a turn resumes it.
+Runs the stages of :mod:`ieim.pipeline.topology` one after the other with triage beside them, as far
+as somebody needs it, and stops at the first stage of the flow that fails closed or abstains.
+Everything is stored as it happens, and a stage that the store has is not called again: a second run
+of a turn resumes it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.reply import reply
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
-from ieim.pipeline.work import Answered, NeedsReview, Outcome, Output, Stopped, Store, Turn
+from ieim.pipeline.work import Answered, Held, NeedsReview, Outcome, Output, Stopped, Store, Turn
 
 SETTLE = 2.0
 """Seconds that speculative calls get to fail as well, after a call of the flow had no answer."""
@@ -33,33 +34,49 @@ class Runner(Engine):
         Raises :class:`ieim.pipeline.ports.ModelUnavailable` where the model cannot be reached, for
         the one or the other; what was stored until then stays.
         """
-        stages = TurnStages(self, turn, store)
+        first = self._context(turn)
+        stages = TurnStages(self, turn, store, first)
         try:
-            ended, context = self._flow(turn, stages)
+            ended, context = self._flow(turn, stages, first)
         except ModelUnavailable:
             # Nobody waits for this run any more: time to learn which other calls cost nothing.
             stages.finish(settle=SETTLE)
             raise
-        stages.finish()
         inputs = stages.inputs(context)
         outcome = ended if isinstance(ended, Answered) else policy.stopped(*ended, inputs)
         if isinstance(outcome, NeedsReview):
+            stages.run_triage()
             return outcome  # a person has the turn now: nothing that triage found would change it
-        return policy.apply(outcome, turn, inputs, stages.triaged(), self.options.languages)
+        stages.finish()
+        final = policy.apply(outcome, turn, inputs, stages.classified(), self.options.languages)
+        if isinstance(final, Held | NeedsReview) and not turn.decided:
+            stages.run_triage()
+        return final
+
+    def triage(self, turn: Turn, store: Store) -> None:
+        """Run what is missing of triage for ``turn``, whose flow does not run meanwhile.
+
+        Raises :class:`ieim.pipeline.ports.ModelUnavailable` where no answer could be had for one of
+        the contracts; what was stored until then stays.
+        """
+        stages = TurnStages(self, turn, store, self._context(turn))
+        stages.run_triage()
+        stages.require_triage()
 
     def _flow(
-        self, turn: Turn, stages: TurnStages
+        self, turn: Turn, stages: TurnStages, context: Context
     ) -> tuple[Answered | tuple[str, Stopped], Context]:
-        """Return the reply, or the stage that stopped, with the context of the last stage."""
-        first = context = self._context(turn)
+        """Return the reply, or the stage that stopped, with the context of the last stage;
+        ``context`` is that of the first."""
         outputs: dict[str, Output] = {}
         stage_id = FIRST
-        if turn.risks or turn.in_danger:
-            stages.start_triage(first)
+        if turn.risks:
+            stages.start_triage()
+        elif turn.in_danger:
+            stages.start_classify()
         while stage_id != SESSION_END:
             done = stages.run(stage_id, context)
             if isinstance(done, Stopped):
-                stages.start_triage(first)  # whoever gets the turn sees how urgent it is
                 return (stage_id, done), context
             outputs[stage_id], merge = done
             context = replace(context, cached_state={**context.cached_state, **merge})
@@ -68,7 +85,7 @@ class Runner(Engine):
                 raise RuntimeError(f"{stage_id} passed without a legal next step")
             stage_id = following
             if stage_id != SESSION_END:
-                stages.start_triage(first)
+                stages.start_classify()
         context = replace(context, entities=stages.entities(), retelling=stages.retelling())
         composed, inputs = (
             compose(outputs, context, language=turn.language, chosen=turn.chosen),

@@ -35,7 +35,10 @@ FLOW: tuple[Stage, ...] = (
 FIRST = FLOW[0].id
 
 TRIAGE: tuple[Stage, ...] = (triage.CLASSIFY, triage.EXTRACT, triage.IDENTITY_ASSIST)
-"""Run beside the flow, in this order: what classify finds may hold the reply, so it comes first."""
+"""Run beside the flow: classify of every inquiry, because what it finds may hold the reply; the
+others where a person will look, or a placeholder names an entity."""
+
+CLASSIFY = triage.CLASSIFY.id
 
 STAGES: Mapping[str, Stage] = {stage.id: stage for stage in (*FLOW, *TRIAGE)}
 """Every contract's rules by its id."""

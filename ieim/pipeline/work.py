@@ -31,10 +31,9 @@ class Turn:
     ``language`` (ISO 639-1) is the citizen's, empty for the one that the knowledge is written in.
     ``decided`` says that somebody, the citizen or staff, has had a hand in its stages: nobody is
     asked any more what the message means. ``in_danger`` says that an earlier message of danger
-    waits for a person: nobody is asked to choose from a list either. ``helped`` says that help
-    lines of an earlier message stand at this one, be it for a weak sign alone. ``again`` says that
-    the citizen asks these words as something else than what they were answered with. ``chosen`` are
-    the services that the citizen has chosen, each by agency and key.
+    waits for a person: nobody is asked to choose from a list either. ``again`` says that the
+    citizen asks these words as something else than what they were answered with. ``chosen`` are the
+    services that the citizen has chosen, each by agency and key.
     """
 
     id: str
@@ -47,7 +46,6 @@ class Turn:
     language: str = ""
     decided: bool = False
     in_danger: bool = False
-    helped: bool = False
     again: bool = False
     chosen: Sequence[tuple[str, str]] = ()
 

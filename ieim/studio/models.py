@@ -203,7 +203,10 @@ class Label(DraftEntry):
         decimal_places=2,
         null=True,
         blank=True,
-        help_text=_("A person looks when the model is less sure than this (0.00 to 1.00)."),
+        help_text=_(
+            "Caseworkers see the label as unsure where the model is less sure than this (0.00 to "
+            "1.00), and an unsure urgency puts no item off. It holds no answer back."
+        ),
     )
     effect = models.CharField(
         max_length=ID_LIMIT,

@@ -29,7 +29,7 @@ from ieim.pipeline.results import Result
 from ieim.pipeline.runner import compose
 from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.stages.base import Context, Output
-from ieim.pipeline.topology import ANSWERING, FIRST, ORDER, SESSION_END, STAGES
+from ieim.pipeline.topology import ANSWERING, CLASSIFY, FIRST, ORDER, SESSION_END, STAGES
 from review.deciding import records
 from review.deciding.locking import Refused
 
@@ -101,16 +101,19 @@ def follow(turn: Turn, answers: Answers | None = None) -> Outcome:
     return Outcome(compose(outputs, context, language=language, chosen=chosen), SESSION_END)
 
 
-def policy_findings(turn: Turn) -> list[Finding]:
-    """Return why policy holds the reply to a turn, as far as its triage is known."""
+def policy_findings(turn: Turn, put: Answers | None = None) -> list[Finding]:
+    """Return why policy holds the reply to a turn, as far as its triage is known.
+
+    ``put`` replace stored answers. Whether the search is sure of what it found is not looked at: a
+    reply in another language may go out where this expects that it is held.
+    """
     release = knowledge.release(turn.release_number)
-    triaged = {
-        name: output for name, (output, _) in done_answers(turn).items() if name not in ANSWERING
-    }
-    return [
-        *policy.decide(flags.of_rules(turn), triaged, release.labels),
-        *policy.language(turn.text, languages.supported(release)),
-    ]
+    answers = done_answers(turn) | dict(put or {})
+    classified = answers[CLASSIFY][0] if CLASSIFY in answers else None
+    holds = policy.decide(flags.of_rules(turn), classified, release.labels)
+    if policy.model_is_sure(context_of(turn, _state(turn, answers))):
+        return holds
+    return [*holds, *policy.language(turn.text, languages.supported(release))]
 
 
 def stage_of(turn: Turn, contract: str) -> Stage | None:

@@ -160,7 +160,8 @@ def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
     answer = prepared.answer
     if answer is None:
         return answers.follow(item.turn).reply, gettext("The citizen gets this reply at once.")
-    way = answers.follow(item.turn, {answer.contract: (answer.output, answer.state_merge)})
+    put = {answer.contract: (answer.output, answer.state_merge)}
+    way = answers.follow(item.turn, put)
     later = "" if answer.contract == signing.ANSWER else _others(item, actor)
     signs = gettext("Before it leaves, {others} has to sign.").format(others=later) if later else ""
     if way.reply is None:
@@ -168,7 +169,7 @@ def _resumed(item: ReviewItem, actor: User, prepared: Prepared) -> tuple[Reply |
         message = gettext("The question goes on to the next step: {step} Then comes the answer.")
         goes = message.format(step=following)
         return None, f"{goes} {signs}".strip()
-    if answers.policy_findings(item.turn):
+    if answers.policy_findings(item.turn, put):
         return way.reply, gettext(
             "This is the reply. The rules hold it: it comes back for approval."
         )

@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from conversations.models import Stage
 from ieim.knowledge.headings import headings
 from ieim.pipeline import contract as contracts
+from ieim.pipeline import policy
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.stages import multi_agency_answer
@@ -22,6 +23,7 @@ FOUND_BY: Mapping[str, str] = {
     "rule": gettext_noop("found by a rule"),
     "meaning": gettext_noop("found by its meaning"),
     "hint": gettext_noop("may be meant, by its meaning"),
+    "refusal": gettext_noop("may be meant: the model would not read the message"),
 }
 """What found a label that no model gave."""
 
@@ -56,9 +58,12 @@ def found_by(source: str) -> str:
     return gettext(FOUND_BY[source]) if source in FOUND_BY else ""
 
 
-def confidence(sure: object) -> str:
-    """Return how sure a model was, in words."""
-    return gettext("confidence {number}").format(number=sure)
+def confidence(sure: object, release: Release, label_set: str, code: str) -> str:
+    """Return how sure a model was of a label, in words, and whether its threshold wants more."""
+    words = gettext("confidence {number}").format(number=sure)
+    if policy.is_unsure(release.labels.get(label_set, {}).get(code), sure):
+        return gettext("unsure, {confidence}").format(confidence=words)
+    return words
 
 
 def label_name(release: Release, label_set: str, code: str) -> str:
@@ -135,7 +140,8 @@ def _answer(output: Output, release: Release) -> Iterator[Statement]:
 def _classify(output: Output, release: Release) -> Iterator[Statement]:
     for _, label_set, element in label_elements(output):
         name = label_name(release, label_set, element["label"])
-        yield Statement(gettext(LABEL_WORDS[label_set]), name, confidence(element["confidence"]))
+        sure = confidence(element["confidence"], release, label_set, element["label"])
+        yield Statement(gettext(LABEL_WORDS[label_set]), name, sure)
 
 
 def _extract(output: Output, release: Release) -> Iterator[Statement]:
@@ -222,7 +228,7 @@ def _triage_labels(result: Mapping[str, Any], release: Release) -> Iterator[Stat
             primary = label_set == "intents" and element["label"] == result["primary_intent"]
             remark = found_by(element["source"])
             if element["confidence"] is not None and not remark:
-                remark = confidence(element["confidence"])
+                remark = confidence(element["confidence"], release, label_set, element["label"])
             if primary and len(result["intents"]) > 1:
                 remark = gettext("the main one, {remark}").format(remark=remark)
             yield Statement(gettext(LABEL_WORDS[label_set]), name, remark)
@@ -231,7 +237,8 @@ def _triage_labels(result: Mapping[str, Any], release: Release) -> Iterator[Stat
 def _triage_facts(result: Mapping[str, Any], release: Release) -> Iterator[Statement]:
     for entity in result["entities"]:
         kind = label_name(release, "entity_types", entity["entity_type"])
-        yield Statement(kind, entity["value_redacted"], confidence(entity["confidence"]))
+        sure = confidence(entity["confidence"], release, "entity_types", entity["entity_type"])
+        yield Statement(kind, entity["value_redacted"], sure)
 
 
 def _triage_keys(result: Mapping[str, Any], release: Release) -> Iterator[Statement]:

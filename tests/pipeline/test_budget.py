@@ -123,8 +123,8 @@ def test_it_believes_the_servers_count_over_its_own() -> None:
 
 
 def test_it_takes_a_contracts_own_limit() -> None:
-    own = {"extract": {"max_input_tokens": 1}}
+    own = {"classify": {"max_input_tokens": 1}}
     outcome, store = run(ScriptedModel(), options=Options(overrides=own))
     assert isinstance(outcome, Answered)
-    assert [finding.code for finding in store.stops["extract"].findings] == [Code.BUDGET_INPUT]
-    assert set(store.stops) == {"extract"}
+    assert [finding.code for finding in store.stops["classify"].findings] == [Code.BUDGET_INPUT]
+    assert set(store.stops) == {"classify"}

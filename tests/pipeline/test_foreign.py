@@ -26,7 +26,7 @@ from tests.pipeline.message.test_languages import run as run_in
 
 GERMAN = "Mein Reisepass ist verloren, was muss ich jetzt tun und wohin soll ich gehen?"
 MIXED = f"{GERMAN} Passport, replace, renew."
-"""Words alone find services by it."""
+"""Words alone find services by it, and two are as near by meaning."""
 LANGUAGE = Code.POLICY_LANGUAGE
 
 
@@ -39,7 +39,16 @@ def by_meaning() -> Shortlist:
 def asked(
     shortlist: Shortlist | None, script: dict[str, Any] | None = None, **turn: Any
 ) -> Outcome:
-    return run(ScriptedModel(script), shortlist=shortlist, **{"text": GERMAN, **turn})[0]
+    """What comes of a message of which, if not ``script`` says else, neither is sure."""
+    script = script or {"service_select_v1": [selected(0.79)]}
+    return run(ScriptedModel(script), shortlist=shortlist, **{"text": MIXED, **turn})[0]
+
+
+def selected(score: float) -> dict[str, Any]:
+    """A model's right choice, of which it is so sure."""
+    answer = valid("service_select_v1")
+    answer["serviceSelection"]["score"] = score
+    return answer
 
 
 def codes(outcome: Outcome) -> list[Code]:
@@ -47,7 +56,16 @@ def codes(outcome: Outcome) -> list[Code]:
     return [finding.code for finding in outcome.findings]
 
 
-def test_a_sure_answer_in_no_language_of_the_citizens_is_asked_back(by_meaning: Shortlist) -> None:
+@pytest.mark.parametrize(("score", "text"), [(0.8, MIXED), (0.6, GERMAN)])
+def test_where_the_model_or_the_search_is_sure_it_is_answered(
+    by_meaning: Shortlist, score: float, text: str
+) -> None:
+    outcome = asked(by_meaning, {"service_select_v1": [selected(score)]}, text=text, language="de")
+    assert isinstance(outcome, Answered)
+    assert {"title", "lead"} <= set(outcome.reply.original)
+
+
+def test_where_neither_is_sure_the_citizen_is_asked_back(by_meaning: Shortlist) -> None:
     outcome = asked(by_meaning)
     assert isinstance(outcome, Abstained)
     assert (outcome.stage, codes(outcome)) == ("reply", [LANGUAGE])
@@ -57,6 +75,7 @@ def test_a_sure_answer_in_no_language_of_the_citizens_is_asked_back(by_meaning: 
 
 def test_every_service_of_an_answer_is_offered_first(by_meaning: Shortlist) -> None:
     script = high_script()
+    script["service_select_v1"][0]["serviceSelection"]["score"] = 0.6
     outcome = asked(by_meaning, script, text=f"{GERMAN} Pavilion.")
     assert isinstance(outcome, Abstained)
     assert set(outcome.offered[:2]) == {REPLACE, PAVILION}
@@ -65,16 +84,14 @@ def test_every_service_of_an_answer_is_offered_first(by_meaning: Shortlist) -> N
 def test_who_is_asked_for_another_reason_is_told_of_the_language_too(
     by_meaning: Shortlist,
 ) -> None:
-    unsure = valid("service_select_v1")
-    unsure["serviceSelection"]["score"] = 0.2
-    outcome = asked(by_meaning, {"service_select_v1": [unsure]})
+    outcome = asked(by_meaning, {"service_select_v1": [selected(0.2)]})
     assert isinstance(outcome, Abstained)
     assert outcome.stage == "service_select_v1"
     assert codes(outcome) == [Code.SCORE_MINIMUM, LANGUAGE]
 
 
 def test_where_words_alone_ranked_a_person_has_it() -> None:
-    outcome = asked(None, text=MIXED)
+    outcome = asked(None)
     assert isinstance(outcome, Held)
     assert codes(outcome) == [LANGUAGE]
 
@@ -83,7 +100,7 @@ def test_where_the_embedder_is_gone_a_person_has_it() -> None:
     ideas = Ideas()
     shortlist = fuse(RELEASE, ideas)
     ideas.down = True
-    assert isinstance(asked(shortlist, text=MIXED), Held)
+    assert isinstance(asked(shortlist), Held)
 
 
 def test_a_risk_holds_it_all_the_same(by_meaning: Shortlist) -> None:
@@ -155,13 +172,13 @@ def _demo() -> tuple[Release, Shortlist]:
         ("ar", "لا أستطيع دفع الضرائب دفعة واحدة، هل يمكنني الدفع بالتقسيط؟", "pay-in-instalments"),
     ],
 )
-def test_other_languages_find_it_in_english_and_are_asked(
-    language: str, text: str, name: str
-) -> None:
+def test_other_languages_find_it_in_english(language: str, text: str, name: str) -> None:
     release, shortlist = _demo()
-    for model, stage in ((Sure(), "reply"), (OfflineModel(), "service_select_v1")):
-        outcome = run_in(text, language, model, shortlist, release)
-        assert isinstance(outcome, Abstained)
-        assert outcome.stage == stage
-        assert LANGUAGE in codes(outcome)
-        assert outcome.offered[0].key.endswith(f".{name}")
+    sure = run_in(text, language, Sure(), shortlist, release)
+    assert isinstance(sure, Answered)
+    assert sure.reply.sources[0].service_key.endswith(f".{name}")
+    asked = run_in(text, language, OfflineModel(), shortlist, release)
+    assert isinstance(asked, Abstained)
+    assert asked.stage == "service_select_v1"
+    assert LANGUAGE in codes(asked)
+    assert asked.offered[0].key.endswith(f".{name}")

@@ -48,7 +48,7 @@ def test_the_usual_path_is_two_calls_after_one_another() -> None:
     assert isinstance(outcome, Answered)
     assert [sorted(each) for each in rounds.rounds] == [
         sorted(LOW[:3]),
-        sorted([*TRIAGE, LOW[3]]),
+        sorted(["classify", LOW[3]]),
     ]
     assert store.unused == []
 
@@ -56,7 +56,7 @@ def test_the_usual_path_is_two_calls_after_one_another() -> None:
 def test_without_it_there_are_four() -> None:
     rounds = Rounds()
     run(ScriptedModel(), executor=rounds)
-    assert [len(each) for each in rounds.rounds] == [1, 4, 1, 1]
+    assert [len(each) for each in rounds.rounds] == [1, 2, 1, 1]
 
 
 def test_the_requests_and_the_records_are_the_same_to_the_byte() -> None:

@@ -25,7 +25,7 @@ LIKE_THE_BEST: Final = 0.6
 """What a service needs of the evidence that the best one of the whole release has."""
 
 SURE: Final = Decimal("0.80")
-"""From this score on a model is believed in a talk."""
+"""From this score on a model is believed: in a talk, and in a language that nothing is in."""
 
 CLEAR: Final = 0.7
 """And what it has where the search is clear about it."""

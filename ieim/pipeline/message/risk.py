@@ -25,7 +25,7 @@ from ieim.pipeline.message import closing
 
 PERSON_WANTED = "person_wanted"
 
-Source = Literal["rule", "meaning", "hint", "model"]
+Source = Literal["rule", "meaning", "hint", "model", "refusal"]
 
 
 # Han has no spaces: a word may begin and end anywhere in it.
@@ -55,7 +55,7 @@ class Risk:
 
     ``source`` is ``rule`` for a phrase of the screen, ``meaning`` where the message is like what
     people in danger write (:mod:`ieim.search.crisis`), ``hint`` where it is only somewhat like
-    that, ``model`` for what classify added to them.
+    that, ``model`` for what classify added to them, ``refusal`` where a model would not classify.
     """
 
     code: str
@@ -66,7 +66,7 @@ class Risk:
     @property
     def weak(self) -> bool:
         """Whether it may well be a mistake: help lines are shown for it, and no answer waits."""
-        return self.source == "hint"
+        return self.source in ("hint", "refusal")
 
     def as_dict(self) -> RiskDict:
         """Return the risk as JSON."""

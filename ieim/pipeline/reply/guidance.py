@@ -22,9 +22,6 @@ from ieim.pipeline.reply.reply import Reply
 UNCLEAR = "unclear"
 """The case of a message that is none of the others."""
 
-NO_HELP = frozenset({"off_topic", UNCLEAR, "abuse"})
-"""The cases whose text says that nothing can be done with the message: none to read in danger."""
-
 _SPOKEN = {"tl": "fil"}
 """Codes that detection tells, and what those who speak the language call it."""
 

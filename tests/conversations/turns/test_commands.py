@@ -168,8 +168,7 @@ def test_it_holds_only_where_the_bundle_brings_thresholds(bundle: Path) -> None:
         {"label": "fraud", "confidence": 0.9, "evidence_snippets": ["was stolen"]}
     ]
     low, risky = gate(bundle.parent, own, {**own, "raw": json.dumps(flagged)})
-    assert low["verdict"] == risky["verdict"] == "hold"
-    assert [f["code"] for f in low["findings"]] == ["policy.confidence"]
+    assert (low["verdict"], risky["verdict"]) == ("pass", "hold")
     assert [f["code"] for f in risky["findings"]] == ["policy.risk"]
 
 

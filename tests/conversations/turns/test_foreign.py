@@ -19,6 +19,7 @@ from conversations.turns.choosing import choose
 from ieim.audit.verify import verify
 from ieim.knowledge import crisis, vectors
 from ieim.knowledge import selectors as reading
+from ieim.pipeline import policy
 from ieim.search.embedders import CheckedEmbedder
 from ieim.studio.drafts import publishing
 from ieim.studio.drafts import services as knowledge
@@ -43,6 +44,8 @@ SECRET = "a"
 def published(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundle in two languages as release 1, searched by meaning as well."""
     ideas = CheckedEmbedder(Ideas(), clock=lambda: 0.0)
+    # The English words by which the engine finds the service make the search sure of it too.
+    monkeypatch.setattr(policy, "_search_is_sure", lambda reply, inputs: False)
     monkeypatch.setattr(vectors, "configured_embedder", lambda: ideas)
     monkeypatch.setattr(vectors, "_slots", OrderedDict())
     knowledge.import_bundle(bundle=bilingual.bundle(), by=None)
@@ -51,13 +54,14 @@ def published(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors.prepare(reading.release(1))
 
 
-def sure(answer: dict[str, Any]) -> None:
-    """Raise a service's score above what is enough."""
-    answer["serviceSelection"]["score"] = 0.91
+def model(score: float = 0.7) -> desk.Scripted:
+    """The offline engine, but for how sure it is of the service: enough for any language that the
+    knowledge is in."""
 
+    def scored(answer: dict[str, Any]) -> None:
+        answer["serviceSelection"]["score"] = score
 
-def model() -> desk.Scripted:
-    return desk.Scripted({"service_select_v1": [sure]})
+    return desk.Scripted({"service_select_v1": [scored]})
 
 
 def pick(turn: Turn, number: int | None) -> Turn:
@@ -66,7 +70,13 @@ def pick(turn: Turn, number: int | None) -> Turn:
     return Turn.objects.get(pk=turn.pk)
 
 
-def test_it_asks_although_it_would_have_been_sure(ask: Ask) -> None:
+def test_a_sure_answer_says_in_their_language_that_it_is_in_another(ask: Ask) -> None:
+    turn = ask(GERMAN, secret=SECRET, model=model(0.8))
+    assert (turn.language, turn.state, turn.reply.origin) == ("de", "answered", "model")
+    assert words("de").only_in("en", whole=True) in browser_with(SECRET).get("/").content.decode()
+
+
+def test_it_asks_where_nobody_is_sure(ask: Ask) -> None:
     turn = ask(POLISH, model=model())
     assert (turn.language, turn.state) == ("pl", "asking")
     assert (turn.choice.stage, turn.choice.codes) == ("reply", ["policy.language"])

@@ -14,6 +14,7 @@ from ieim.pipeline import policy, request
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate import gate
 from ieim.pipeline.stages.base import Context, Inputs
+from ieim.pipeline.stages.triage import label_elements
 from ieim.search import index_for
 from tests.llm.offline.turns import DEMO, release
 from tests.pipeline.build import TODAY
@@ -122,12 +123,13 @@ def test_it_takes_what_stands_for_personal_data_as_keys_and_entities() -> None:
 
 
 def test_it_is_never_less_sure_of_a_demo_question_than_its_labels_ask() -> None:
-    held = []
+    sets = release().labels
     for text in TEXTS:
-        for contract in ("classify", "extract"):
-            found = policy.holds(contract, output(contract, text), release().labels)
-            held += [(text, each) for each in found if each.code is Code.POLICY_CONFIDENCE]
-    assert held == []
+        for _, name, element in label_elements(output("classify", text)):
+            assert not policy.is_unsure(sets[name][element["label"]], element["confidence"]), text
+        for entity in output("extract", text)["entities"]:
+            label = sets["entity_types"][entity["entity_type"]]
+            assert not policy.is_unsure(label, entity["confidence"]), text
 
 
 def test_it_says_other_where_labels_tie_or_one_word_is_all() -> None:

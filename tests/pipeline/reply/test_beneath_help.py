@@ -28,25 +28,16 @@ def answered(text: str, **turn: Any) -> Outcome:
     return outcome
 
 
-@pytest.mark.parametrize("text", ["Hm hm", "Tell me a joke", "You are stupid"])
-def test_a_person_answers_what_there_is_no_answer_to(text: str) -> None:
-    outcome = answered(text, helped=True)
+@pytest.mark.parametrize("text", ["Hm hm", "Tell me a joke", "Thank you"])
+def test_a_person_answers_who_waits_in_danger(text: str) -> None:
+    outcome = answered(text, in_danger=True)
     assert isinstance(outcome, Held)
     assert [finding.code for finding in outcome.findings] == [Code.POLICY_RISK]
     assert isinstance(answered(text), Answered)
 
 
-def test_so_does_one_whose_words_are_asked_again_as_something_else() -> None:
-    assert isinstance(answered("Thank you", helped=True, again=True), Held)
-
-
-@pytest.mark.parametrize("text", ["Thank you", "Hello"])
-def test_who_is_polite_is_answered(text: str) -> None:
-    assert isinstance(answered(text, helped=True), Answered)
-
-
 def test_what_a_person_has_decided_goes_out() -> None:
-    assert isinstance(answered("Hm hm", helped=True, decided=True), Answered)
+    assert isinstance(answered("Hm hm", in_danger=True, decided=True), Answered)
 
 
 class Asked:
@@ -85,15 +76,16 @@ def going_on(*, own: float, **turn: Any) -> Outcome:
 
 
 def test_it_does_not_go_on_with_what_was_asked_before() -> None:
-    outcome = going_on(own=0.9, risks=(Risk("fraud", 0, 4, "hint"),))
+    outcome = going_on(own=0.9, in_danger=True)
     assert isinstance(outcome, Held)
     assert [finding.code for finding in outcome.findings] == [Code.POLICY_RISK]
 
 
 def test_who_asks_for_that_service_gets_it() -> None:
-    assert isinstance(going_on(own=1.0, risks=(Risk("fraud", 0, 4, "hint"),)), Answered)
+    assert isinstance(going_on(own=1.0, in_danger=True), Answered)
 
 
-def test_a_follow_up_without_a_sign_of_its_own_is_answered() -> None:
-    assert isinstance(going_on(own=0.1), Answered)
-    assert isinstance(going_on(own=0.1, helped=True), Answered)
+def test_a_weak_sign_holds_nothing() -> None:
+    weak, speaking = (Risk("fraud", 0, 4, "hint"),), replace(RELEASE, labels=LABELS)
+    assert isinstance(answered("Hm hm", risks=weak, release=speaking), Answered)
+    assert isinstance(going_on(own=0.1, risks=weak), Answered)
