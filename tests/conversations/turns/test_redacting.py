@@ -31,6 +31,13 @@ class Listening:
         self.sent: list[str] = []
         self.said: dict[str, str] = {}
 
+    @classmethod
+    def for_a_person(cls) -> Listening:
+        """One that stops the turn: keys are looked for where a person will read them."""
+        model = cls()
+        model.said["service_select_v1"] = "no json"
+        return model
+
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         self.sent += [message.content for message in request.messages]
         if request.contract in self.said:
@@ -64,7 +71,7 @@ def test_it_sends_no_model_what_it_takes_for_personal_data(ask: Ask) -> None:
 
 
 def test_it_maps_quotes_of_placeholders_back_to_what_the_citizen_wrote(ask: Ask) -> None:
-    model = Listening()
+    model = Listening.for_a_person()
     model.said["identity_assist"] = keys(("email", "[EMAIL_1]", "Write to [EMAIL_1]"))
     turn = ask(TEXT, model=model)
     span = EvidenceSpan.objects.get(stage__contract="identity_assist")
@@ -76,7 +83,7 @@ def test_it_maps_quotes_of_placeholders_back_to_what_the_citizen_wrote(ask: Ask)
 def test_it_shows_keys_that_hold_and_keys_that_do_not(ask: Ask, settings: Settings) -> None:
     patterns = compile_patterns({"case_reference": ["[A-Z]{2}-[0-9]{6}"]})
     settings.IEIM_MODEL = {**settings.IEIM_MODEL, "KEY_PATTERNS": patterns}
-    model = Listening()
+    model = Listening.for_a_person()
     model.said["identity_assist"] = keys(
         ("iban", "[IBAN_1]", "[IBAN_1]"),
         ("case_reference", "TX-481516", "TX-481516"),
@@ -93,7 +100,7 @@ def test_it_shows_keys_that_hold_and_keys_that_do_not(ask: Ask, settings: Settin
 
 
 def test_it_stops_a_quote_of_what_the_model_was_not_given(ask: Ask) -> None:
-    model = Listening()
+    model = Listening.for_a_person()
     model.said["identity_assist"] = keys(("email", MAIL, MAIL))
     ask(TEXT, model=model)
     item = ReviewItem.objects.get(stage="identity_assist")

@@ -26,7 +26,6 @@ from tests.model_server import scripted_model
 
 pytestmark = pytest.mark.both_databases
 
-TRIAGE = ["classify", "extract", "identity_assist"]
 LOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
 
 
@@ -37,9 +36,9 @@ def test_it_answers_the_visa_question_with_its_source(ask: Ask) -> None:
     assert turn.reply.origin == "model"
     assert "visa" in turn.reply.body["title"].lower()
     assert turn.reply.body["sources"][0]["url"].startswith("https://")
-    assert sorted(server.asked) == sorted((stage, 1) for stage in [*LOW, *TRIAGE])
+    assert sorted(server.asked) == sorted((stage, 1) for stage in [*LOW, "classify"])
     assert [each for each in server.asked if each[0] in LOW] == [(stage, 1) for stage in LOW]
-    assert [stage.status for stage in turn.stages.all()] == ["passed"] * 7
+    assert [stage.status for stage in turn.stages.all()] == ["passed"] * 5
     assert {"extend", "visa"} <= {VISA[start:end] for start, end in turn.reply.marked}
 
 
@@ -111,7 +110,7 @@ def test_it_audits_every_attempt_and_the_end_in_one_chain(ask: Ask) -> None:
         .order_by("seq")
         .values_list("kind", flat=True)
     )
-    assert kinds == ["turn.received", *["stage.attempt"] * 7, "turn.answered"]
+    assert kinds == ["turn.received", *["stage.attempt"] * 5, "turn.answered"]
     assert verify(turn.session_id).ok
 
 
