@@ -183,6 +183,18 @@ def test_the_reply_of_a_choice_opens_with_what_was_asked(
     assert len(body["sections"]) > 3
 
 
+def test_a_choice_is_not_held_for_labels_that_the_model_is_unsure_of(ask: Ask) -> None:
+    def unsure(answer: dict[str, Any]) -> None:
+        for each in (*answer["intents"], answer["product_line"], answer["urgency"]):
+            each["confidence"] = 0.2
+
+    model = desk.Scripted({"service_select_v1": [desk.unsure], "classify": [unsure]})
+    turn = ask(VISA, model=model)
+    pick(turn, 1)
+    running.run_turn(turn_id=turn.pk)
+    assert again(turn).state == "answered"
+
+
 SEVERAL = {
     "of several agencies": ([1, 4], 2, "multi_agency_service_answer_v1"),
     "of one agency": ([3, 1], 1, "service_select_v1"),
