@@ -14,7 +14,6 @@ RIGHT = 57
 """Of sixty conversations."""
 
 
-@pytest.mark.xfail(reason="replies are held for unsure labels")
 def test_nearly_all_conversations_end_as_a_clerk_would_want(
     published: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
