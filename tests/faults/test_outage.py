@@ -16,7 +16,7 @@ from tests.model_server import scripted_model
 from tests.selection import sample
 
 FLOW = ["judgement_v1", "agency_detect_v1", "category_select_v1", "service_select_v1"]
-PER_TURN = [*FLOW, "classify", "extract", "identity_assist"]
+PER_TURN = [*FLOW, "classify"]
 
 
 @pytest.mark.timeout(900)  # fourteen hundred calls over a socket, on a busy machine

@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from conversations.models import Reply, Turn
 from conversations.states import TurnState
-from conversations.turns import choosing, running, services
+from conversations.turns import choosing, running, services, triage
 from conversations.turns.models import Choice
 from ieim.knowledge import selectors as knowledge
 from ieim.llm.offline import OfflineModel
 from ieim.people.models import EVERY_AGENCY, AgencyScope, User
-from ieim.pipeline.ports import ModelAnswer, ModelRequest
+from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest
 from review import deciding
 from review.models import Action, Decision, ReviewItem
 
@@ -61,6 +61,7 @@ class Scripted:
 
 
 BAD = ("no json", "```{}```")
+FACTS = frozenset({"extract", "identity_assist"})
 
 
 def unsure(answer: dict[str, Any]) -> None:
@@ -92,10 +93,23 @@ def run(turn: Turn, model: Scripted | None = None) -> Turn:
 
 
 def ask(text: str, script: Mapping[str, Sequence[Says]], *, secret: str | None = None) -> Turn:
-    """Send a message and run its turn until it ends or stops."""
+    """Send a message and run its turn until it ends or stops.
+
+    What the script says of facts and keys is asked though nothing stopped.
+    """
     secret = secret or services.new_secret()
     turn = services.receive(session=secret, text=text, personal_data="send", enqueue=False)[0]
-    return run(turn, Scripted(script))
+    model = Scripted(script)
+    turn = run(turn, model)
+    if FACTS.intersection(script):
+        look_for_facts(turn, model)
+    return turn
+
+
+def look_for_facts(turn: Turn, model: Model) -> None:
+    """Run what is missing of a turn's triage, as if a person were about to read it."""
+    triage.request(turn_ids=[turn.pk])
+    running.run_triage(turn_id=turn.pk, model=model)
 
 
 def the_item(turn: Turn, stage: str | None = None) -> ReviewItem:

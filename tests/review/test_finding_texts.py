@@ -26,8 +26,14 @@ def test_it_has_words_for_every_code_stage_status_and_state() -> None:
             ["json.syntax", "json.not_object"],
             "The model’s answer was not in the form it must have.",
         ),
-        (["reply.empty", "schema"], "The answer has no words. (1 more reason)"),
-        (["reply.empty", "schema", "new.code"], "The answer has no words. (2 more reasons)"),
+        (
+            ["reply.empty", "schema"],
+            "The answer says nothing of what its sources say. (1 more reason)",
+        ),
+        (
+            ["reply.empty", "schema", "new.code"],
+            "The answer says nothing of what its sources say. (2 more reasons)",
+        ),
         (["new.code"], "new.code"),
         ([], "A person has to look at this."),
     ],

@@ -144,7 +144,7 @@ def test_the_request_says_what_ranked_its_candidates() -> None:
     fused_request = asked(index)
     candidates = json.loads(fused_request.messages[2].content)["agencies"]
     assert fused_request.retrieval == "ideas/1"
-    assert candidates[0]["meaning"] > 0
+    assert candidates[0]["score"] > 0
     embedder.down = True
     by_words = asked(fused(Ideas()).words)
     assert by_words.retrieval == WORDS

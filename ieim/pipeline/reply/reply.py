@@ -156,7 +156,8 @@ class Reply:
         first = self.lead
         if opens and not first:
             first = f"{heading(opens.field)}: {'; '.join(opens.items)}"
-        return "\n".join(filter(None, [self.title, first, *self.paragraphs]))
+        about = self.title or "; ".join(card.title for card in self.cards)
+        return "\n".join(filter(None, [about, first, *self.paragraphs]))
 
 
 def _texts(sections: Sequence[Section]) -> Iterator[str]:

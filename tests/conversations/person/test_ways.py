@@ -22,6 +22,7 @@ from conversations.person import takeovers
 from conversations.person.models import Ended
 from conversations.turns import running
 from conversations.turns import services as receiving
+from conversations.turns.moves import RUN_TURN
 from conversations.turns.services import new_secret, receive
 from ieim.people.models import User
 from review import talking as desk_talk
@@ -112,9 +113,13 @@ def ran() -> tuple[int, int]:
 
 @pytest.fixture
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is given to workers."""
+    """The turns that are given to workers to be answered."""
     sent: list[str] = []
-    monkeypatch.setattr(current_app, "send_task", lambda name, args, **_: sent.append(args[0]))
+    monkeypatch.setattr(
+        current_app,
+        "send_task",
+        lambda name, args, **_: sent.append(args[0]) if name == RUN_TURN else None,
+    )
     return sent
 
 

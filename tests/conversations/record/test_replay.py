@@ -18,6 +18,7 @@ from ieim.pipeline.ports import ModelAnswer, ModelRequest
 from tests.audit.owner import triggers_lifted
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
+from tests.review import desk
 
 BABY = "We had a baby. How do we register the birth and claim child benefit?"
 
@@ -61,6 +62,7 @@ def test_it_decides_the_same_again_where_an_output_budget_stopped_it(
             return replace(answer, prompt_tokens=10, completion_tokens=9_999 if long else 5)
 
     turn = ask(VISA, model=Wordy())
+    desk.look_for_facts(turn, Wordy())
     stage = turn.stages.get(contract=contract)
     assert [found["code"] for found in stage.findings] == ["budget.output"]
     result = replay(turn)

@@ -225,7 +225,7 @@ def test_it_is_the_configured_model_that_answers(
 
     monkeypatch.setattr(running, "configured_model", Counting)
     ask(editor)
-    assert asked == [running.options().temperature] * 7
+    assert asked == [running.options().temperature] * 5
 
 
 def test_it_asks_nothing_on_a_look(editor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
