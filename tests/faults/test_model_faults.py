@@ -18,6 +18,7 @@ from conversations.turns import running, services
 from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.pipeline.attempts import MAX_TRIES
+from ieim.pipeline.findings import Code
 from review.models import ReviewItem
 from tests.faults.server import RETRY_AFTER
 from tests.faults.spoiled import Spoiled, spoiled_model
@@ -223,8 +224,10 @@ def check_failed_triage(fault: Fault, contract: str, turn: Turn, calls: int) -> 
     statuses = {stage.contract: stage.status for stage in turn.stages.all()}
     assert statuses.pop(contract) == "needs_review", contract
     assert set(statuses.values()) == {"passed"}, contract
-    item = ReviewItem.objects.get(turn=turn)
-    assert item.stage == contract
-    assert set(item.reasons) == fault.ends[contract]
+    items = {item.stage: set(item.reasons) for item in ReviewItem.objects.filter(turn=turn)}
+    assert items.pop(contract) == fault.ends[contract]
+    # That a model will not classify a message may mean danger: somebody has a look.
+    refused = contract == "classify" and Code.MODEL_REFUSAL in fault.ends[contract]
+    assert items == ({"reply": {"citizen.danger"}} if refused else {})
     assert turn.state == "answered"
     assert MADE_UP not in str(turn.reply.body)
