@@ -23,7 +23,7 @@ from ieim.pipeline.reply.plain_text import plain
 MOST: Final = 12
 """Passages of one entry at most, beside those of which they speak: its card has the rest."""
 
-_ENDS = (".", "!", "?", "…", "。", "！", "？")
+_ENDS = (".", "!", "?", "…", "。", "！", "？", "؟")
 _NOT_SHOWN = frozenset({"name", "agency"})
 _LISTS = frozenset({"step", "requirement"})
 _FIELDS: Mapping[str, str] = {
