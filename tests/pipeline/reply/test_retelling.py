@@ -123,7 +123,7 @@ def test_the_text_keeps_its_order_and_its_words_of_order() -> None:
         ("de", "Zuerst melden Sie den Verlust.", "Zuerst"),
         ("es", "Primero, denuncie la pérdida.", "Primero"),
         ("zh", "首先，报告遗失。", "首先"),
-        ("ar", "أولاً أبلغ عن الفقدان.", "أولاً"),
+        ("ar", "أولاً أبلغ عن الفقدان.", "أولًا"),
         ("fil", "Una, iulat ang pagkawala.", "Una"),
     ],
 )
