@@ -4,9 +4,9 @@
 
 FOLDER (default: ../shared/data) has ``catalogues/`` and ``cases/``; without it only the demo is
 asked, and nothing can be left out. Asked are labelled first questions. The candidates are those of
-service_select_v1, of the agency of an acceptable service. Right is the labelled service, else
-the first acceptable one, where it is among them. Wrong is the last candidate that is not
-acceptable, whatever score the model gives it (docs/decisions/0040-did-you-mean.md).
+service_select_v1, of the agency and the topics of an acceptable service. Right is the labelled
+service, else the first acceptable one, where it is among them. Wrong is the last candidate that is
+not acceptable, whatever score the model gives it (docs/decisions/0040-did-you-mean.md).
 
 Each catalogue is left out once: the two numbers of ``route.subject`` are chosen on the others, so
 that at most 0.02 of the right ones are doubted in each of them and most of the last ones are
@@ -34,6 +34,7 @@ from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.gate import subject
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Shortlist
+from ieim.pipeline.stages import service_select
 from ieim.pipeline.stages.base import Context, Inputs
 from ieim.pipeline.stages.slots import message_evidence, service_slot
 from ieim.pipeline.work import Options
@@ -98,8 +99,22 @@ class Catalogue:
         """Yield the right and the last choice of each agency of each question."""
         for case in self._cases:
             for agency in sorted({each.agency for each in self._acceptable(case)}):
-                slots, best = self._request(case.text, [agency], by_part=False)
-                yield from self._of_one(case, slots, best)
+                yield from self._of_one(case, *self._one_agency(case, agency))
+
+    def _one_agency(self, case: Case, agency: str) -> tuple[Sequence[Slot], float]:
+        """Return the candidates of service_select_v1 once the right topics were selected."""
+        right = [each for each in self._acceptable(case) if each.agency == agency]
+        right.sort(key=lambda each: each.key != self._labels.get(case.id))
+        topics = {key: {"value": key, "score": 0.9} for key in right[0].categories}
+        state = {
+            "session_id": "s",
+            "agency_detect_v1": {"agencyDetected": [agency], "complexity": "low"},
+            "category_select_v1": {"candidates": topics},
+        }
+        context = Context(1, case.text, state, self._release)
+        inputs = Inputs(case.text, (), context, self._shortlist, Options().limits, today=DAY)
+        payload = service_select.STAGE.build_input(inputs)
+        return payload["service_index"], float(payload["best_own"])
 
     def _of_one(self, case: Case, slots: Sequence[Slot], best: float) -> Iterator[Choice]:
         acceptable = {each.key for each in self._acceptable(case)}

@@ -40,6 +40,10 @@ questions over several catalogues (``benchmarks/bench_subject.py``)."""
 FEWEST: Final = 3
 """Of so many candidates at least, one can be far behind."""
 
+FURTHEST: Final = 5
+"""A candidate of a worse rank is there because its topic was selected, not for the search's sake:
+so the search says nothing against it."""
+
 
 def check(
     agency: str,
@@ -96,10 +100,9 @@ def is_far_behind(own: float, most: float, best: float) -> bool:
 
 def is_last(slot: Mapping[str, Any], slots: Sequence[Mapping[str, Any]]) -> bool:
     """Whether each other candidate of the same agency, of which there are enough, has more
-    evidence; of equal ones the rank decides."""
-    return len(slots) >= FEWEST and slot is min(
-        slots, key=lambda each: (evidence(each), -each.get("rank", 0))
-    )
+    evidence; of equal ones the rank decides. Never one beyond :data:`FURTHEST`."""
+    by_search = len(slots) >= FEWEST and slot.get("rank", 0) <= FURTHEST
+    return by_search and slot is min(slots, key=lambda each: (evidence(each), -each.get("rank", 0)))
 
 
 def evidence(slot: Mapping[str, Any]) -> float:

@@ -105,6 +105,8 @@ def test_who_is_far_behind_a_clear_winner_is_doubted_however_sure(
     sent |= {} if best is None else {"best_own": best}
     found = codes("one", sent, Decimal("0.99"))
     assert found == ([] if stands else [Code.ROUTE_SUBJECT])
+    slots[0]["rank"] = 6  # its topic was selected
+    assert codes("one", sent, Decimal("0.99")) == []
     # In a talk it may be meant all the same, and words alone cannot tell.
     assert codes("one", {**sent, "chat_context_summary": BEFORE}, Decimal("0.99")) == []
     for slot in slots:
