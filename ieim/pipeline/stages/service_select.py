@@ -40,16 +40,19 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
 
 
 def _offered(inputs: Inputs) -> list[Ranked[Service]]:
-    """Return the services to choose from, as the search ranks them: those of the selected
-    categories, and the best of the others up to the limit."""
+    """Return the services to choose from, as the search ranks them: the best up to the limit, and
+    behind them the best of the selected categories."""
     agency, limit = inputs.context.answering_agency or "", inputs.limits["services"]
     every = len(inputs.context.release.services_by_agency.get(agency, ()))
     ranked = inputs.shortlist.services(inputs.query, agencies=[agency], limit=max(limit, every))
     selected = selected_categories(inputs.context).keys()
-    fitting = [r for r in ranked if not selected.isdisjoint(r.item.categories)][:limit]
-    others = [r for r in ranked if r not in fitting][: limit - len(fitting)]
-    return sorted([*fitting, *others], key=lambda r: r.rank)
+    fitting = [r for r in ranked[limit:] if not selected.isdisjoint(r.item.categories)]
+    return [*ranked[:limit], *fitting[:OF_SELECTED]]
 
+
+OF_SELECTED = 2
+"""So many services of the selected categories are offered behind the limit: a selection may be
+wrong, so it takes no better ranked service's place."""
 
 SHOWN = ("service_name", *(f"service_{field}" for field in SECTIONS), *AROUND)
 """The placeholders that a reply shows something for: what else there is stands in it anyway."""
