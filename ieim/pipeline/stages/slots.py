@@ -20,18 +20,36 @@ def dictionary_slot(inputs: Inputs) -> list[dict[str, Any]]:
     """Return ``KnowledgeBase_Dictionary``: the ranked entries of the detected agencies, those of
     each agency on their own, so that none is crowded out.
 
-    An agency with few entries has all of them there, the later ones by their values alone: who
-    writes in other words than the dictionary's has the right one far down.
+    An agency with few entries has all of them there, any other those of its best services too, the
+    later ones by their values alone: who writes in other words than the dictionary's has the right
+    one far down.
     """
     agencies = inputs.context.detected
     limit = max(LEAST_CATEGORIES, inputs.limits["categories"] // max(1, len(agencies)))
     found = []
     for agency in agencies:
         ranked = inputs.shortlist.categories(inputs.query, agencies=[agency], limit=FEW + 1)
-        offered = ranked if len(ranked) <= FEW else ranked[:limit]
+        offered = ranked if len(ranked) <= FEW else _with_services(inputs, agency, ranked[:limit])
         of = {"agencyId": agency} if len(agencies) > 1 else {}
         found += [of | _entry(r, whole=i < limit) for i, r in enumerate(offered)]
     return found
+
+
+def _with_services(
+    inputs: Inputs, agency: str, ranked: Sequence[Ranked[Category]]
+) -> list[Ranked[Category]]:
+    """Return ``ranked`` and behind them the entries of the agency's best services."""
+    best = inputs.shortlist.services(
+        inputs.query, agencies=[agency], limit=inputs.limits["services"]
+    )
+    keys = dict.fromkeys((agency, key) for each in best for key in each.item.categories)
+    there = {(each.item.agency, each.item.key) for each in ranked}
+    categories = inputs.context.release.categories
+    more = [categories[key] for key in keys if key in categories and key not in there]
+    return [
+        *ranked,
+        *(Ranked(each, rank, 0.0) for rank, each in enumerate(more, len(ranked) + 1)),
+    ]
 
 
 def _entry(ranked: Ranked[Category], *, whole: bool) -> dict[str, Any]:
