@@ -5,8 +5,10 @@
 FOLDER (default: ../shared/data) has ``catalogues/`` and ``cases/``; without it only the demo is
 asked, and nothing can be left out. Asked are labelled first questions. The candidates are those of
 service_select_v1, of the agency and the topics of an acceptable service. Right is the labelled
-service, else the first acceptable one, where it is among them. Wrong is the last candidate that is
-not acceptable, whatever score the model gives it (docs/decisions/0040-did-you-mean.md).
+service, else the first acceptable one, where it is among them. Wrong is the last candidate where it
+is not acceptable, whatever score the model gives it: the last one that the search ranks up to the
+limit, and in the rows "of all" the last one of the request, which may be there only because its
+topic was selected (docs/decisions/0040-did-you-mean.md).
 
 Each catalogue is left out once: the two numbers of ``route.subject`` are chosen on the others, so
 that at most 0.02 of the right ones are doubted in each of them and most of the last ones are
@@ -25,7 +27,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -58,13 +60,14 @@ Slot = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A candidate's evidence, that of the best of its agency, and that of the best of the release;
-    ``is_last`` as the gate has it."""
+    ``is_last`` as the gate has it. ``kind`` says whether it is right, or the last one that the
+    search ranks up to the limit, or the last one of the request."""
 
     own: float
     most: float
     best: float
     is_last: bool
-    is_right: bool
+    kind: Literal["right", "ranked", "listed"]
 
     def is_doubted(self, clear: float, behind: float) -> bool:
         """Whether it is doubted with these numbers in place of the gate's."""
@@ -122,9 +125,12 @@ class Catalogue:
         found = [slot for slot in slots if slot["serviceKey"] in acceptable]
         found.sort(key=lambda slot: slot["serviceKey"] != label)
         if found:
-            yield _choice(found[0], slots, best, is_right=True)
+            yield _choice(found[0], slots, best, "right")
+        ranked = [slot for slot in slots if slot["rank"] <= subject.FURTHEST]
+        if ranked[-1]["serviceKey"] not in acceptable:
+            yield _choice(ranked[-1], slots, best, "ranked")
         if slots[-1]["serviceKey"] not in acceptable:
-            yield _choice(slots[-1], slots, best, is_right=False)
+            yield _choice(slots[-1], slots, best, "listed")
 
     def several(self) -> Iterator[Choice]:
         """Yield the right and the last choices of questions that are two of them joined."""
@@ -185,7 +191,7 @@ def recorded(file: Path) -> Iterator[Choice]:
             slots = given["service_index"]
             best = max(slot["score"] for slot in slots)
             found = (slot for slot in slots if slot["serviceKey"] == key)
-            yield from (_choice(slot, slots, best, is_right=True) for slot in found)
+            yield from (_choice(slot, slots, best, "right") for slot in found)
 
 
 def _is_asked(case: Case) -> bool:
@@ -199,15 +205,19 @@ def _labels(file: Path) -> Iterator[tuple[str, str]]:
         yield row["id"], row["expected"].get("service") or ""
 
 
-def _choice(slot: Slot, slots: Sequence[Slot], best: float, *, is_right: bool) -> Choice:
+def _choice(
+    slot: Slot, slots: Sequence[Slot], best: float, kind: Literal["right", "ranked", "listed"]
+) -> Choice:
     most = max(map(subject.evidence, slots))
-    return Choice(subject.evidence(slot), most, best, subject.is_last(slot, slots), is_right)
+    return Choice(subject.evidence(slot), most, best, subject.is_last(slot, slots), kind)
 
 
-def row(what: str, choices: Sequence[Choice], clear: float, behind: float) -> Row:
-    """Return the shares with these numbers."""
-    right = [each.is_doubted(clear, behind) for each in choices if each.is_right]
-    last = [each.is_doubted(clear, behind) for each in choices if not each.is_right]
+def row(
+    what: str, choices: Sequence[Choice], clear: float, behind: float, *, wrong: str = "ranked"
+) -> Row:
+    """Return the shares with these numbers; ``wrong`` is the kind of the last ones."""
+    right = [each.is_doubted(clear, behind) for each in choices if each.kind == "right"]
+    last = [each.is_doubted(clear, behind) for each in choices if each.kind == wrong]
     return Row(what, clear, behind, len(right), _share(right), len(last), _share(last))
 
 
@@ -247,6 +257,7 @@ def measure(data: Path) -> Iterator[Row]:
         yield row(f"{name}, left out", choices[name], *numbers)
     for name, found in choices.items():
         yield row(f"{name}, as it is", found, subject.CLEAR, subject.BEHIND)
+        yield row(f"{name}, of all", found, subject.CLEAR, subject.BEHIND, wrong="listed")
     exchanges = data / "by_hand" / "exchanges.jsonl"
     if exchanges.is_file():
         calls = list(recorded(exchanges))

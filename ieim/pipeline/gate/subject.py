@@ -99,10 +99,11 @@ def is_far_behind(own: float, most: float, best: float) -> bool:
 
 
 def is_last(slot: Mapping[str, Any], slots: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether each other candidate of the same agency, of which there are enough, has more
-    evidence; of equal ones the rank decides. Never one beyond :data:`FURTHEST`."""
-    by_search = len(slots) >= FEWEST and slot.get("rank", 0) <= FURTHEST
-    return by_search and slot is min(slots, key=lambda each: (evidence(each), -each.get("rank", 0)))
+    """Whether each other candidate that the search ranks up to :data:`FURTHEST`, of which there are
+    enough, has more evidence; of equal ones the rank decides. Never one beyond."""
+    ranked = [each for each in slots if each.get("rank", 0) <= FURTHEST]
+    last = min(ranked, key=lambda each: (evidence(each), -each.get("rank", 0)), default=None)
+    return len(ranked) >= FEWEST and slot is last
 
 
 def evidence(slot: Mapping[str, Any]) -> float:

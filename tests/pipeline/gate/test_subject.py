@@ -1,4 +1,4 @@
-"""A chosen service is about this message, or the message goes on with the talk (decision 24)."""
+"""A chosen service is about this message, or the message goes on (docs/decisions/0040)."""
 
 from __future__ import annotations
 
@@ -105,6 +105,10 @@ def test_who_is_far_behind_a_clear_winner_is_doubted_however_sure(
     sent |= {} if best is None else {"best_own": best}
     found = codes("one", sent, Decimal("0.99"))
     assert found == ([] if stands else [Code.ROUTE_SUBJECT])
+    # Nor does one stand behind it that is there only because its topic was selected.
+    topic = {"agencyId": "passports", "serviceKey": "topic", "rank": 6, "score": 0.1}
+    slots.append({**topic, "meaning": 0.1})
+    assert codes("one", sent, Decimal("0.99")) == found
     slots[0]["rank"] = 6  # its topic was selected
     assert codes("one", sent, Decimal("0.99")) == []
     # In a talk it may be meant all the same, and words alone cannot tell.
