@@ -87,7 +87,7 @@ def _judgement(call: Json, understood: Understood) -> Json:
     reply = None
     if case:
         texts = call["guidance"]["texts"]
-        text = texts.get(case) or texts.get(call["guidance"]["case"]) or next(iter(texts.values()))
+        text = texts.get(case) or texts.get(call["guidance"].get("case")) or next(iter(texts.values()))
         # Now and then shorter, as the prompt allows.
         reply = text if _chance(call, 2) else re.split(r"(?<=[.。؟?]) ?", text)[0]
     return {

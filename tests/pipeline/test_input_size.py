@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 from unittest.mock import Mock
@@ -85,6 +86,8 @@ def test_what_may_be_no_inquiry_comes_with_every_text(like: float, texts: set[st
     shortlist.likeness.return_value = Likeness(like, -0.38, 0.5)
     sent = load("judgement_v1").stage.build_input(asked_about_far({}, shortlist))
     assert sent["guidance"]["texts"].keys() == texts
+    # And says which of them it seems to be only there.
+    assert ("case" in sent["guidance"]) is (like < 0)
 
 
 def test_a_small_agency_has_all_its_categories_offered_the_later_ones_briefly() -> None:
@@ -107,6 +110,8 @@ def test_a_language_model_is_not_given_what_only_a_rule_engine_needs() -> None:
     services = {each["serviceKey"]: each for each in sent["service_select_v1"]["service_index"]}
     assert all("categories" not in each for each in services.values())
     assert services[REPLACE.key]["blank"] == ["processing_time", "contact"]
+    only_named = replace(REPLACE, overview=REPLACE.name)
+    assert "overview" in service_slot(Ranked(only_named, 1, 1.0), detail=False)["blank"]
 
 
 def test_a_code_is_said_to_mean_something_once() -> None:

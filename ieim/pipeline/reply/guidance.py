@@ -54,11 +54,11 @@ def texts(release: Release, languages: Sequence[str]) -> dict[str, CaseText]:
 
 class Texts(NamedTuple):
     """The texts that a request has, by case. ``case`` is what the message is as far as the search
-    can tell."""
+    can tell, or ``UNCLEAR``."""
 
-    case: str
     language: str
     texts: Mapping[str, str]
+    case: str = UNCLEAR
 
 
 def slot(
@@ -67,7 +67,7 @@ def slot(
     """Return ``guidance``, as the per-call JSON has it: the texts of ``only`` these cases."""
     found = texts(release, languages)
     sent = {name: each.text for name, each in found.items() if only is None or name in only}
-    return Texts(case, found[case].language, sent)._asdict()
+    return Texts(found[case].language, sent, case)._asdict()
 
 
 def chosen(reply: str, request: Mapping[str, Any]) -> str:

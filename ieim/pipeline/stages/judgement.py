@@ -22,6 +22,9 @@ def _build_input(inputs: Inputs) -> dict[str, Any]:
     likely = inquiry is not None and inquiry.like > LIKELY
     only = {case, guidance.UNCLEAR} if likely else None
     slots = {"guidance": guidance.slot(inputs.context.release, inputs.languages, case, only)}
+    if likely and not inputs.reads_hints:
+        # To a language model a case beside a plain question reads as a verdict.
+        del slots["guidance"]["case"]
     if inquiry is None or not inputs.reads_hints:
         return slots
     return slots | {

@@ -114,7 +114,8 @@ def service_slot(ranked: Ranked[Service], *, detail: bool) -> dict[str, Any]:
             value = cut(value, LONGEST_SUMMARY)
         slot[name] = list(value) if isinstance(value, tuple) else value
     slot["categories"] = list(service.categories)
-    blank = [name for name in SUMMARY_FIELDS + DETAIL_FIELDS if not getattr(service, name)]
+    blank = [name for name in SUMMARY_FIELDS if not slot.get(name)]
+    blank += [name for name in DETAIL_FIELDS if not getattr(service, name)]
     if blank and not detail:
         slot["blank"] = blank
     return slot | retrieved(ranked)

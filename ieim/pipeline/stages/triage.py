@@ -16,8 +16,6 @@ from ieim.pipeline.stages.slots import cut
 
 LONGEST_MEANING = 80
 """Characters of a label's description that a model is given."""
-BRIEF_MEANING = 46
-"""And so many where the code and the beginning say enough."""
 
 CLASSIFY_SETS = ("intents", "product_lines", "urgencies", "risk_flags")
 
@@ -42,7 +40,7 @@ def meaning(label: Label, *, brief: bool = False) -> str:
     ``brief`` leaves out a name that has the code's words among its own, and a description that is a
     text for citizens.
     """
-    description = cut(label.description, BRIEF_MEANING if brief else LONGEST_MEANING)
+    description = cut(label.description, LONGEST_MEANING)
     if brief and label.escalates:
         return label.name
     code, name = _words(label.code), _words(label.name)
