@@ -21,8 +21,8 @@ class Migration(migrations.Migration):
                 ('began_at', models.DateTimeField()),
                 ('seen_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(null=True)),
-                ('told_at', models.DateTimeField(null=True)),
-                ('told_end_at', models.DateTimeField(null=True)),
+                ('notified_at', models.DateTimeField(null=True)),
+                ('end_notified_at', models.DateTimeField(null=True)),
                 ('leased_until', models.DateTimeField(null=True)),
             ],
             options={

@@ -62,10 +62,10 @@ TO_DO: Mapping[str, str] = {
 def due(now: datetime) -> QuerySet[Outage]:
     """Return the outages of which operators are to be told something and nobody does."""
     lasts = Q(began_at__lte=now - LASTING) | Q(cause__in=AT_ONCE)
-    over = Q(ended_at__lte=now - LASTING, ended_at__gt=now - TOO_LATE, told_end_at=None)
+    over = Q(ended_at__lte=now - LASTING, ended_at__gt=now - TOO_LATE, end_notified_at=None)
     free = Q(leased_until=None) | Q(leased_until__lte=now)
-    begun = lasts & Q(told_at=None, ended_at=None)
-    return Outage.objects.filter(free, begun | (over & Q(told_at__isnull=False)))
+    begun = lasts & Q(notified_at=None, ended_at=None)
+    return Outage.objects.filter(free, begun | (over & Q(notified_at__isnull=False)))
 
 
 def sweep(*, now: datetime) -> None:
@@ -96,12 +96,15 @@ def send_due(*, outage_id: UUID) -> None:
         sending.hand_over(message)
     except Exception as error:  # noqa: BLE001  # its words may hold an address
         logger.warning("Operators could not be told of an outage (%s)", type(error).__name__)
-        told: dict[str, datetime | None] = {"leased_until": now + AGAIN}
+        changes: dict[str, datetime | None] = {"leased_until": now + AGAIN}
     else:
-        told = {"leased_until": None, "told_end_at" if ended else "told_at": timezone.now()}
+        changes = {
+            "leased_until": None,
+            "end_notified_at" if ended else "notified_at": timezone.now(),
+        }
     rows = Outage.objects.filter(pk=outage_id)
     # Where it has begun again meanwhile, its end is still to come.
-    (rows.filter(ended_at__isnull=False) if ended else rows).update(**told)
+    (rows.filter(ended_at__isnull=False) if ended else rows).update(**changes)
 
 
 def compose(outage: Outage) -> EmailMessage:

@@ -15,9 +15,9 @@ class Outage(models.Model):
     """A time in which turns had to wait for the model, from the first of them to an answer.
 
     ``cause`` and ``status`` (HTTP, None without one) are those of the last turn that had to wait,
-    at ``seen_at``. ``ended_at`` is None while it lasts. ``told_at`` and ``told_end_at`` are when
-    operators were sent the e-mails of its beginning and of its end; whoever sends one has the row
-    until ``leased_until``.
+    at ``seen_at``. ``ended_at`` is None while it lasts. ``notified_at`` and ``end_notified_at`` are
+    when operators were sent the e-mails of its beginning and of its end; whoever sends one has the
+    row until ``leased_until``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -26,8 +26,8 @@ class Outage(models.Model):
     began_at = models.DateTimeField()
     seen_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
-    told_at = models.DateTimeField(null=True)
-    told_end_at = models.DateTimeField(null=True)
+    notified_at = models.DateTimeField(null=True)
+    end_notified_at = models.DateTimeField(null=True)
     leased_until = models.DateTimeField(null=True)
 
     class Meta:

@@ -34,7 +34,7 @@ class OutageView:
     """An outage that lasts: ``waiting`` turns are tried again by themselves.
 
     ``key`` changes with what is told of it, except for the number of turns and the ``last_try``.
-    ``told_at`` is when operators were sent an e-mail, None where they were not.
+    ``notified_at`` is when operators were sent an e-mail, None where they were not.
     """
 
     key: str
@@ -42,7 +42,7 @@ class OutageView:
     last_try: datetime
     why: str
     waiting: int
-    told_at: datetime | None
+    notified_at: datetime | None
 
 
 def waiting() -> QuerySet[Turn]:
@@ -64,12 +64,12 @@ def current() -> OutageView | None:
     outage = Outage.objects.filter(ended_at=None).first()
     if outage is None:
         return None
-    told = "told" if outage.told_at else ""
+    notified = "notified" if outage.notified_at else ""
     return OutageView(
-        key=f"{outage.pk.hex}-{outage.cause}-{outage.status or ''}-{told}",
+        key=f"{outage.pk.hex}-{outage.cause}-{outage.status or ''}-{notified}",
         since=outage.began_at,
         last_try=outage.seen_at,
         why=why(outage),
         waiting=waiting().count(),
-        told_at=outage.told_at,
+        notified_at=outage.notified_at,
     )

@@ -29,7 +29,7 @@ def note_failure(error: ModelUnavailable) -> None:
     seen = {"cause": error.cause.value, "status": error.status, "seen_at": now, "ended_at": None}
     if Outage.objects.filter(ended_at=None).update(**seen):
         return
-    recent = Outage.objects.filter(ended_at__gt=now - LASTING, told_end_at=None).first()
+    recent = Outage.objects.filter(ended_at__gt=now - LASTING, end_notified_at=None).first()
     if recent and Outage.objects.filter(pk=recent.pk, ended_at=recent.ended_at).update(**seen):
         return
     # Another turn may begin it at the same moment.

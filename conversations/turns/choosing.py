@@ -24,7 +24,7 @@ from conversations.turns.locking import locked
 from conversations.turns.models import Choice, ChoiceOutcome
 from conversations.turns.store import last_output
 from ieim.pipeline import choosing
-from ieim.pipeline.choosing import Asked, Chosen, Key
+from ieim.pipeline.choosing import Chosen, Key, Opening
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.plain_text import first_sentence
@@ -171,7 +171,7 @@ def _chosen(turn: Turn, choice: Choice, services: Sequence[Key]) -> None:
         [release.services[key] for key in services],
         _context(turn),
         lambda: f"citizen-{uuid4()}",
-        asked=Asked(_template(turn, choice), choice.asked_about or ()),
+        opening=Opening(_template(turn, choice), choice.asked_about or ()),
     )
     # Stages that the choice skips had other input.
     made = [result.contract for result in results]

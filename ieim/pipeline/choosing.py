@@ -55,7 +55,7 @@ _USUAL = ("overview", *CHECKLIST)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Opening:
     """What a message asks about a service, as far as it is known.
 
     ``template`` is the one of a well-formed answer of service_select_v1; ``fields`` are the fields
@@ -181,7 +181,7 @@ def results(
     context: Context,
     response_id: Callable[[], str] = lambda: "choice",
     *,
-    asked: Asked | None = None,
+    opening: Opening | None = None,
 ) -> tuple[Chosen, ...]:
     """Return the stage results that a choice of ``services`` makes, in the order of the flow.
 
@@ -200,7 +200,7 @@ def results(
             "response_id": response_id(),
             "stage": stage.id,
             "telemetry": {"notes": None},
-            **build(services, context, asked or Asked()),
+            **build(services, context, opening or Opening()),
         }
         judgement = _judged(stage, output, context)
         assert judgement.output is not None  # noqa: S101  # it passed
@@ -264,12 +264,12 @@ def _codes(findings: Iterable[Finding]) -> str:
     return ", ".join(sorted({finding.code.value for finding in findings}))
 
 
-def _agency(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
+def _agency(services: Sequence[Service], context: Context, _opening: Opening) -> dict[str, Any]:
     agencies = context.release.agencies
     return agency_detect.output_for(*(agencies[agency] for agency in _agencies(services)))
 
 
-def _category(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
+def _category(services: Sequence[Service], context: Context, _opening: Opening) -> dict[str, Any]:
     return {
         "categorySelection": {"candidates": _candidates(services, context)},
         "nextStep": service_select.STAGE.id,
@@ -289,7 +289,7 @@ def _candidates(services: Sequence[Service], context: Context) -> dict[str, Any]
     return chosen or least
 
 
-def _analysis(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
+def _analysis(services: Sequence[Service], context: Context, _opening: Opening) -> dict[str, Any]:
     found = {
         agency: _candidates([each for each in services if each.agency == agency], context)
         for agency in _agencies(services)
@@ -317,7 +317,7 @@ def _analysis(services: Sequence[Service], context: Context, _asked: Asked) -> d
     }
 
 
-def _service(services: Sequence[Service], context: Context, asked: Asked) -> dict[str, Any]:
+def _service(services: Sequence[Service], context: Context, opening: Opening) -> dict[str, Any]:
     service = next(each for each in services if each.agency == context.answering_agency)
     high = context.complexity == "high"
     return {
@@ -328,37 +328,37 @@ def _service(services: Sequence[Service], context: Context, asked: Asked) -> dic
             "matchedField": "name",
             "score": SURE,
         },
-        "template": _template(service, context, asked),
+        "template": _template(service, context, opening),
         "nextStep": multi_agency_answer.STAGE.id if high else "session_end",
     }
 
 
-def _template(service: Service, context: Context, asked: Asked) -> dict[str, Any]:
+def _template(service: Service, context: Context, opening: Opening) -> dict[str, Any]:
     """Return the template of a chosen service: the model's as far as the service has values for it,
     else all its fields.
 
     It opens with what the model's opens with, else what the search found, else the usual.
     """
-    said = asked.template or {"placeholders": {}, "rules": ""}
+    of_model = opening.template or {"placeholders": {}, "rules": ""}
     fields = [f"service_{name}" for name in SECTIONS]
     resolved = template.resolve(
-        dict.fromkeys([*said["placeholders"], *fields]),
+        dict.fromkeys([*of_model["placeholders"], *fields]),
         service=service,
         agency=context.release.agencies[service.agency],
         category_value=selected_category(context),
         entities=context.entities,
     )
     values = [key for key, value in resolved.items() if value]
-    own = [key for key in values if key in fields]
-    named = [key for key in values if key in said["placeholders"]]
-    placeholders = named if set(named) & set(own) else own or ["service_name"]
+    filled = [key for key in values if key in fields]
+    named = [key for key in values if key in of_model["placeholders"]]
+    placeholders = named if set(named) & set(filled) else filled or ["service_name"]
     shown = list(filter(_is_shown, placeholders))
-    first = [key for key in template.opening(said["rules"]) if key in shown]
-    if set(first).issuperset(own):
+    first = [key for key in template.opening(of_model["rules"]) if key in shown]
+    if set(first).issuperset(filled):
         first = []  # which opens with all there is says nothing of what was asked
     opens = (
         first
-        or [key for key in (f"service_{name}" for name in asked.fields) if key in shown]
+        or [key for key in (f"service_{name}" for name in opening.fields) if key in shown]
         or [key for key in (f"service_{name}" for name in _USUAL) if key in shown]
         or (shown or placeholders)[:1]
     )
@@ -374,7 +374,7 @@ def _is_shown(key: str) -> bool:
     return of_service or key in AROUND or key.startswith(template.ENTITY_PREFIX)
 
 
-def _answer(services: Sequence[Service], context: Context, _asked: Asked) -> dict[str, Any]:
+def _answer(services: Sequence[Service], context: Context, _opening: Opening) -> dict[str, Any]:
     return {
         "assistantReply": first_steps(services, context.release),
         "sourcesUsed": [
@@ -385,7 +385,7 @@ def _answer(services: Sequence[Service], context: Context, _asked: Asked) -> dic
     }
 
 
-_Build = Callable[[Sequence[Service], Context, Asked], dict[str, Any]]
+_Build = Callable[[Sequence[Service], Context, Opening], dict[str, Any]]
 _LOW: tuple[tuple[Stage, _Build], ...] = (
     (agency_detect.STAGE, _agency),
     (category_select.STAGE, _category),

@@ -125,11 +125,11 @@ def _where_there_is(inputs: Inputs) -> dict[str, Any]:
     what the administration wants of every step at the moment. That is no part of a system message,
     which would then be another one for as long as a notice stands, and in no provider's cache."""
     texts = [inputs.text, *(str(item["text"]) for item in inputs.history[-HISTORY_ITEMS:])]
-    told = {
-        "left_out": explained("\n".join(texts)),
+    extras = {
+        "redacted": explained("\n".join(texts)),
         "runtime_directive": inputs.runtime_directive,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in extras.items() if value}
 
 
 def _retrieval(payload: Mapping[str, Any], embedder: str) -> str:

@@ -200,7 +200,7 @@ def retold_statements(stage: Stage, release: Release) -> tuple[Statement, ...]:
                 f"{gettext(headings().get(each.field, each.field))}",
                 agency_name(release, each.agency_id),
             )
-            for each in shown.told
+            for each in shown.passages
         ),
     )
 

@@ -86,8 +86,8 @@ def _judgement(call: Json, understood: Understood) -> Json:
     case = understood.get("inquiry")
     reply = None
     if case:
-        texts = call["guidance"]["texts"]
-        text = texts.get(case) or texts.get(call["guidance"].get("case")) or next(iter(texts.values()))
+        texts, likely = call["guidance"]["texts"], call["guidance"].get("case")
+        text = texts.get(case) or texts.get(likely) or next(iter(texts.values()))
         # Now and then shorter, as the prompt allows.
         reply = text if _chance(call, 2) else re.split(r"(?<=[.。؟?]) ?", text)[0]
     return {

@@ -208,7 +208,7 @@ def test_what_each_stage_is_given() -> None:
     model = ScriptedModel(high_script())
     run(model)
     given_slots = {request.contract: set(payload(request)) for request in model.requests}
-    common = {"contract", "attempt", "user_prompt", "chat_context_summary", "today", "left_out"}
+    common = {"contract", "attempt", "user_prompt", "chat_context_summary", "today", "redacted"}
     assert given_slots["judgement_v1"] == common | {"guidance"}
     assert given_slots["agency_detect_v1"] >= common | {"agencies", "cached_state"}
     assert "KnowledgeBase_Dictionary" in given_slots["semantic_analysis_v1"]
@@ -249,9 +249,9 @@ def test_every_stage_is_told_what_day_it_is_and_what_redaction_put_in() -> None:
     for asked in map(payload, model.requests):
         assert asked["today"] == TODAY.isoformat()
         assert "[PHONE_1]" in asked["user_prompt"]
-        assert set(asked["left_out"]) == {"[EMAIL_1]", "[PHONE_1]"}
-        assert "telephone" in asked["left_out"]["[PHONE_1]"]
-    assert all("left_out" not in payload(build(each, 1, [])) for each in CONTRACTS)
+        assert set(asked["redacted"]) == {"[EMAIL_1]", "[PHONE_1]"}
+        assert "telephone" in asked["redacted"]["[PHONE_1]"]
+    assert all("redacted" not in payload(build(each, 1, [])) for each in CONTRACTS)
 
 
 def test_only_the_administration_gives_a_directive() -> None:

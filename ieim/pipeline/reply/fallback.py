@@ -116,7 +116,7 @@ def _several(
     if any(each.code is Code.REPLY_EMPTY for each in stops):
         if context.attempt < MAX_ATTEMPTS:
             return None
-    elif stops and not retold.told:
+    elif stops and not retold.passages:
         return None  # all that it says is nowhere
     for retelling in tries:
         if _judged(contract, output, retelling.text, context).passed:

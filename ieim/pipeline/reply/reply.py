@@ -28,7 +28,7 @@ from ieim.pipeline.reply.cards import (
     source,
 )
 from ieim.pipeline.reply.plain_text import paragraphs
-from ieim.pipeline.reply.retelling import Told
+from ieim.pipeline.reply.retelling import RetoldPassage
 
 if TYPE_CHECKING:
     from ieim.pipeline.stages.base import Inputs
@@ -80,7 +80,7 @@ class Reply:
     cards: tuple[Card, ...] = ()
     uncovered: tuple[Span, ...] = ()
     unanswered: tuple[str, ...] = ()
-    retold: tuple[Told, ...] | None = None
+    retold: tuple[RetoldPassage, ...] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
@@ -126,7 +126,9 @@ class Reply:
             cards=tuple(map(Card.from_dict, data.get("cards", ()))),
             uncovered=tuple((start, end) for start, end in data.get("uncovered", ())),
             unanswered=tuple(data.get("unanswered", ())),
-            retold=tuple(Told(**each) for each in data["retold"]) if "retold" in data else None,
+            retold=tuple(RetoldPassage(**each) for each in data["retold"])
+            if "retold" in data
+            else None,
         )
 
     @property

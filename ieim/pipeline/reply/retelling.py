@@ -38,7 +38,7 @@ _FOLLOWING = frozenset({"then", "after", "before", "last"})
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RetoldPassage:
     """A passage that is shown: the ``field`` of a service, for a part of the model's text
     (``start`` to ``end``, half-open code points)."""
 
@@ -57,16 +57,16 @@ class Retelling(NamedTuple):
     """What is shown in place of a model's text, and what stands for what in it."""
 
     text: str
-    told: tuple[Told, ...]
+    passages: tuple[RetoldPassage, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values; :meth:`from_dict` takes them back."""
-        return {"text": self.text, "told": [each.as_dict() for each in self.told]}
+        return {"text": self.text, "passages": [each.as_dict() for each in self.passages]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Retelling:
         """Return the retelling of :meth:`as_dict`'s values, which are taken to be right."""
-        return cls(data["text"], tuple(Told(**each) for each in data["told"]))
+        return cls(data["text"], tuple(RetoldPassage(**each) for each in data["passages"]))
 
 
 def retell(text: str, cited: Sequence[Service], release: Release) -> Retelling:
@@ -82,7 +82,7 @@ def retell(text: str, cited: Sequence[Service], release: Release) -> Retelling:
     for quote in quoting.quotes(text, lines.entries, language=release.language):
         if counts[quote.entry] < MOST:
             counts[quote.entry] += lines.put(quote.entry, quote.at, quote.segment)
-    return Retelling("\n\n".join(lines.paragraphs()), tuple(lines.told()))
+    return Retelling("\n\n".join(lines.paragraphs()), tuple(lines.retold()))
 
 
 def first_steps(cited: Iterable[Service], release: Release) -> str:
@@ -100,11 +100,11 @@ def _first(service: Service, release: Release) -> str:
     return first if fits else service.name
 
 
-def _paragraph(told: Sequence[tuple[Service, str]], release: Release, several: bool) -> str:
-    agency = release.agencies[told[0][0].agency].name
+def _paragraph(texts: Sequence[tuple[Service, str]], release: Release, several: bool) -> str:
+    agency = release.agencies[texts[0][0].agency].name
     if not several:
-        return f"{agency}: {' '.join(words for _, words in told)}"
-    return "\n\n".join([f"{agency}:", *(f"{service.name}: {words}" for service, words in told)])
+        return f"{agency}: {' '.join(words for _, words in texts)}"
+    return "\n\n".join([f"{agency}:", *(f"{service.name}: {words}" for service, words in texts)])
 
 
 @dataclass(slots=True)
@@ -199,15 +199,15 @@ class _Lines:
 
     def paragraphs(self) -> Iterator[str]:
         """Yield a paragraph for each agency, and one more where the text comes back to it."""
-        told: dict[str, set[int]] = {}
+        entries: dict[str, set[int]] = {}
         for line in self.lines:
-            told.setdefault(self._agency(line), set()).add(line.entry)
+            entries.setdefault(self._agency(line), set()).add(line.entry)
         for agency, run in groupby(self.lines, key=self._agency):
             services = [
                 (self.services[entry], " ".join(self._words(list(lines))))
                 for entry, lines in groupby(run, key=lambda line: line.entry)
             ]
-            yield _paragraph(services, self.release, len(told[agency]) > 1)
+            yield _paragraph(services, self.release, len(entries[agency]) > 1)
 
     def _agency(self, line: _Line) -> str:
         return self.services[line.entry].agency
@@ -229,11 +229,11 @@ class _Lines:
             yield ": ".join(filter(None, (order, head, _ended(plain(passage.text)))))
             before = passage.kind
 
-    def told(self) -> Iterator[Told]:
+    def retold(self) -> Iterator[RetoldPassage]:
         """Yield what stands for what."""
         for line in self.lines:
             service, kind = self.services[line.entry], self.passages[line.entry][line.at].kind
-            yield Told(
+            yield RetoldPassage(
                 line.segment.start,
                 line.segment.end,
                 service.agency,

@@ -153,7 +153,7 @@ def _reply(outputs: Mapping[str, Output], context: Context) -> Reply:
         rules=rules,
         unanswered=left,
     )
-    return reply if shown is None else replace(reply, retold=shown.told)
+    return reply if shown is None else replace(reply, retold=shown.passages)
 
 
 def _state_slice(output: Output) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def test_one_that_begins_again_while_its_end_is_told_is_told_of_again(
     work()
     office.on_data = lambda: Outage.objects.update(ended_at=None)
     work(ended_at=timedelta(minutes=3))
-    assert Outage.objects.get().told_end_at is None
+    assert Outage.objects.get().end_notified_at is None
 
 
 def test_nobody_is_told_where_no_address_is_set(

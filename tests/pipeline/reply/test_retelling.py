@@ -157,7 +157,7 @@ def test_services_of_one_agency_stand_below_its_name() -> None:
 
 def test_it_says_which_part_of_the_text_a_passage_stands_for() -> None:
     text = "Hello! Report the loss online."
-    (told,) = retell(text, [LOST], RELEASE).told
+    (told,) = retell(text, [LOST], RELEASE).passages
     assert text[told.start : told.end] == "Report the loss online."
     assert (told.agency_id, told.service_key, told.field) == (LOST.agency, LOST.key, "how_to_apply")
 

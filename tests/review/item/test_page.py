@@ -72,8 +72,8 @@ def test_it_says_which_part_of_a_retold_text_stands_for_what(eva: User) -> None:
     text = words(page(the_item(turn, "reply"), eva))
     assert stage.output is not None
     assert stage.result is not None
-    assert stage.result["told"]
-    for each in stage.result["told"]:
+    assert stage.result["passages"]
+    for each in stage.result["passages"]:
         assert escape(stage.output["assistantReply"][each["start"] : each["end"]].strip()) in text
     assert "How to apply" in text
 
