@@ -72,6 +72,16 @@ class Office:
         page.wait_for_load_state()  # with its style sheet
 
 
+def sends_mail(port: int) -> dict[str, str]:
+    """Return the settings of a site that hands its e-mails to a server on this port."""
+    return {
+        "IEIM_SMTP_HOST": "127.0.0.1",
+        "IEIM_SMTP_PORT": str(port),
+        "IEIM_SMTP_SECURITY": "none",
+        "IEIM_PUBLIC_URL": "{base_url}",
+    }
+
+
 @contextmanager
 def opened(browser: Browser, folder: Path, **extra: str) -> Iterator[Office]:
     """Serve an office of its own, its data in ``folder``; ``extra`` are environment variables."""

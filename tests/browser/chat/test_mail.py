@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.office import Office, checked_at_both_widths, opened
+from tests.browser.office import Office, checked_at_both_widths, opened, sends_mail
 from tests.browser.review.test_talking import answers_plainly, asks_plainly
 from tests.browser.steps import assert_accessible, assert_fits
 from tests.conversations.mail.mailing import ADDRESS, PostOffice, post_office
@@ -25,10 +25,7 @@ def house(
     """A site with a mail server."""
     with post_office() as mails:
         settings = {
-            "IEIM_SMTP_HOST": "127.0.0.1",
-            "IEIM_SMTP_PORT": str(mails.port),
-            "IEIM_SMTP_SECURITY": "none",
-            "IEIM_PUBLIC_URL": "{base_url}",
+            **sends_mail(mails.port),
             "IEIM_MAIL_RATE": "none",
             "IEIM_MAIL_ORIGIN_RATE": "none",
         }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.office import Office, checked_at_both_widths, opened
+from tests.browser.office import Office, checked_at_both_widths, opened, sends_mail
 from tests.browser.steps import ask, connected, expect_answer
 from tests.conversations.mail.mailing import PostOffice, post_office
 
@@ -23,10 +23,7 @@ def house(
     """A site with a mail server and operators."""
     with post_office() as mails:
         settings = {
-            "IEIM_SMTP_HOST": "127.0.0.1",
-            "IEIM_SMTP_PORT": str(mails.port),
-            "IEIM_SMTP_SECURITY": "none",
-            "IEIM_PUBLIC_URL": "{base_url}",
+            **sends_mail(mails.port),
             "IEIM_OPERATOR_MAIL": "ops@example.org",
         }
         with opened(browser, tmp_path_factory.mktemp("outage"), **settings) as office:
