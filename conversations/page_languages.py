@@ -8,6 +8,8 @@ writes it, and Tagalog is what Filipino is called there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from babel import Locale, UnknownLocaleError
@@ -79,6 +81,33 @@ def iso_code(code: str) -> str:
 def current() -> str:
     """Return the language that the page at hand is in, as messages name it."""
     return iso_code(translation.get_language() or settings.LANGUAGE_CODE)
+
+
+_chosen: ContextVar[bool] = ContextVar("chosen", default=False)
+
+
+@contextmanager
+def by_choice(chosen: bool) -> Iterator[None]:
+    """Say for what is shown inside whether the citizen has ``chosen`` the page's language."""
+    token = _chosen.set(chosen)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def is_chosen() -> bool:
+    """Return whether the citizen has chosen the language of the page at hand themselves."""
+    return _chosen.get()
+
+
+def around(language: str) -> str:
+    """Return the language of the fixed words around what is in ``language`` (ISO 639-1).
+
+    Who has chosen the page's language reads all of the page's own words in it; for everybody else
+    they are in the language that they write in.
+    """
+    return current() if is_chosen() else language
 
 
 def of_request(request: HttpRequest) -> str:
@@ -156,7 +185,10 @@ def in_its_language(
         else:
             with translation.override(settings.LANGUAGE_CODE):
                 return get_response(request)
-        with translation.override(language):
+        chosen = (
+            whose == _CITIZENS and request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME) == language
+        )
+        with translation.override(language), by_choice(chosen):
             response = get_response(request)
         patch_vary_headers(response, varies)
         response.headers.setdefault("Content-Language", language)

@@ -15,7 +15,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 import ieim.knowledge
-from conversations import ports
+from conversations import page_languages, ports
 from conversations import waiting as waiting_room
 from conversations.chat import wording
 from conversations.chat.presenters import ChatView, CorrectionView, FeedbackView, StepView, TurnView
@@ -199,7 +199,7 @@ def _turn_view(
 ) -> TurnView:
     reply = reply_view(turn.reply, turn) if hasattr(turn, "reply") else None
     waits = due.get(turn.pk)
-    words = wording.words(turn.language)
+    words = wording.words(page_languages.around(turn.language))
     stored = getattr(getattr(turn, "reply", None), "feedback", None)
     feedback = FeedbackView(stored.reason, stored.text) if stored is not None else None
     contacts = tuple(
@@ -220,7 +220,7 @@ def _turn_view(
         # No day is promised that is over, nor an hour at which nobody may be there.
         due_at=waits.when if waits and waits.when > timezone.now() and not alone else None,
         alone=alone,
-        language=words.language,
+        language=wording.words(turn.language).language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
         feedback=feedback if feedback and (feedback.reason or feedback.text) else None,
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
@@ -261,7 +261,7 @@ def _steps(turn: Turn) -> tuple[StepView, ...]:
     if judged is not None and judged["judgement_v1"]["inquiry"] is False:
         path = path[:1]  # guidance: nothing is looked for
     waiting = turn.state in (TurnState.QUEUED.value, TurnState.RUNNING.value)
-    words = wording.words(turn.language)
+    words = wording.words(page_languages.around(turn.language))
     steps = []
     for contract in path:
         status = _step_status(stages.get(contract))

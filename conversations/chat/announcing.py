@@ -36,6 +36,13 @@ def announcement(before: Sequence[TurnView], now: Sequence[TurnView]) -> str:
     return turn.named(words)
 
 
+def after_choosing(turn: TurnView) -> str:
+    """Return what stands after a choice in place of the words that asked for it, empty while the
+    answer is being made."""
+    waits = turn.state == TurnState.NEEDS_REVIEW
+    return turn.named(turn.words.announced["needs_review"]) if waits else ""
+
+
 def turns_without_alert(
     before: Sequence[TurnView] | None, now: Sequence[TurnView]
 ) -> Collection[UUID]:

@@ -59,7 +59,7 @@ class SourceView:
     """Where an answer comes from; ``url`` is empty when there is no page to link to.
 
     ``language`` is that of the service's name, ``agency_language`` that of the agency's; empty
-    where it is the reply's.
+    where it is the reply's. ``starts``: ``url`` is the service's own, not only its agency's.
     """
 
     agency: str
@@ -67,6 +67,7 @@ class SourceView:
     url: str
     language: str = ""
     agency_language: str = ""
+    starts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,7 +418,7 @@ class TurnView:
     @property
     def words(self) -> Words:
         """The fixed words around what came of it."""
-        return words(self.language)
+        return words(page_languages.around(self.language))
 
     def named(self, text: str) -> str:
         """Return a text with the number of this question, for screen readers."""
@@ -534,10 +535,17 @@ class ChatView:
         return languages.written_in()
 
     @property
+    def language_chosen(self) -> bool:
+        """Whether the citizen has chosen the page's language themselves."""
+        return page_languages.is_chosen()
+
+    @property
     def offered(self) -> PageLanguage | None:
         """The language that the citizen writes in, where the page is in another and could be."""
         language = self.turns[-1].language if self.turns else page_languages.current()
-        found = None if language == page_languages.current() else page_languages.find(language)
+        if page_languages.is_chosen() or language == page_languages.current():
+            return None
+        found = page_languages.find(language)
         return found if found in page_languages.offered() else None
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
+from conversations import page_languages
 from conversations.chat import wording
 from conversations.chat.presenters import (
     USUAL,
@@ -33,18 +34,20 @@ ORDERED = frozenset({"how_to_apply"})
 def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
     """Return a reply as it is shown; ``release`` is for a turn whose own is none that is stored."""
     reply = replies.Reply.from_dict(stored.body)
-    words = wording.words(reply.language or languages.written_in())
+    words = wording.words(page_languages.around(reply.language or languages.written_in()))
     spoken = {part: _spoken(reply, reply.original, part, words) for part in _parts(reply)}
     # Agencies are translated first; where nothing is, they are named as they are written too.
-    lacks = reply.language not in (release or knowledge.release(turn.release_number)).languages
+    release = release or knowledge.release(turn.release_number)
+    lacks = ["agency"] if reply.language not in release.languages else []
+    agency = _spoken(reply, lacks, "agency", words)
     return ReplyView(
         kind=reply.kind,
         title=reply.title,
         lead=reply.lead,
         paragraphs=reply.paragraphs,
         facts=tuple(_fact(section, spoken, words) for section in reply.sections),
-        sources=tuple(_source(s, spoken.get("title", ""), lacks) for s in reply.sources),
-        cards=tuple(_card(each, reply, words, lacks) for each in reply.cards),
+        sources=tuple(_source(s, spoken.get("title", ""), agency, release) for s in reply.sources),
+        cards=tuple(_card(each, reply, words, agency, release) for each in reply.cards),
         uncovered=tuple(turn.text[start:end] for start, end in reply.uncovered),
         unanswered=reply.unanswered,
         why=_why(reply, words) if stored.marked else "",
@@ -61,8 +64,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
             for n in reply.notices
         ),
         still_about=reply.still_about,
-        prepared=reply.listed
-        or guidance.is_prepared(reply, release or knowledge.release(turn.release_number)),
+        prepared=reply.listed or guidance.is_prepared(reply, release),
         general=_is_general(reply),
     )
 
@@ -113,14 +115,16 @@ def without_repeating(view: ReplyView, stored: Reply, turn: Turn, above: Set[Sho
 _FREE = frozenset({"title", "lead", "paragraphs"})
 
 
-def _card(card: Card, reply: replies.Reply, words: Words, lacks: bool) -> CardView:
+def _card(
+    card: Card, reply: replies.Reply, words: Words, agency: str, release: Release
+) -> CardView:
     parts = _parts_of(card.title, card.lead, card.sections)
     spoken = {part: _spoken(reply, card.original, part, words) for part in parts}
     return CardView(
         title=card.title,
         lead=card.lead,
         facts=tuple(_fact(section, spoken, words) for section in card.sections),
-        source=_source(card.source, spoken.get("title", ""), lacks),
+        source=_source(card.source, spoken.get("title", ""), agency, release),
         languages={part: code for part, code in spoken.items() if code and part in _FREE},
     )
 
@@ -138,9 +142,16 @@ def _fact(section: Section, spoken: Mapping[str, str], words: Words) -> FactView
     )
 
 
-def _source(source: Source, spoken: str, lacks: bool) -> SourceView:
-    agency = spoken if lacks else ""
-    return SourceView(source.agency_name, source.service_name, source.url, spoken, agency)
+def _source(source: Source, spoken: str, agency: str, release: Release) -> SourceView:
+    service = release.services.get((source.agency_id, source.service_key))
+    return SourceView(
+        source.agency_name,
+        source.service_name,
+        source.url,
+        language=spoken,
+        agency_language=agency,
+        starts=service is not None and source.url in {service.url, service.path} - {""},
+    )
 
 
 def _parts(reply: replies.Reply) -> frozenset[str]:

@@ -134,7 +134,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Handle a message, in the language of the page that has opened the socket."""
-        with translation.override(page_languages.of_socket(parse_qs(self.scope["query_string"]))):
+        query = parse_qs(self.scope["query_string"])
+        language, chosen = page_languages.of_socket(query), b"chosen" in query
+        with translation.override(language), page_languages.by_choice(chosen):
             await super().dispatch(message)
 
     async def connect(self) -> None:

@@ -20,7 +20,7 @@ from django_htmx.http import reswap, trigger_client_event
 
 from conversations import page_languages, rating, returning, selectors
 from conversations.chat import cookies, wording
-from conversations.chat.announcing import turns_without_alert
+from conversations.chat.announcing import after_choosing, turns_without_alert
 from conversations.chat.presenters import ChatView
 from conversations.chat.responses import is_htmx, nothing_there, see_chat, session_of, too_many
 from conversations.mail import selectors as mails
@@ -117,8 +117,13 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         turn = next((turn for turn in chat.turns if turn.id == turn_id), None)
         if turn is None:
             return nothing_there(request)
-        shown = {"turn": turn, "chat": chat, "choice_problem": problem}
-        return render(request, "conversations/turn/_outcome.html", shown)
+        base_url = returning.base_url(request)
+        shown = {"turn": turn, "chat": chat, "choice_problem": problem, "base_url": base_url}
+        outcome = render_to_string("conversations/turn/_outcome.html", shown, request)
+        # What was announced before, to choose, is over.
+        status = "" if problem else after_choosing(turn)
+        told = render_to_string("conversations/turn/_status.html", {"words": status}, request)
+        return HttpResponse(outcome + ("" if problem else told))
     return see_chat(f"turn-{turn_id}")
 
 

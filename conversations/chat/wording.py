@@ -36,6 +36,7 @@ class Words:
     from_message: str
     source: str
     sources: str
+    start: str
     why: str
     match: str
     quoted: str

@@ -98,21 +98,29 @@ def moment(at: datetime) -> int:
 _NO_BREAK = "\u00a0"
 _AFTER_A_COLON = re.compile(r":[ \u00a0]?([0-9]{3,6})(?![0-9]|[.,:/–-][0-9]|[ \u00a0][0-9])")
 
-Number = tuple[int, int, str]
+_MAIL = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63}\b", re.IGNORECASE
+)
+
+Link = tuple[int, int, str]
+"""Where a link stands in a text, half-open, and its address."""
 
 
 @register.filter
-def telephones(text: str) -> SafeString:
-    """Return ``text`` as HTML, escaped, each telephone number in it a link in one line.
+def reachable(text: str) -> SafeString:
+    """Return ``text`` as HTML, escaped, each telephone number and e-mail address in it a link.
 
-    Numbers are those that the gate sees as such (:mod:`ieim.pipeline.facts`).
+    Numbers are those that the gate sees as such (:mod:`ieim.pipeline.facts`), each in one line.
     """
-    return _linked(text, list(_numbers(text)))
+    mails = [(*m.span(), f"mailto:{m[0]}") for m in _MAIL.finditer(text)]
+    apart = [n for n in _numbers(text) if all(n[1] <= m[0] or m[1] <= n[0] for m in mails)]
+    return _linked(text, sorted([*apart, *mails]))
 
 
 @register.filter
 def emergency_telephones(text: str) -> SafeString:
-    """Return :func:`telephones` of ``text``, where what stands after a colon is a number too.
+    """Return ``text`` with its telephone numbers as in :func:`reachable`, where what stands after a
+    colon is a number too.
 
     So is the administration's emergency number, wherever it stands by itself.
     """
@@ -121,7 +129,7 @@ def emergency_telephones(text: str) -> SafeString:
     for short in (*_AFTER_A_COLON.finditer(text), *re.finditer(emergency, text)):
         start, end = short.span(1)
         if all(end <= other[0] or other[1] <= start for other in found):
-            found.append((start, end, re.sub(r"[^+0-9]", "", short[1])))
+            found.append((start, end, "tel:" + re.sub(r"[^+0-9]", "", short[1])))
     return _linked(text, sorted(found))
 
 
@@ -134,16 +142,18 @@ def emergency_number(context: Context) -> SafeString:
     return format_html('<a class="govuk-link" href="tel:{}">{}</a>', link, shown)
 
 
-def _numbers(text: str) -> Iterator[Number]:
-    return ((each.start, each.end, each.value) for each in facts(text) if each.kind == "phone")
+def _numbers(text: str) -> Iterator[Link]:
+    return (
+        (each.start, each.end, f"tel:{each.value}") for each in facts(text) if each.kind == "phone"
+    )
 
 
-def _linked(text: str, numbers: list[Number]) -> SafeString:
+def _linked(text: str, links: list[Link]) -> SafeString:
     html, last = [], 0
-    for start, end, value in numbers:
+    for start, end, address in links:
         shown = re.sub(r"\s", _NO_BREAK, text[start:end])
         html.append(conditional_escape(text[last:start]))
-        html.append(format_html('<a class="govuk-link" href="tel:{}">{}</a>', value, shown))
+        html.append(format_html('<a class="govuk-link" href="{}">{}</a>', address, shown))
         last = end
     html.append(conditional_escape(text[last:]))
     return mark_safe("".join(html))  # noqa: S308  # each part is escaped

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
-from conversations import states
+from conversations import page_languages, states
 from conversations.chat import wording
 from conversations.models import Attempt, Session, Stage, Takeover, Turn
 from conversations.record.audited import CHOICE, STAGE
@@ -288,7 +288,7 @@ def choice_view(turn: Turn) -> ChoiceView | None:
     if choice is None or turn.state != TurnState.ASKING.value:
         return None
     release = languages.release_of(turn)
-    words = wording.words(turn.language)
+    words = wording.words(page_languages.around(turn.language))
     language = _language(choice, release)
     notice = "" if language == words.language else words.only_in(language, whole=True)
     reason = _reason(choice)

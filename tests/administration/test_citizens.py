@@ -60,9 +60,9 @@ def test_a_person_is_told_how_to_reach_one_and_when(db: None, office_clock: Any)
     demo.furnish()
     office_clock("2026-11-23 10:00")
     html = page("/help/")
-    assert 'href="tel:+442079460100"' in html
-    assert 'href="mailto:office@northport.example"' in html
-    assert "Harbour Square 1<br>10101 Northport" in html
+    assert 'href="tel:+999205550199"' in html
+    assert 'href="mailto:office@tarrow.example"' in html
+    assert "Harbour Square 1<br>10101 Tarrow" in html
     assert "Open now, until 16:30" in html
     assert "<dt>Monday to Wednesday</dt> <dd><bdi>08:30–16:30</bdi></dd>" in html
     assert "<dt>Saturday to Sunday</dt> <dd>closed</dd>" in html
@@ -87,8 +87,8 @@ def test_it_says_by_rest_when_it_is_open(db: None, office_clock: Any) -> None:
     demo.furnish()
     office_clock("2026-11-23 10:00")
     said = rest()
-    assert said["name"] == "City of Northport"
-    assert said["contact"]["email"] == "office@northport.example"
+    assert said["name"] == "Public Services of Tarrow"
+    assert said["contact"]["email"] == "office@tarrow.example"
     assert said["help_numbers"][0] == {"name": "Listening Line", "number": "+999 20 555 0100"}
     hours = said["hours"]
     assert (hours["open_now"], hours["until"][:16]) == (True, "2026-11-23T16:30")
@@ -107,7 +107,7 @@ def test_the_texts_of_the_law_stand_where_they_belong(db: None) -> None:
         assert texts[name].partition(",")[0].partition("\n")[0] in privacy, name
     for name in ("barriers", "enforcement"):
         assert texts[name].partition(",")[0] in accessibility, name
-    assert 'href="mailto:privacy@northport.example"' in html
+    assert 'href="mailto:privacy@tarrow.example"' in html
     assert "has not written here yet" not in privacy
 
 

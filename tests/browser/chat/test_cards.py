@@ -64,10 +64,10 @@ def test_each_agency_has_a_card_with_its_checklist_and_contact(
         for heading in ("What you need", "Contact"):
             expect(card.get_by_text(heading, exact=True)).to_be_visible()
         expect(card.get_by_text("What it costs", exact=True)).to_be_hidden()
-        card.get_by_text("All about").click()
+        card.get_by_text("Everything about this:").click()
         expect(card.get_by_text("What it costs", exact=True)).to_be_visible()
         expect(card.locator(".answer__card-source a")).to_have_count(1)
-        card.get_by_text("All about").click()
+        card.get_by_text("Everything about this:").click()
     expect(page.locator(".answer__sources")).to_have_count(0)
     assert_fits(page)
     assert_accessible(page)
@@ -86,13 +86,13 @@ def test_what_was_asked_leads_and_the_rest_stays_closed(
     # Nothing was asked of it in particular: what one needs, and the rest of it folded.
     for heading, opens in (("What you need", True), ("Contact", True), ("Who it is for", False)):
         expect(first.get_by_text(heading, exact=True)).to_be_visible(visible=opens)
-    expect(first.get_by_text("All about Extend a tourist visa")).to_be_visible()
+    expect(first.get_by_text("Everything about this: Extend a tourist visa")).to_be_visible()
     expect(second.locator(".answer__first")).to_contain_text("What it costs")
     expect(second.locator(".answer__first")).to_contain_text("MRK")
     expect(second.get_by_text("What you need", exact=True)).to_be_hidden()
-    second.get_by_text("All about").click()
+    second.get_by_text("Everything about this:").click()
     expect(second.get_by_text("What you need", exact=True)).to_be_visible()
-    second.get_by_text("All about").click()
+    second.get_by_text("Everything about this:").click()
     # Its name stands above it, and what to do first in the answer before.
     expect(second.get_by_text("What to do first")).to_have_count(0)
     expect(second.locator(".answer__title")).to_have_count(0)

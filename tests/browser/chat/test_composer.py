@@ -55,13 +55,27 @@ def test_enter_sends_and_a_switch_turns_it_off(quiet_page: Page) -> None:
     expect(page.locator(".turn")).to_have_count(0)
     box.press("Enter")
     expect_answer(page)
+    page.get_by_text("Settings of this page").click()
     page.get_by_role("checkbox", name="Enter sends").uncheck()
     box.fill(VISA)
     box.press("Enter")
     expect(box).to_have_value(f"{VISA}\n")
     expect(page.locator("#question-hint")).not_to_contain_text("Enter sends your question")
     page.reload()
-    expect(page.get_by_role("checkbox", name="Enter sends")).not_to_be_checked()
+    expect(page.locator("#enter-sends")).not_to_be_checked()
+
+
+def test_on_a_small_telephone_it_takes_a_sixth_of_the_height(quiet_page: Page) -> None:
+    page = quiet_page
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.goto("/")
+    connected(page)
+    ask(page)
+    expect_answer(page)
+    box = page.locator("#ask").bounding_box()
+    assert box is not None
+    assert box["height"] <= 640 / 6
+    expect(page.get_by_role("textbox", name="Ask another question")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.whole
@@ -87,7 +101,7 @@ def test_a_card_unfolds_with_the_keyboard(quiet_page: Page) -> None:
     page.keyboard.press("Enter")
     expect_answer(page)
     expect(page.locator("#question")).to_be_focused()
-    about = page.get_by_text("All about Extend a tourist visa")
+    about = page.get_by_text("Everything about this: Extend a tourist visa")
     expect(page.get_by_text("Who it is for", exact=True)).to_be_hidden()
     # Back from the question box: its rating, who wrote it, why, its source, and what is folded.
     for _ in range(12):

@@ -31,7 +31,7 @@ def refused(page: Page) -> None:
 def answered(page: Page) -> None:
     ask(page)
     expect_answer(page)
-    page.get_by_text("All about").click()
+    page.get_by_text("Everything about this:").click()
     page.get_by_text("Why this answer").click()
 
 
@@ -47,7 +47,7 @@ def followed_up(page: Page) -> None:
 def several(page: Page) -> None:
     ask(page, BOTH)
     expect(page.locator(".answer__card")).to_have_count(2)
-    page.get_by_text("All about").first.click()
+    page.get_by_text("Everything about this:").first.click()
 
 
 def asked_back(page: Page) -> None:

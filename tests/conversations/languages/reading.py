@@ -47,7 +47,8 @@ class Reader(HTMLParser):
 
     def _add(self, text: str, language: str) -> None:
         text = re.sub(r"\s+", " ", text).strip()
-        if re.search(r"[^\W\d_]{2}", text):
+        # An address is the same in every language.
+        if re.search(r"[^\W\d_]{2}", text) and not re.fullmatch(r"\S+@\S+\.\w+", text):
             self.found.append((text, language))
 
 

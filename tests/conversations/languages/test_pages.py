@@ -17,6 +17,7 @@ from tests.administration.setting import put
 from tests.conversations.chat import tabs
 from tests.conversations.languages.reading import Reader
 from tests.conversations.test_rating import browser_with
+from tests.conversations.turns.test_choosing import WIDE
 from tests.fixtures import VISA, Ask
 
 SECRET = "a"
@@ -173,8 +174,25 @@ def test_the_page_offers_the_language_that_the_citizen_writes_in(ask: Ask) -> No
     assert re.search(r'form="language" name="language" value="de">Deutsch</button>', html)
     browser.post("/language/", {"language": "de"})
     assert "language-offer__button" not in html_of(browser.get("/"))
-    ask(VISA, secret=SECRET)
-    assert 'value="en-gb">English</button>' in html_of(browser.get("/"))
+    ask(VISA, secret=SECRET)  # who has chosen is not asked again
+    assert "language-offer__button" not in html_of(browser.get("/"))
+
+
+def test_around_an_answer_everything_is_in_the_language_that_was_chosen(ask: Ask) -> None:
+    shown: dict[str, dict[str, str]] = {}
+    for text, secret in ((VISA, "a"), (WIDE, "b")):
+        ask(text, secret=secret)
+        browser = browser_with(secret)
+        shown["en"] = dict(Reader(html_of(browser.get("/"))).found) | shown.get("en", {})
+        browser.post("/language/", {"language": "de"})
+        html = html_of(browser.get("/"))
+        assert "&language=de&chosen=1" in html.replace("&amp;", "&")
+        shown["de"] = dict(Reader(html).found) | shown.get("de", {})
+    english, german = shown["en"], shown["de"]
+    assert {english[w] for w in ("What to do first", "None of these", "Was this useful?")} == {"en"}
+    assert {german[w] for w in ("Was Sie zuerst tun", "Nichts davon")} == {"de"}
+    assert not {"What to do first", "None of these", "Was this useful?"} & german.keys()
+    assert german["Extend a tourist visa"] == "en"
 
 
 def test_a_language_that_pages_are_not_in_is_not_offered(ask: Ask) -> None:

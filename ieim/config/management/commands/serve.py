@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
 
-from ieim.administration import demo as northport
+from ieim.administration import demo as administration
 from ieim.config import demo
 from ieim.knowledge import selectors as knowledge
 from ieim.studio.models import Service
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             self.stdout.write("Publishing the demo knowledge ...")
             call_command("load_knowledge", str(DEMO_KNOWLEDGE), publish=True, verbosity=0)
         demo.create_accounts()
-        northport.furnish()
+        administration.furnish()
         connections.close_all()
         self._introduce(listener.getsockname()[1], first=first)
         self._serve(listener)

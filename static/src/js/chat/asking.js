@@ -4,6 +4,7 @@
 
 const MAX_FRAME = 16 * 1024;
 const NO_ECHO = 6000;
+const SAY_KEPT = 2500;
 const LOST_AFTER = 1500;
 const TRY_AGAIN = 5000;
 const HTMX_RETRIES = [1006, 1011, 1012, 1013];
@@ -57,6 +58,7 @@ function refresh() {
 
 function forget() {
   clearTimeout(sent?.timer);
+  clearTimeout(sent?.told);
   sent = null;
   keepUnsent(null);
   say(connection, "");
@@ -154,6 +156,8 @@ function send(message) {
   document.getElementById("personal").replaceChildren();
   if (message.text) keepUnsent(message);
   sent = { ...message, turns: turns().length, tries: 0 };
+  // A connection that has died without a word is noticed later than people begin to wonder.
+  sent.told = setTimeout(() => say(connection, words.silent), SAY_KEPT);
   deliver();
 }
 

@@ -216,7 +216,7 @@ def test_a_service_of_which_nothing_was_asked_opens_with_what_one_needs() -> Non
     reply = ReplyView("service", "Visa", "Go.", (), facts, (), "", (), "model", True, general=True)
     assert [fact.name for fact in reply.open] == ["requirements", "fees", "contact"]
     assert [fact.name for fact in reply.folded] == ["overview", "how_to_apply"]
-    assert "All about <bdi>Visa</bdi>" in page(reply)
+    assert "Everything about this: <bdi>Visa</bdi>" in page(reply)
 
 
 def test_a_card_that_stands_above_is_not_shown_again(ask: Ask) -> None:

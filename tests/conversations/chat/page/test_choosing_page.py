@@ -53,6 +53,14 @@ def test_the_page_takes_none_of_these(asking: Turn) -> None:
     assert "A person will answer this question" in browser.get("/").content.decode()
 
 
+def test_what_stands_after_none_of_these_is_true(asking: Turn) -> None:
+    browser = browser_with(SECRET)
+    html = browser.post(address(asking), {"choice": "none"}, headers=HTMX).content.decode()
+    status = html[html.index('<p id="status"') :]
+    assert "A person will answer your question" in status
+    assert "testserver%2Fc%2F" in html  # the link that one sends to oneself
+
+
 def test_htmx_gets_what_came_of_it(asking: Turn) -> None:
     browser = browser_with(SECRET)
     response = browser.post(address(asking), {"choice": "1"}, headers=HTMX)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.chat.presenters import FactView, ReplyView
-from conversations.templatetags.pages import emergency_telephones, telephones
+from conversations.templatetags.pages import emergency_telephones, reachable
 
 pytestmark = pytest.mark.django_db
 
@@ -43,8 +43,19 @@ def test_it_links_the_numbers_and_no_other_digits(text: str, numbers: list[str])
     assert unescape(NUMBERS.sub(r"\2", html)).replace("\u00a0", " ") == text
 
 
+@given(st.text() | st.text(alphabet="ab0@.+- <>&\"'"))
+def test_mail_addresses_are_links_and_the_text_stays(text: str) -> None:
+    html = reachable(f"Desk {text} work@jobs.example, 2nd floor")
+    assert '<a class="govuk-link" href="mailto:' in html
+    left = re.sub(r"</?a[^>]*>", "", html)
+    assert "<" not in left
+    assert re.sub(r"\s", " ", unescape(left)) == re.sub(
+        r"\s", " ", f"Desk {text} work@jobs.example, 2nd floor"
+    )
+
+
 def test_a_room_is_no_number_in_an_answer() -> None:
-    assert telephones("Room: 112") == "Room: 112"
+    assert reachable("Room: 112") == "Room: 112"
 
 
 @given(st.text() | st.text(alphabet="+0123456789 :-<>&\"'()cal"))
