@@ -313,6 +313,9 @@ class ReplySerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="The agencies, by name, in which nothing fits the message: say so. Mostly empty.",
     )
+    unsaid = serializers.BooleanField(
+        help_text="Whether what was asked stands nowhere in the service's entry: say so."
+    )
     sources = SourceSerializer(many=True)
     why = serializers.CharField(
         help_text="Which marked words led to this answer. Empty where none are marked."

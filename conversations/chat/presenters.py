@@ -145,7 +145,8 @@ class ReplyView:
     (``title``, ``lead``, ``paragraphs``) that ``languages`` names. ``notice`` says what there is
     not in the citizen's language. ``still_about`` names the service of the talk that it goes on
     with. ``uncovered`` are the parts of the message that the reply does not cover, ``unanswered``
-    the agencies in which nothing fits. ``general``: the citizen asked for no particular fact;
+    the agencies in which nothing fits. ``unsaid``: the service's entry does not say what was asked.
+    ``general``: the citizen asked for no particular fact;
     ``repeated``: an earlier answer on the page has its card.
     """
 
@@ -168,6 +169,7 @@ class ReplyView:
     cards: tuple[CardView, ...] = ()
     uncovered: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
+    unsaid: bool = False
     general: bool = False
     repeated: bool = False
 
@@ -199,7 +201,8 @@ class ReplyView:
     @property
     def requested_fact(self) -> FactView | None:
         """The fact that the reply opens with, where the citizen asked for one."""
-        return self.facts[0] if self.kind == "service" and self.facts and not self.lead else None
+        leads = self.kind == "service" and not self.lead and not self.unsaid
+        return self.facts[0] if leads and self.facts else None
 
     @property
     def open(self) -> tuple[FactView, ...]:

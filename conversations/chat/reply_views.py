@@ -50,6 +50,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         cards=tuple(_card(each, reply, words, agency, release) for each in reply.cards),
         uncovered=tuple(turn.text[start:end] for start, end in reply.uncovered),
         unanswered=reply.unanswered,
+        unsaid=reply.unsaid,
         why=_why(reply, words) if stored.marked else "",
         segments=_segments(turn.text, stored.marked),
         origin=stored.origin,

@@ -66,6 +66,7 @@ class Words:
     more: str
     uncovered: Mapping[str, str]
     unanswered: str
+    unsaid: Mapping[str, str]
     only: str
     partly: str
     too_many: Mapping[str, str]

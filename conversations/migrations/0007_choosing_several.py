@@ -17,11 +17,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='choice',
-            name='asked_about',
-            field=models.JSONField(null=True),
-        ),
-        migrations.AddField(
-            model_name='choice',
             name='several',
             field=models.BooleanField(db_default=False, default=False),
         ),

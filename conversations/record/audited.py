@@ -63,7 +63,7 @@ def _of_attempt(attempt: Attempt) -> dict[str, Any]:
 
 def _of_choice(choice: Choice) -> dict[str, Any]:
     # As above: only where they hold something.
-    names = ("several", "also", "asked_about")
+    names = ("several", "also")
     return {name: getattr(choice, name) for name in names if getattr(choice, name)}
 
 

@@ -24,7 +24,7 @@ from conversations.turns.locking import locked
 from conversations.turns.models import Choice, ChoiceOutcome
 from conversations.turns.store import last_output
 from ieim.pipeline import choosing
-from ieim.pipeline.choosing import Chosen, Key, Opening
+from ieim.pipeline.choosing import Chosen, Key
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.plain_text import first_sentence
@@ -86,7 +86,6 @@ def ask(*, turn: Turn, outcome: Abstained) -> None:
         codes=codes,
         offered=[[service.agency, service.key] for service in outcome.offered],
         several=outcome.several,
-        asked_about=list(outcome.asked_about) or None,
         asked_at=now,
         until=now + timedelta(minutes=settings.IEIM_CHOICE_MINUTES),
     )
@@ -171,7 +170,7 @@ def _chosen(turn: Turn, choice: Choice, services: Sequence[Key]) -> None:
         [release.services[key] for key in services],
         _context(turn),
         lambda: f"citizen-{uuid4()}",
-        opening=Opening(_template(turn, choice), choice.asked_about or ()),
+        of_model=_template(turn, choice),
     )
     # Stages that the choice skips had other input.
     made = [result.contract for result in results]

@@ -27,8 +27,7 @@ class Choice(models.Model):
 
     ``offered`` are ``[agency, key]`` of services of the turn's release, best first; ``chosen`` is
     one of them, and ``also`` are the others where ``several`` may be chosen and were.
-    ``asked_about`` are the fields of a service that the message was found to ask about. Without an
-    answer until ``until`` a person gets the turn.
+    Without an answer until ``until`` a person gets the turn.
     """
 
     turn = models.OneToOneField(
@@ -43,7 +42,6 @@ class Choice(models.Model):
     chosen = models.JSONField(null=True)
     several = models.BooleanField(default=False, db_default=False)
     also = models.JSONField(null=True)
-    asked_about = models.JSONField(null=True)
     decided_at = models.DateTimeField(null=True)
 
     class Meta:

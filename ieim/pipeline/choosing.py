@@ -55,18 +55,6 @@ _USUAL = ("overview", *CHECKLIST)
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """What a message asks about a service, as far as it is known.
-
-    ``template`` is the one of a well-formed answer of service_select_v1; ``fields`` are the fields
-    that the search found, in the order of the message.
-    """
-
-    template: Output | None = None
-    fields: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Chosen:
     """A stage's result as the citizen's choice makes it."""
 
@@ -125,7 +113,6 @@ def ask_back(
         tuple(findings),
         offered,
         several=inputs.context.complexity == "high" or len(parts) >= LEAST_PARTS,
-        asked_about=tuple(inputs.shortlist.asked_about(inputs.text)),
     )
 
 
@@ -181,10 +168,11 @@ def results(
     context: Context,
     response_id: Callable[[], str] = lambda: "choice",
     *,
-    opening: Opening | None = None,
+    of_model: Output | None = None,
 ) -> tuple[Chosen, ...]:
     """Return the stage results that a choice of ``services`` makes, in the order of the flow.
 
+    ``of_model`` is the template of a well-formed answer of service_select_v1, where there is one.
     What the state holds already and leads there stays as it is. Each result went through the gate.
     Raises :class:`NotOffered` where one does not pass: of an agency without a dictionary, say.
     """
@@ -200,7 +188,7 @@ def results(
             "response_id": response_id(),
             "stage": stage.id,
             "telemetry": {"notes": None},
-            **build(services, context, opening or Opening()),
+            **build(services, context, of_model),
         }
         judgement = _judged(stage, output, context)
         assert judgement.output is not None  # noqa: S101  # it passed
@@ -264,12 +252,16 @@ def _codes(findings: Iterable[Finding]) -> str:
     return ", ".join(sorted({finding.code.value for finding in findings}))
 
 
-def _agency(services: Sequence[Service], context: Context, _opening: Opening) -> dict[str, Any]:
+def _agency(
+    services: Sequence[Service], context: Context, _of_model: Output | None
+) -> dict[str, Any]:
     agencies = context.release.agencies
     return agency_detect.output_for(*(agencies[agency] for agency in _agencies(services)))
 
 
-def _category(services: Sequence[Service], context: Context, _opening: Opening) -> dict[str, Any]:
+def _category(
+    services: Sequence[Service], context: Context, _of_model: Output | None
+) -> dict[str, Any]:
     return {
         "categorySelection": {"candidates": _candidates(services, context)},
         "nextStep": service_select.STAGE.id,
@@ -289,7 +281,9 @@ def _candidates(services: Sequence[Service], context: Context) -> dict[str, Any]
     return chosen or least
 
 
-def _analysis(services: Sequence[Service], context: Context, _opening: Opening) -> dict[str, Any]:
+def _analysis(
+    services: Sequence[Service], context: Context, _of_model: Output | None
+) -> dict[str, Any]:
     found = {
         agency: _candidates([each for each in services if each.agency == agency], context)
         for agency in _agencies(services)
@@ -317,7 +311,9 @@ def _analysis(services: Sequence[Service], context: Context, _opening: Opening) 
     }
 
 
-def _service(services: Sequence[Service], context: Context, opening: Opening) -> dict[str, Any]:
+def _service(
+    services: Sequence[Service], context: Context, of_model: Output | None
+) -> dict[str, Any]:
     service = next(each for each in services if each.agency == context.answering_agency)
     high = context.complexity == "high"
     return {
@@ -328,18 +324,18 @@ def _service(services: Sequence[Service], context: Context, opening: Opening) ->
             "matchedField": "name",
             "score": SURE,
         },
-        "template": _template(service, context, opening),
+        "template": _template(service, context, of_model),
         "nextStep": multi_agency_answer.STAGE.id if high else "session_end",
     }
 
 
-def _template(service: Service, context: Context, opening: Opening) -> dict[str, Any]:
+def _template(service: Service, context: Context, of_model: Output | None) -> dict[str, Any]:
     """Return the template of a chosen service: the model's as far as the service has values for it,
     else all its fields.
 
-    It opens with what the model's opens with, else what the search found, else the usual.
+    It opens with what the model's opens with, else with the usual.
     """
-    of_model = opening.template or {"placeholders": {}, "rules": ""}
+    of_model = of_model or {"placeholders": {}, "rules": ""}
     fields = [f"service_{name}" for name in SECTIONS]
     resolved = template.resolve(
         dict.fromkeys([*of_model["placeholders"], *fields]),
@@ -358,7 +354,6 @@ def _template(service: Service, context: Context, opening: Opening) -> dict[str,
         first = []  # which opens with all there is says nothing of what was asked
     opens = (
         first
-        or [key for key in (f"service_{name}" for name in opening.fields) if key in shown]
         or [key for key in (f"service_{name}" for name in _USUAL) if key in shown]
         or (shown or placeholders)[:1]
     )
@@ -374,7 +369,9 @@ def _is_shown(key: str) -> bool:
     return of_service or key in AROUND or key.startswith(template.ENTITY_PREFIX)
 
 
-def _answer(services: Sequence[Service], context: Context, _opening: Opening) -> dict[str, Any]:
+def _answer(
+    services: Sequence[Service], context: Context, _of_model: Output | None
+) -> dict[str, Any]:
     return {
         "assistantReply": first_steps(services, context.release),
         "sourcesUsed": [
@@ -385,7 +382,7 @@ def _answer(services: Sequence[Service], context: Context, _opening: Opening) ->
     }
 
 
-_Build = Callable[[Sequence[Service], Context, Opening], dict[str, Any]]
+_Build = Callable[[Sequence[Service], Context, Output | None], dict[str, Any]]
 _LOW: tuple[tuple[Stage, _Build], ...] = (
     (agency_detect.STAGE, _agency),
     (category_select.STAGE, _category),

@@ -217,6 +217,28 @@ class Part(NamedTuple):
     end: int
 
 
+class Passage(NamedTuple):
+    """A sentence or an item of a ``field`` of a service. From a ``score`` of :attr:`Passages.least`
+    on it may answer the message that it was ranked for."""
+
+    field: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """``ranked`` are the passages of an entry, the best answer first. ``fields`` are those that the
+    message clearly asks for; ``question`` says that it asks something, in whatever words. From
+    ``least`` on a passage is an answer, from ``sure`` on hardly anything else is."""
+
+    ranked: tuple[Passage, ...]
+    fields: tuple[str, ...]
+    question: bool
+    least: float
+    sure: float
+
+
 class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
     entries that do not match come last."""
@@ -244,9 +266,9 @@ class Shortlist(Protocol):
         "and what does it cost?" is none. A statement is one only where meaning tells it apart."""
         ...
 
-    def asked_about(self, text: str) -> Sequence[str]:
-        """Return the fields of a service that a message clearly asks about, in its order; none
-        where it asks for the service as a whole, or that cannot be told by meaning."""
+    def passages(self, text: str, service: Service) -> Passages | None:
+        """Return which passages of a service's entry answer a message; None where that cannot be
+        told by meaning."""
         ...
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:

@@ -101,23 +101,19 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         **contract.stage.build_input(inputs),
     }
     if inputs.reads_hints and any(slot in payload for slot in CANDIDATE_SLOTS):
-        payload["search_hints"] = _search_hints(inputs, fields="service_index" in payload)
+        payload["search_hints"] = _search_hints(inputs)
     if contract.stage.has_session:
         payload["cached_state"] = _slices(contract, inputs.context.cached_state)
         payload["request_id"] = request_id
     return payload
 
 
-def _search_hints(inputs: Inputs, *, fields: bool) -> dict[str, Any]:
-    """Return what the search makes of the message: how surely it goes on with the talk, and with
-    ``fields`` which of them it asks about. A language model knows both better by itself
-    (docs/decisions/0040-did-you-mean.md)."""
-    found: dict[str, Any] = {}
-    if inputs.history:
-        found |= {"goes_on": round(inputs.goes_on, 2), "new_subject": inputs.new_subject}
-    if fields:
-        found["asked_about"] = list(inputs.shortlist.asked_about(inputs.text))
-    return found
+def _search_hints(inputs: Inputs) -> dict[str, Any]:
+    """Return how surely the message goes on with the talk, as the search sees it. A language model
+    knows it better by itself (docs/decisions/0040-did-you-mean.md)."""
+    if not inputs.history:
+        return {}
+    return {"goes_on": round(inputs.goes_on, 2), "new_subject": inputs.new_subject}
 
 
 def _where_there_is(inputs: Inputs) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ieim.pipeline.attempts import Engine, TurnStages
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.reply import reply
+from ieim.pipeline.reply.answering import lead_with_answer
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
 from ieim.pipeline.work import Answered, Held, NeedsReview, Outcome, Output, Stopped, Store, Turn
@@ -91,7 +92,7 @@ class Runner(Engine):
             compose(outputs, context, language=turn.language, chosen=turn.chosen),
             stages.inputs(context),
         )
-        composed = reply.mark_continuation(composed, inputs)
+        composed = lead_with_answer(reply.mark_continuation(composed, inputs), inputs)
         return Answered(reply.mark_uncovered(composed, inputs)), context
 
     def _context(self, turn: Turn) -> Context:

@@ -216,15 +216,13 @@ class Abstained:
 
     ``offered`` are two to four services of the release, best first. Of their language
     ``policy.language`` is among the ``findings``; ``stage`` is :data:`topology.REPLY` where every
-    stage has passed. ``several`` says that more than one may be chosen; ``asked_about`` are the
-    fields of a service that the search found the message to ask about.
+    stage has passed. ``several`` says that more than one may be chosen.
     """
 
     stage: str
     findings: tuple[Finding, ...]
     offered: tuple[Service, ...]
     several: bool = False
-    asked_about: tuple[str, ...] = ()
 
 
 Outcome = Answered | Held | NeedsReview | Abstained

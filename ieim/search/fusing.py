@@ -13,8 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Embedder, EmbedderUnavailable, Likeness, Matrix, Part, Ranked
+from ieim.pipeline.ports import (
+    Embedder,
+    EmbedderUnavailable,
+    Likeness,
+    Matrix,
+    Part,
+    Passages,
+    Ranked,
+)
 from ieim.pipeline.stages.base import APART
+from ieim.search import passages as answering
 from ieim.search.clauses import Clause, clauses, read_clauses, wishes
 from ieim.search.engine import MEANING, Near
 from ieim.search.examples import exact
@@ -42,6 +51,9 @@ _DOUBT = 0.5
 _REMEMBERED = 64
 """Questions whose vector is remembered, by digest: a turn searches with the same one several
 times."""
+
+_ENTRIES = 256
+"""Services whose passages are kept: 20 KiB each."""
 
 _ABOUT = 3
 """So many services a text may be about."""
@@ -143,6 +155,7 @@ class FusedIndex:
         self._reading = reading
         self._lock = threading.Lock()
         self._remembered: OrderedDict[bytes, Matrix] = OrderedDict()
+        self._entries: OrderedDict[Service, answering.Entry] = OrderedDict()
 
     @property
     def embedder(self) -> str:
@@ -225,13 +238,47 @@ class FusedIndex:
             if each in distinct or (each.is_question and not leans[each])
         ]
 
-    def asked_about(self, text: str) -> Sequence[str]:
-        """Return the fields that the clauses of a message ask about."""
-        vectors = self._read(clauses(text)[:_PARTS])
-        if self._reading is None or vectors is None:
-            return ()
-        fields = (name for vector in vectors for name in self._reading.fields(vector))
-        return tuple(dict.fromkeys(fields))
+    def passages(self, text: str, service: Service) -> Passages | None:
+        """Return the passages of a service by how well they answer: the questions of a message, or
+        where it has none the whole of it."""
+        read = read_clauses(text)[:_PARTS]
+        asking = [each for each in read if each.is_question]
+        texts = [each.text for each in asking or read]
+        asked = " ".join(texts)
+        vectors = self._read([asked, *texts]) if asked else None
+        entry = None if self._reading is None or vectors is None else self._entry(service)
+        if self._reading is None or vectors is None or entry is None:
+            return None
+        fields = (name for vector in vectors[1:] for name in self._reading.fields(vector))
+        return Passages(
+            tuple(answering.rank(entry, asked, vectors[0], self._reading.asks(vectors[0]))),
+            tuple(dict.fromkeys(fields)),
+            bool(asking),
+            answering.LEAST,
+            answering.SURE,
+        )
+
+    def _entry(self, service: Service) -> answering.Entry | None:
+        """Return the passages of a service, with vectors that are made when it is first asked
+        about; None where they cannot be had or have another width."""
+        with self._lock:
+            known = self._entries.get(service)
+            if known is not None:
+                self._entries.move_to_end(service)
+                return known
+        texts = [text for _, text in answering.of_service(service)]
+        try:
+            vectors = self._embedder.documents(texts) if texts else None
+        except EmbedderUnavailable:
+            return None  # the embedder has logged why
+        if vectors is None or vectors.shape[1] != self._services.shape[1]:
+            return None
+        entry = answering.read(service, vectors)
+        with self._lock:
+            self._entries[service] = entry
+            while len(self._entries) > _ENTRIES:
+                self._entries.popitem(last=False)
+        return entry
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the fused score of each of ``services`` for a message alone, and the best one."""

@@ -101,9 +101,9 @@ class ReleaseIndex:
             and not refers_back(each.text)
         ]
 
-    def asked_about(self, text: str) -> Sequence[str]:
-        """Words alone say nothing of that here."""
-        return ()
+    def passages(self, _text: str, _service: Service) -> None:
+        """Words alone do not tell that."""
+        return
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the share of a message that each of ``services`` has, and the best one."""

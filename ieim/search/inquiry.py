@@ -21,9 +21,6 @@ from ieim.pipeline.reply.guidance import UNCLEAR
 
 SHIPPED: Final = Path(__file__).with_suffix(".npz")
 
-WITH: Final = {"processing_time": "overview"}
-"""How long it takes cannot be distinguished from how long one has: both fields are answered."""
-
 FIELD, CASE = "field:", "case:"
 """How the names of lines begin that say which field a question asks about, and which case a message
 is that asks nothing; the line of what asks something is :data:`CASE` alone."""
@@ -85,15 +82,16 @@ class Reading:
     def fields(self, vector: Vector) -> list[str]:
         """Return the fields of a service that a text clearly asks about, the clearest first.
 
-        Mostly none. After the time that a service takes comes its description: it says how long one
-        has.
+        Mostly none.
         """
         over = {
-            name.removeprefix(FIELD): value - self.limits[name]
-            for name, value in self._values(FIELD, vector).items()
+            name: value - self.limits[f"{FIELD}{name}"] for name, value in self.asks(vector).items()
         }
-        found = sorted((name for name in over if over[name] > 0), key=lambda name: -over[name])
-        return list(dict.fromkeys([*found, *(WITH[name] for name in found if name in WITH)]))
+        return sorted((name for name in over if over[name] > 0), key=lambda name: -over[name])
+
+    def asks(self, vector: Vector) -> dict[str, float]:
+        """Return how much a text is like questions about each field: about 1, or about -1."""
+        return {n.removeprefix(FIELD): v for n, v in self._values(FIELD, vector).items()}
 
     def case(self, vector: Vector) -> str:
         """Return the case that a text is most like, ``unclear`` where it is more unlike it than

@@ -186,7 +186,8 @@ def _add_fields(
     for name in groups:
         if name in (examples.WHOLE_SERVICE, ""):
             continue
-        like = {name, inquiry.WITH.get(name, name)}
+        # How long it takes cannot be distinguished from how long one has, which descriptions say.
+        like = {name, "overview"} if name == "processing_time" else {name}
         others = [each == other for other in groups if other not in like]
         lines[FIELD + name], alone = _line(vectors, (each == name,), others)
         limits[FIELD + name] = max(float(np.quantile(alone[each == ""], 1 - ABOUT_A_FIELD)), 0.0)

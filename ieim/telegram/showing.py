@@ -162,6 +162,12 @@ def _reply(reply: Mapping[str, Any], turn: str, catalogue: NullTranslations) -> 
         title = _("Notice from {agency}") if notice["agency"] else _("Notice")
         lines.append(f"{title.format(agency=notice['agency'])}: {notice['text']}")
     lines += [reply["title"], reply["notice"], reply["lead"], *reply["paragraphs"]]
+    if reply["unsaid"]:
+        title = _("The service list does not say")
+        text = _(
+            "What you asked is not in the entry for this service. The office below can tell you."
+        )
+        lines.append(f"{title}\n{text}")
     lines += _lists(reply["facts"])
     for card in reply["cards"]:
         lines += [f"{card['title']} ({card['agency']})", card["lead"], *_lists(card["facts"])]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ieim.pipeline import contract as contracts
-from ieim.pipeline.choosing import NotOffered, Opening, offers, results
+from ieim.pipeline.choosing import NotOffered, offers, results
 from ieim.pipeline.findings import Code
 from ieim.pipeline.gate.gate import MINIMUM_SCORE
 from ieim.pipeline.knowledge import Service
@@ -20,7 +20,7 @@ from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.reply.cards import SECTIONS
 from ieim.pipeline.reply.reply import Reply
 from ieim.pipeline.runner import compose
-from ieim.pipeline.stages.base import Context
+from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import STAGES
 from ieim.pipeline.work import Abstained, Answered, NeedsReview
 from tests.pipeline.build import PAVILION, RELEASE, RENEW, REPLACE, RETURN, state, valid
@@ -180,11 +180,11 @@ def says(*opens: str, more: Sequence[str] = ()) -> dict[str, Any]:
     return {"placeholders": placeholders, "rules": names}
 
 
-def reply_to(service: Service, opening: Opening | None = None, **of_context: Any) -> Reply:
+def reply_to(service: Service, of_model: Output | None = None, **of_context: Any) -> Reply:
     """The reply that a choice of one service makes."""
     services = {**RELEASE.services, (service.agency, service.key): service}
     where = replace(context(), release=replace(RELEASE, services=services), **of_context)
-    made = results([service], where, opening=opening)
+    made = results([service], where, of_model=of_model)
     merged = {**where.cached_state, **{k: v for each in made for k, v in each.state_merge.items()}}
     outputs = {each.contract: each.output for each in made}
     return compose(outputs, replace(where, cached_state=merged), language="")
@@ -199,37 +199,35 @@ USUAL = ["overview", "applicability_summary", "requirements", "contact"]
 
 
 @pytest.mark.parametrize(
-    ("opening", "opens"),
+    ("of_model", "opens"),
     [
-        (Opening(says("service_fees", more=EVERYTHING), ["contact"]), ["fees"]),
+        (says("service_fees", more=EVERYTHING), ["fees"]),
         (
-            Opening(says("service_processing_time", "service_fees", more=EVERYTHING)),
+            says("service_processing_time", "service_fees", more=EVERYTHING),
             ["processing_time", "fees"],
         ),
-        (Opening(None, ["fees", "contact"]), ["fees", "contact"]),
         # A template that names nothing that there is, or all of it, says nothing of what was asked.
-        (Opening(says("service_name", "entity_date"), ["fees"]), ["fees"]),
-        (Opening(says(*EVERYTHING), ["fees"]), ["fees"]),
-        (Opening(says(*EVERYTHING)), USUAL),
+        (says("service_name", "entity_date"), USUAL),
+        (says(*EVERYTHING), USUAL),
         (None, USUAL),
     ],
 )
 def test_the_reply_of_a_choice_opens_with_what_was_asked(
-    opening: Opening | None, opens: list[str]
+    of_model: Output | None, opens: list[str]
 ) -> None:
-    reply = reply_to(FULL, opening)
+    reply = reply_to(FULL, of_model)
     assert opened(reply) == opens
     assert {section.field for section in reply.sections} == set(SECTIONS)
     assert bool(reply.lead) == (opens == USUAL)
 
 
 def test_what_the_template_leaves_out_is_not_shown() -> None:
-    reply = reply_to(FULL, Opening(says("service_fees", more=["service_contact"])))
+    reply = reply_to(FULL, says("service_fees", more=["service_contact"]))
     assert [(s.field, s.folded) for s in reply.sections] == [("fees", False), ("contact", True)]
 
 
 def test_what_the_chosen_service_has_not_is_left_out() -> None:
-    asked = Opening(says("service_fees", "service_contact", more=["service_url"]))
+    asked = says("service_fees", "service_contact", more=["service_url"])
     assert opened(reply_to(replace(FULL, fees=""), asked)) == ["contact"]
     without = reply_to(replace(FULL, fees="", contact=""), asked)
     assert opened(without) == USUAL[:-1]
@@ -237,9 +235,9 @@ def test_what_the_chosen_service_has_not_is_left_out() -> None:
 
 
 def test_an_entity_is_repeated_where_there_is_one() -> None:
-    opening = Opening(says("entity_date", "service_fees", more=["category_value"]))
-    assert opened(reply_to(FULL, opening)) == ["fees"]
-    reply = reply_to(FULL, opening, entities={"date": "3 May"})
+    of_model = says("entity_date", "service_fees", more=["category_value"])
+    assert opened(reply_to(FULL, of_model)) == ["fees"]
+    reply = reply_to(FULL, of_model, entities={"date": "3 May"})
     assert [(s.field, s.items) for s in reply.sections[:1]] == [("entity_date", ("3 May",))]
 
 

@@ -9,13 +9,12 @@ import pytest
 
 from ieim.pipeline.ports import Embedder, Matrix
 from ieim.pipeline.stages.base import APART
-from ieim.search import examples, fuse, index_for, inquiry, train
+from ieim.search import examples, fuse, inquiry, train
 from ieim.search.embedders import build_embedder, fault
 from ieim.search.examples import WHOLE_SERVICE, Kind
 from ieim.search.inquiry import Reading
 from ieim.search.train import reading_of
 from tests.embedders import Ideas
-from tests.llm.offline.turns import release as demo
 from tests.search.releases import release
 
 TALK = f"{APART}How do I renew a passport?{APART}Renew a passport. A new passport costs 75.00."
@@ -309,34 +308,21 @@ def test_the_examples_ask_the_same_of_several_subjects() -> None:
     assert {"How much does a passport cost?".casefold()} <= {t.casefold() for t, _ in found}
 
 
-def test_without_meaning_nothing_is_said_of_it() -> None:
-    assert index_for(release()).asked_about("How much does it cost?") == ()
-    # The reading's vectors are of another width than the embedder's.
-    fused = fuse(release(), Ideas(), inquiry.shipped())
-    assert fused.asked_about("How much does it cost?") == ()
-
-
 @pytest.mark.whole
 @real
 @pytest.mark.parametrize(
     ("text", "fields"),
     [
-        ("And how much is that?", ("fees",)),
-        ("how many days will I have to be patient", ("processing_time", "overview")),
-        ("What should be in my folder when I come to see you, which papers?", ("requirements",)),
-        ("On which days are you open?", ("contact",)),
-        ("Wer darf das beantragen?", ("applicability_summary",)),
-        ("E quanto costa?", ("fees",)),
-        ("Hoe lang duurt dat?", ("processing_time", "overview")),
-        ("How many days do I have to appeal?", ("overview", "processing_time")),
-        ("Am I allowed to stay while you decide?", ("overview",)),
-        ("ist es schon zu spät", ("overview",)),
-        ("What do I need to register a new address?", ("requirements",)),
-        ("My bicycle was stolen at the station", ()),
-        ("I want to marry in the spring", ()),
-        ("", ()),
+        ("And how much is that?", ["fees"]),
+        ("how many days will I have to be patient", ["processing_time", "overview"]),
+        ("What should be in my folder when I come to see you, which papers?", ["requirements"]),
+        ("On which days are you open?", ["contact"]),
+        ("Wer darf das beantragen?", ["applicability_summary"]),
+        ("E quanto costa?", ["fees"]),
+        ("Am I allowed to stay while you decide?", ["overview"]),
+        ("My bicycle was stolen at the station", []),
+        ("I want to marry in the spring", []),
     ],
 )
-def test_it_tells_questions_that_it_was_not_taught(text: str, fields: tuple[str, ...]) -> None:
-    fused = fuse(demo(), embedder(), inquiry.shipped())
-    assert fused.asked_about(text) == fields
+def test_it_tells_questions_that_it_was_not_taught(text: str, fields: list[str]) -> None:
+    assert inquiry.shipped().fields(embedder().queries([text])[0]) == fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.llm.engine import envelope, is_new_subject, may_not_go_on, search_hints
+from ieim.llm.engine import envelope, is_new_subject, may_not_go_on
 from ieim.llm.engine.question import Question, alone, only_complains, read_question, requests
 from ieim.llm.engine.ranking import Choice, choose, order, relevance
 from ieim.pipeline.gate.subject import about_before
@@ -101,11 +101,7 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
     choice = best_service(payload, services, questions(payload))
     service = choice.slot
     placeholders = [name for field, name in _FIELDS.items() if field not in _blank(service)]
-    fields = [
-        _FIELDS[field] for field in search_hints(payload).get("asked_about", ()) if field in _FIELDS
-    ]
-    opens = [name for name in fields if name in placeholders] or placeholders or ["service_name"]
-    placeholders = placeholders or opens
+    placeholders = placeholders or ["service_name"]
     return envelope(
         payload,
         "multi_agency_service_answer_v1" if high else "session_end",
@@ -118,7 +114,7 @@ def select_service(payload: Mapping[str, Any]) -> dict[str, Any]:
         },
         template={
             "placeholders": {name: f"{{{name}}}" for name in placeholders},
-            "rules": " ".join(f"{{{name}}}" for name in opens),
+            "rules": " ".join(f"{{{name}}}" for name in placeholders),
         },
     )
 

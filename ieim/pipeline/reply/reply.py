@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""
 
+UNSAID: Final = "The service list does not say."
+
 LEAST_PARTS: Final = 2
 """A message that asks for one thing only has no part that could be left over."""
 
@@ -65,6 +67,7 @@ class Reply:
     agencies, in its order; ``uncovered`` are the parts of the message that nothing in the reply is
     about, ``unanswered`` the names of the agencies in which nothing fits. ``retold`` says what in
     the paragraphs stands for what in the text of a model, None where they are somebody's own words.
+    ``unsaid``: what was asked about the service stands nowhere in its entry.
     """
 
     kind: Literal["service", "answer", "guidance", "question"]
@@ -81,6 +84,7 @@ class Reply:
     uncovered: tuple[Span, ...] = ()
     unanswered: tuple[str, ...] = ()
     retold: tuple[RetoldPassage, ...] | None = None
+    unsaid: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
@@ -104,6 +108,7 @@ class Reply:
             "cards": [card.as_dict() for card in self.cards],
             "uncovered": [list(span) for span in self.uncovered],
             "unanswered": list(self.unanswered),
+            "unsaid": self.unsaid,
         }
         if self.retold is not None:
             data["retold"] = [each.as_dict() for each in self.retold]
@@ -129,6 +134,7 @@ class Reply:
             retold=tuple(RetoldPassage(**each) for each in data["retold"])
             if "retold" in data
             else None,
+            unsaid=data.get("unsaid", False),
         )
 
     @property
@@ -142,7 +148,9 @@ class Reply:
     def as_text(self) -> str:
         """Return the reply without its sources as plain text, for the terminal and for search."""
         notices = (f"{notice.heading}: {notice.text}" for notice in self.notices)
-        parts = [*notices, self.title, self.lead, *self.paragraphs, *_texts(self.sections)]
+        unsaid = UNSAID if self.unsaid else ""
+        parts = [*notices, self.title, unsaid, self.lead, *self.paragraphs]
+        parts += _texts(self.sections)
         for each in self.cards:
             heading = f"{each.title} ({each.source.agency_name})"
             parts += [heading, each.lead, *_texts(each.sections)]

@@ -57,7 +57,7 @@ MAY_CHANGE_UNSEEN = {
 
 VOUCHED_AS_MORE = {
     "attempt": {"cached_tokens"},
-    "choice": {"several", "also", "asked_about"},
+    "choice": {"several", "also"},
 }
 """Columns that are hashed where they hold something."""
 

@@ -28,7 +28,6 @@ from ieim.audit.models import AuditEvent
 from ieim.audit.verify import verify
 from ieim.pipeline.canonical import digest
 from ieim.pipeline.topology import ANSWERING
-from ieim.search.index import ReleaseIndex
 from tests.fixtures import VISA, Ask
 from tests.review import desk
 
@@ -162,20 +161,9 @@ def fees_first(answer: dict[str, Any]) -> None:
     answer["template"]["rules"] = "Open with {service_fees}."
 
 
-@pytest.mark.parametrize("stage", ["service_select_v1", "category_select_v1"])
-def test_the_reply_of_a_choice_opens_with_what_was_asked(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch, stage: str
-) -> None:
-    def nothing_fits(answer: dict[str, Any]) -> None:
-        for candidate in answer["categorySelection"]["candidates"].values():
-            candidate["score"] = 0.2
-
-    if stage == "category_select_v1":
-        # Before there is a template: what the search finds the message to ask about.
-        monkeypatch.setattr(ReleaseIndex, "asked_about", lambda *_: ("fees",))
-    script = {"service_select_v1": [fees_first], "category_select_v1": [nothing_fits]}
-    turn = ask(VISA, model=desk.Scripted({stage: script[stage]}))
-    assert (turn.state, turn.choice.stage) == ("asking", stage)
+def test_the_reply_of_a_choice_opens_with_what_was_asked(ask: Ask) -> None:
+    turn = ask(VISA, model=desk.Scripted({"service_select_v1": [fees_first]}))
+    assert (turn.state, turn.choice.stage) == ("asking", "service_select_v1")
     pick(turn, 2)
     running.run_turn(turn_id=turn.pk)
     body = again(turn).reply.body

@@ -45,7 +45,7 @@ def asked(goes_on: float, about: str = EXTEND, **own: float) -> dict[str, Any]:
         "service_index": slots,
         "best_own": max(own.values()),
         "entity_types": [],
-        "search_hints": {"goes_on": goes_on, "new_subject": not goes_on, "asked_about": []},
+        "search_hints": {"goes_on": goes_on, "new_subject": not goes_on},
     }
 
 

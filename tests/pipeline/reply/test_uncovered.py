@@ -1,71 +1,18 @@
-"""What the citizen asks about leads the reply, and the parts that nothing covers are said."""
+"""The parts of a message that nothing in its reply covers are said."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from ieim.llm.engine.selection import select_service
 from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.reply.reply import mark_uncovered
 from ieim.pipeline.stages.base import Inputs
 from ieim.pipeline.work import Answered
 from ieim.search import index_for
 from tests.pipeline.build import PAVILION, RELEASE, REPLACE, RETURN, TODAY, context
-from tests.pipeline.drive import ScriptedModel, high_script, payload, run
-
-BLANK = ("overview", "applicability_summary", "processing_time", "how_to_apply", "contact", "url")
-
-
-class Told:
-    """A search that says what a message asks about; all else is that of the words."""
-
-    def __init__(self, *fields: str) -> None:
-        self.fields = fields
-        self.words = index_for(RELEASE)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.words, name)
-
-    def asked_about(self, text: str) -> Sequence[str]:
-        return self.fields
-
-
-def sent(shortlist: Any, *, reads_hints: bool = True) -> dict[str, Any]:
-    """Return what service_select_v1 was sent."""
-    model = ScriptedModel()
-    model.reads_hints = reads_hints
-    run(model, shortlist=shortlist)
-    return next(payload(r) for r in model.flow if r.contract == "service_select_v1")
-
-
-def test_only_a_model_that_reads_hints_is_told_what_the_message_asks_about() -> None:
-    assert sent(Told("fees"))["search_hints"] == {"asked_about": ["fees"]}
-    assert not sent(Told("fees"), reads_hints=False).keys() & {"search_hints", "asked_about"}
-
-
-@pytest.mark.parametrize(
-    ("fields", "rules"),
-    [
-        (("fees",), "{service_fees}"),
-        (("requirements", "fees"), "{service_requirements} {service_fees}"),
-        (("contact",), None),  # the service has none
-        ((), None),
-    ],
-)
-def test_the_offline_engine_opens_with_it(fields: tuple[str, ...], rules: str | None) -> None:
-    asked = sent(Told(*fields))
-    asked["service_index"] = [{**slot, "blank": [*BLANK]} for slot in asked["service_index"]]
-    template = select_service(asked)["template"]
-    usual = "{service_name} {service_requirements} {service_fees}"
-    assert template["rules"] == (rules or usual)
-    assert set(template["placeholders"]) == {
-        *("service_name", "service_requirements", "service_fees")
-    }
+from tests.pipeline.drive import ScriptedModel, high_script, run
 
 
 def inputs(text: str) -> Inputs:

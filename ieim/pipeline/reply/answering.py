@@ -1,0 +1,125 @@
+"""What leads a reply about one service: the passages of its entry that answer the message.
+
+They are quoted as they stand, and the rest of the entry is folded. Where a message asks something
+and no passage answers it, the reply says so and shows whom to ask, never a card of folded headings
+(docs/decisions/0042-passages.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from ieim.pipeline import quoting
+from ieim.pipeline.knowledge import Service
+from ieim.pipeline.ports import Passage, Passages
+from ieim.pipeline.reply.cards import FACTS, Section
+
+if TYPE_CHECKING:
+    from ieim.pipeline.reply.reply import Reply
+    from ieim.pipeline.stages.base import Inputs
+
+WHOLE: Final = frozenset({"fees", "processing_time", "contact"})
+"""Fields that are quoted whole: what a price depends on belongs to it."""
+
+LISTS: Final = frozenset({"requirements", "how_to_apply"})
+"""Fields that are quoted whole where all of them was asked for, else item by item."""
+
+MOST: Final = 2
+CLOSE: Final = 1.0
+"""So many passages lead, the second one only where it is as good an answer but for this."""
+
+FEW: Final = 3
+"""A model that opens its reply with so many fields at most says what was asked, better than any
+search does; with more it opens by habit."""
+
+CONTACT: Final = "contact"
+
+
+def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
+    """Return ``reply`` with the passages in front that answer the message of ``inputs``.
+
+    A reply about a service alone; others stay as they are, and so do those to a message that asks
+    for the service as a whole, and those for which a model has chosen what they open with.
+    """
+    if reply.cards:
+        return _with_asked_fields(reply, inputs)
+    opens = [section.field for section in reply.sections if not section.folded]
+    chosen = len(opens) <= FEW and len(opens) < len(reply.sections)
+    if reply.kind != "service" or not reply.sources or chosen:
+        return reply
+    source = reply.sources[0]
+    service = inputs.context.release.services[source.agency_id, source.service_key]
+    found = inputs.shortlist.passages(inputs.text, service)
+    if found is None:
+        return reply
+    shown = {section.field for section in reply.sections}
+    ranked = [passage for passage in found.ranked if passage.field in shown]
+    best = ranked[0].score if ranked else found.least - 1
+    in_talk = bool(reply.still_about)
+    asks = bool(found.fields) or (found.question and (in_talk or best >= found.sure))
+    if not asks and not (in_talk and best >= found.sure):
+        return reply
+    if best >= found.least:
+        leading = [each for each in ranked[:MOST] if each.score >= max(best - CLOSE, found.least)]
+        quoted = list(_sections(leading, found, service))
+        if best < found.sure:
+            quoted += _whole(reply, {CONTACT} - {section.field for section in quoted})
+        return replace(reply, lead="", sections=(*quoted, *_folded(reply, quoted)))
+    contact = list(_whole(reply, {CONTACT}))
+    return replace(reply, lead="", unsaid=True, sections=(*contact, *_folded(reply, contact)))
+
+
+def _with_asked_fields(reply: Reply, inputs: Inputs) -> Reply:
+    """Return an answer over several services, each card of which opens with the fields that the
+    message clearly asks for; what is asked of one is mostly asked of each."""
+    first = reply.cards[0].source
+    service = inputs.context.release.services[first.agency_id, first.service_key]
+    found = inputs.shortlist.passages(inputs.text, service)
+    asked = [field for field in found.fields if field in FACTS] if found else []
+    cards = []
+    for card in reply.cards:
+        of_field = {section.field: section for section in card.sections}
+        opens = [replace(of_field[field], folded=False) for field in asked if field in of_field]
+        others = [section for section in card.sections if section.field not in asked]
+        cards.append(replace(card, sections=(*opens, *others)))
+    return replace(reply, cards=tuple(cards))
+
+
+def _sections(leading: Sequence[Passage], found: Passages, service: Service) -> Iterator[Section]:
+    """Yield a section for each field of the passages that lead, in their order."""
+    for field in dict.fromkeys(passage.field for passage in leading):
+        value = getattr(service, field)
+        items = [value] if isinstance(value, str) else list(value)
+        if field in WHOLE or (field in LISTS and field in found.fields):
+            yield Section(field, tuple(" ".join(item.split()) for item in items))
+            continue
+        texts = [passage.text for passage in leading if passage.field == field]
+        language = quoting.language_of(" ".join(items))
+        sentences = [
+            item[start:end]
+            for item in (" ".join(each.split()) for each in items)
+            for start, end in quoting.sentences(item)
+        ]
+        chosen = {sentences.index(text) for text in texts}
+        # A sentence that leans on the one before it says little alone.
+        chosen |= {
+            place - 1
+            for place in chosen
+            if place and field not in LISTS and quoting.leans(sentences[place], language)
+        }
+        said = [sentences[place] for place in sorted(chosen)]
+        yield Section(field, tuple(said) if field in LISTS else (" ".join(said),))
+
+
+def _whole(reply: Reply, fields: set[str]) -> Iterator[Section]:
+    return (replace(each, folded=False) for each in reply.sections if each.field in fields)
+
+
+def _folded(reply: Reply, open_ones: Sequence[Section]) -> Iterator[Section]:
+    """Yield the sections of ``reply``, folded, but for those that stand open as a whole."""
+    whole = {(each.field, each.items) for each in open_ones}
+    for section in reply.sections:
+        if (section.field, section.items) not in whole:
+            yield replace(section, folded=True)

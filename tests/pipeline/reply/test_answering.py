@@ -1,0 +1,177 @@
+"""What leads a reply about one service: the passages that answer, or that nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.pipeline.knowledge import Service
+from ieim.pipeline.personal.redaction import prepare
+from ieim.pipeline.ports import Passage, Passages
+from ieim.pipeline.reply.answering import lead_with_answer
+from ieim.pipeline.reply.cards import SECTIONS
+from ieim.pipeline.reply.reply import Reply, render_service
+from ieim.pipeline.stages.base import Inputs
+from ieim.search import fuse, index_for, inquiry, passages
+from tests.pipeline.build import PASS, RELEASE, TODAY, context
+from tests.search.test_inquiry import embedder, real
+
+LOST = Service(
+    "passports",
+    "passports.replace",
+    "Replace a lost passport",
+    overview=(
+        "Report a lost passport at once. If you find it later, it is void. We tell the police."
+    ),
+    applicability_summary="For every citizen.",
+    requirements=("Two photos", "A police report"),
+    fees="MRK 45.00. Children pay half.",
+    processing_time="3 weeks",
+    how_to_apply=("Report the loss.", "Book a visit."),
+    contact="Desk 3, +999 20 555 0130",
+)
+LEAST, SURE = 1.0, 3.0
+DEMO = "ieim/knowledge/demo"
+
+
+class Ranking:
+    """A search that ranks the passages of a service as it is told."""
+
+    def __init__(
+        self, *best: tuple[str, str, float], fields: Sequence[str] = (), question: bool = True
+    ) -> None:
+        others = [Passage(field, text, -1.0) for field, text in passages.of_service(LOST)]
+        told = tuple(Passage(*each) for each in best)
+        self.found: Passages | None = Passages(
+            (*told, *others), tuple(fields), question, LEAST, SURE
+        )
+
+    def passages(self, _text: str, _service: Service) -> Passages | None:
+        return self.found
+
+
+def inputs(search: Any) -> Inputs:
+    release = replace(RELEASE, services={("passports", LOST.key): LOST})
+    judged = replace(context("service_select_v1"), release=release, redacted=prepare("?"))
+    return Inputs(judged.seen, (), judged, search, {}, today=TODAY)
+
+
+def reply(search: Any, *, rules: str = "", talk: bool = False) -> Reply:
+    """The reply to a message about the lost passport."""
+    rendered = render_service(
+        {f"service_{name}": f"{{service_{name}}}" for name in SECTIONS},
+        service=LOST,
+        agency=PASS,
+        category_value=None,
+        entities={},
+        rules=rules,
+    )
+    about = replace(rendered, still_about=LOST.name if talk else "")
+    return lead_with_answer(about, inputs(search))
+
+
+def opened(shown: Reply) -> list[tuple[str, tuple[str, ...]]]:
+    return [(each.field, each.items) for each in shown.sections if not each.folded]
+
+
+POLICE = ("overview", "We tell the police.", 4.0)
+VOID = ("overview", "If you find it later, it is void.", 3.5)
+PHOTOS = ("requirements", "Two photos", 3.6)
+
+
+@pytest.mark.parametrize(
+    ("search", "opens"),
+    [
+        (Ranking(POLICE), [("overview", ("We tell the police.",))]),
+        # A sentence that leans on the one before comes with it, in the order of the entry.
+        (
+            Ranking(VOID),
+            [("overview", ("Report a lost passport at once. If you find it later, it is void.",))],
+        ),
+        (Ranking(PHOTOS), [("requirements", ("Two photos",))]),
+        # All papers were asked for, and what a price depends on belongs to it.
+        (
+            Ranking(PHOTOS, fields=["requirements"]),
+            [("requirements", ("Two photos", "A police report"))],
+        ),
+        (Ranking(("fees", "Children pay half.", 3.2)), [("fees", (LOST.fees,))]),
+        # Two that are as good, one of another field.
+        (
+            Ranking(POLICE, PHOTOS),
+            [("overview", ("We tell the police.",)), ("requirements", ("Two photos",))],
+        ),
+        # Not sure: whom to ask stands beside it.
+        (
+            Ranking(("processing_time", "3 weeks", 2.0), fields=["processing_time"]),
+            [("processing_time", ("3 weeks",)), ("contact", (LOST.contact,))],
+        ),
+    ],
+)
+def test_the_passages_that_answer_lead(search: Ranking, opens: Any) -> None:
+    shown = reply(search)
+    assert (shown.lead, shown.unsaid) == ("", False)
+    assert opened(shown) == opens
+    folded = {each.field for each in shown.sections if each.folded}
+    whole = {field for field, items in opens if items == shown_whole(field)}
+    assert folded == set(SECTIONS) - {"url"} - whole
+    assert Reply.from_dict(shown.as_dict()) == shown
+
+
+def shown_whole(field: str) -> tuple[str, ...]:
+    value = getattr(LOST, field)
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def test_what_the_entry_does_not_say_is_said_with_whom_to_ask() -> None:
+    shown = reply(Ranking(fields=["fees"]))
+    assert shown.unsaid
+    assert opened(shown) == [("contact", (LOST.contact,))]
+    assert "does not say" in shown.as_text()
+    assert Reply.from_dict(shown.as_dict()) == shown
+    assert reply(Ranking(), talk=True).unsaid
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        Ranking((*POLICE[:2], 2.5)),  # a first question is about the service as a whole
+        Ranking((*POLICE[:2], 5.0), question=False),  # and so is what tells a story
+        index_for(RELEASE),  # words alone do not tell
+    ],
+)
+def test_a_message_about_the_whole_keeps_what_to_do_first(search: Any) -> None:
+    shown = reply(search)
+    assert shown.lead == "Report the loss."
+    assert not any(each.folded for each in shown.sections)
+
+
+def test_what_a_model_opens_with_is_believed() -> None:
+    for search in (Ranking(POLICE), Ranking(fields=["contact"])):
+        shown = reply(search, rules="{service_fees} {service_processing_time}")
+        assert [field for field, _ in opened(shown)] == ["fees", "processing_time"]
+        assert not shown.unsaid
+    habit = " ".join(f"{{service_{name}}}" for name in SECTIONS[:4])
+    assert opened(reply(Ranking(POLICE), rules=habit)) == [("overview", (POLICE[1],))]
+
+
+@real
+@pytest.mark.parametrize(
+    ("service", "text", "says"),
+    [
+        ("immigration.apply-tourist-visa", "Can I work with it?", "You cannot work"),
+        ("employment.unfair-dismissal", "Gibt es eine Frist?", "45 days"),
+        ("social-support.hardship-payment", "How much do I get?", "MRK 80.00 to MRK 450.00"),
+        ("passports.renew-passport", "Wie lange dauert das?", "3 weeks"),
+    ],
+)
+def test_the_search_finds_the_passage(service: str, text: str, says: str) -> None:
+    release = read_bundle(DEMO).release()
+    search = fuse(release, embedder(), inquiry.shipped())
+    found = search.passages(text, release.services[service.partition(".")[0], service])
+    assert found is not None
+    assert says in " ".join(each.text for each in found.ranked[:2])
+    assert found.ranked[0].score >= found.least
