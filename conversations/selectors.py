@@ -104,7 +104,7 @@ def history(turn: Turn) -> list[dict[str, Any]]:
         turns.filter(number__gte=begun, number__lt=turn.number)
         .filter(person_request__isnull=True)
         .exclude(state=TurnState.WITH_PERSON.value)
-        .select_related("reply", "replaced")
+        .select_related("reply", "replaced", "choice")
         .order_by("-number")[:HISTORY_ITEMS]
     )
     items: list[dict[str, Any]] = []
@@ -114,17 +114,34 @@ def history(turn: Turn) -> list[dict[str, Any]]:
         items.append({"role": "user", "text": cut(prepare(past.text).text, HISTORY_CHARS)})
         if hasattr(past, "reply") and not hasattr(past, "replaced"):
             items.append(_assistant_item(past))
+        elif hasattr(past, "choice"):
+            items.append(_offer_item(past))
     return items[-HISTORY_ITEMS:]
 
 
 def _assistant_item(past: Turn) -> dict[str, Any]:
     content = replies.Reply.from_dict(past.reply.body)
     text = content.in_short(wording.words(past.language).heading)
-    item = {"role": "assistant", "text": cut(prepare(text).text, ANSWER_CHARS)}
+    item: dict[str, Any] = {"role": "assistant", "text": cut(prepare(text).text, ANSWER_CHARS)}
     if content.sources:
         item["agency"] = content.sources[0].agency_id
         item["service"] = content.sources[0].service_key
+    if len(content.sources) > 1:
+        several = content.sources
+        item["services"] = [{"agency": s.agency_id, "service": s.service_key} for s in several]
+    if hasattr(past, "choice"):
+        item["offered"] = _offered(past)
     return item
+
+
+def _offer_item(past: Turn) -> dict[str, Any]:
+    options = choosing.options(past.choice, languages.release_of(past))
+    text = "\n".join(f"{option.number}. {option.name}" for option in options)
+    return {"role": "assistant", "text": text, "offered": _offered(past)}
+
+
+def _offered(past: Turn) -> list[dict[str, str]]:
+    return [{"agency": agency, "service": key} for agency, key in past.choice.offered]
 
 
 def turn_view(turn_id: UUID) -> TurnView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -13,25 +13,24 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
-from conversations import page_languages, states
+from conversations import page_languages
 from conversations.chat import wording
-from conversations.models import Attempt, Session, Stage, Takeover, Turn
-from conversations.record.audited import CHOICE, STAGE
+from conversations.models import Attempt, Session, Takeover, Turn
+from conversations.record.audited import CHOICE
 from conversations.record.replay import context_of
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import erasing, events, flags, languages, moves, resuming
 from conversations.turns.locking import locked
 from conversations.turns.models import Choice, ChoiceOutcome
-from conversations.turns.store import last_output
+from conversations.turns.store import last_output, put_chosen, record_choice
 from ieim.pipeline import choosing
-from ieim.pipeline.choosing import Chosen, Key
 from ieim.pipeline.findings import Code
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply.plain_text import first_sentence
 from ieim.pipeline.stages import service_select
 from ieim.pipeline.stages.base import Context, Output
 from ieim.pipeline.topology import ANSWERING, ORDER
-from ieim.pipeline.work import Abstained
+from ieim.pipeline.work import Abstained, Key
 
 NOT_OFFERED = gettext_noop(
     "This was not one of the choices. Please choose one of those that are shown."
@@ -158,9 +157,8 @@ def expire(*, now: datetime) -> int:
 
 
 def _refused(turn: Turn, choice: Choice, outcome: ChoiceOutcome, *, by: str) -> None:
-    _decide(choice, outcome)
     resuming.stop_asking(turn=turn)
-    _record(turn, choice, by=by)
+    record_choice(choice, outcome, by=by)
     moves.open_review(turn=turn, stage=choice.stage, codes=choice.codes)
 
 
@@ -175,9 +173,9 @@ def _chosen(turn: Turn, choice: Choice, services: Sequence[Key]) -> None:
     # Stages that the choice skips had other input.
     made = [result.contract for result in results]
     void = resuming.void(turn, after=ORDER[made[0]] - 1, but=made)
-    stages = [_put(turn, result) for result in results]
-    _decide(choice, ChoiceOutcome.CHOSEN, services)
-    _record(turn, choice, by="citizen", stages=[*stages, *void])
+    stages = [put_chosen(turn, result) for result in results]
+    outcome = ChoiceOutcome.CHOSEN
+    record_choice(choice, outcome, services, by="citizen", stages=[*stages, *void])
     resuming.resume(turn=turn, since=TurnState.ASKING)
 
 
@@ -204,44 +202,6 @@ def _context(turn: Turn) -> Context:
             state |= stage.state_merge
     ids = Attempt.objects.filter(stage__turn__session_id=turn.session_id).exclude(response_id="")
     return context_of(turn, state, used=ids.values_list("response_id", flat=True))
-
-
-def _put(turn: Turn, result: Chosen) -> Stage:
-    stage, _ = Stage.objects.get_or_create(
-        turn=turn, contract=result.contract, defaults={"order": ORDER[result.contract]}
-    )
-    states.require_stage(StageStatus(stage.status), StageStatus.CHOSEN)
-    now = timezone.now()
-    stage.status = StageStatus.CHOSEN.value
-    stage.output, stage.state_merge = dict(result.output), dict(result.state_merge)
-    stage.result = None
-    stage.findings = []
-    stage.started_at = stage.started_at or now
-    stage.finished_at = now
-    stage.save()
-    return stage
-
-
-def _decide(choice: Choice, outcome: ChoiceOutcome, services: Sequence[Key] = ()) -> None:
-    choice.outcome = outcome.value
-    chosen = [list(service) for service in services]
-    choice.chosen = chosen[0] if chosen else None
-    choice.also = chosen[1:] or None
-    choice.decided_at = timezone.now()
-    choice.save(update_fields=["outcome", "chosen", "also", "decided_at"])
-
-
-def _record(turn: Turn, choice: Choice, *, by: str, stages: Sequence[Stage] = ()) -> None:
-    payload: dict[str, Any] = {
-        "stage": choice.stage,
-        "outcome": choice.outcome,
-        "chosen": None if choice.chosen is None else "/".join(choice.chosen),
-        "stages": [stage.contract for stage in stages],
-    }
-    if choice.also:
-        payload["also"] = ["/".join(service) for service in choice.also]
-    rows = [CHOICE.row(choice), *map(STAGE.row, stages)]
-    events.record(turn, "turn.chosen", payload, actor=by, rows=rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import models
 
-from ieim.pipeline.choosing import Key
+from ieim.pipeline.work import Key
 
 if TYPE_CHECKING:
     from conversations.models import Turn

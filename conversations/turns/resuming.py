@@ -146,6 +146,13 @@ def resume(
 
 
 @transaction.atomic
+def answered_below(*, turn: Turn) -> None:
+    """Close a turn whose citizen was asked and has answered in the next message, which gets the
+    reply. Raises :class:`NotWaiting`."""
+    _move(turn, TurnState.ASKING, TurnState.CLOSED)
+
+
+@transaction.atomic
 def stop_asking(*, turn: Turn) -> None:
     """Let a turn whose citizen was asked wait for a person. Raises :class:`NotWaiting`."""
     _move(turn, TurnState.ASKING, TurnState.NEEDS_REVIEW)

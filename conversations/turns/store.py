@@ -17,10 +17,11 @@ from django.utils import timezone
 from conversations import states
 from conversations.models import Attempt, EvidenceSpan, Stage, Turn, Unused
 from conversations.record import calls
-from conversations.record.audited import ATTEMPT, SPAN, STAGE
-from conversations.states import DONE_STAGE_STATUSES, StageStatus
-from conversations.turns import events, flags, moves
+from conversations.record.audited import ATTEMPT, CHOICE, SPAN, STAGE
+from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
+from conversations.turns import events, flags, moves, resuming
 from conversations.turns.leases import renew_lease
+from conversations.turns.models import Choice, ChoiceOutcome
 from ieim.audit.canonical import Row
 from ieim.pipeline.budget import Count, Spent
 from ieim.pipeline.choosing import abstains
@@ -30,7 +31,7 @@ from ieim.pipeline.gate.gate import SOURCE
 from ieim.pipeline.ports import ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.results import Result
 from ieim.pipeline.topology import CLASSIFY, ORDER, STAGES
-from ieim.pipeline.work import AttemptRecord, Output, Stopped
+from ieim.pipeline.work import AttemptRecord, Chosen, Key, Output, Stopped
 
 
 class TurnStore:
@@ -104,6 +105,32 @@ class TurnStore:
         today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         of_today = (kind.objects.filter(created_at__gte=today) for kind in (Attempt, Unused))
         return Spent(self._tokens, sum(map(_tokens, of_today)))
+
+    @transaction.atomic
+    def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
+        """Store what a message takes by its words as a choice of this turn, and settle the turn
+        that asked."""
+        self.renew()
+        now = timezone.now()
+        stages = [put_chosen(self.turn, result) for result in made]
+        self._stages |= {stage.contract: stage for stage in stages}
+        choice = Choice.objects.create(
+            turn=self.turn,
+            stage=stages[0].contract,
+            offered=[list(key) for key in dict.fromkeys([*offered, *chosen])],
+            several=len(chosen) > 1,
+            asked_at=now,
+            until=now,
+        )
+        record_choice(choice, ChoiceOutcome.CHOSEN, chosen, by="citizen", stages=stages)
+        asking = Choice.objects.filter(turn__session_id=self.turn.session_id)
+        for earlier in asking.filter(outcome=ChoiceOutcome.OPEN).select_related("turn"):
+            if earlier.turn.state == TurnState.ASKING.value and set(chosen) <= {
+                (agency, key) for agency, key in earlier.offered
+            }:
+                record_choice(earlier, ChoiceOutcome.CHOSEN, chosen, by="citizen")
+                resuming.answered_below(turn=earlier.turn)
+        moves.changed(self.turn)
 
     @transaction.atomic
     def begin(self, stage: str) -> None:
@@ -211,6 +238,50 @@ class TurnStore:
         row.finished_at = timezone.now()
         written = ["status", "output", "state_merge", "result", "findings", "finished_at"]
         row.save(update_fields=written)
+
+
+def put_chosen(turn: Turn, result: Chosen) -> Stage:
+    """Put what a citizen's choice makes of a stage in its place."""
+    stage, _ = Stage.objects.get_or_create(
+        turn=turn, contract=result.contract, defaults={"order": ORDER[result.contract]}
+    )
+    states.require_stage(StageStatus(stage.status), StageStatus.CHOSEN)
+    now = timezone.now()
+    stage.status = StageStatus.CHOSEN.value
+    stage.output, stage.state_merge = dict(result.output), dict(result.state_merge)
+    stage.result = None
+    stage.findings = []
+    stage.started_at = stage.started_at or now
+    stage.finished_at = now
+    stage.save()
+    return stage
+
+
+def record_choice(
+    choice: Choice,
+    outcome: ChoiceOutcome,
+    services: Sequence[Key] = (),
+    *,
+    by: str,
+    stages: Sequence[Stage] = (),
+) -> None:
+    """Store how asking back ended, with its audit event."""
+    choice.outcome = outcome.value
+    chosen = [list(service) for service in services]
+    choice.chosen = chosen[0] if chosen else None
+    choice.also = chosen[1:] or None
+    choice.decided_at = timezone.now()
+    choice.save(update_fields=["outcome", "chosen", "also", "decided_at"])
+    payload: dict[str, Any] = {
+        "stage": choice.stage,
+        "outcome": choice.outcome,
+        "chosen": None if choice.chosen is None else "/".join(choice.chosen),
+        "stages": [stage.contract for stage in stages],
+    }
+    if choice.also:
+        payload["also"] = ["/".join(service) for service in choice.also]
+    rows = [CHOICE.row(choice), *map(STAGE.row, stages)]
+    events.record(choice.turn, "turn.chosen", payload, actor=by, rows=rows)
 
 
 def _finding(item: Mapping[str, Any]) -> Finding:

@@ -14,9 +14,9 @@ list of what was chosen (:func:`reply_about_several`), which is stored with the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from itertools import zip_longest
+from itertools import count, zip_longest
 from typing import Any
 
 from ieim.pipeline import contract as contracts
@@ -33,12 +33,13 @@ from ieim.pipeline.reply.retelling import first_steps
 from ieim.pipeline.stages import (
     agency_detect,
     category_select,
+    judgement,
     multi_agency_answer,
     semantic_analysis,
     service_select,
 )
 from ieim.pipeline.stages.base import Context, Inputs, Output, Stage, selected_category
-from ieim.pipeline.work import Abstained
+from ieim.pipeline.work import Abstained, Chosen, Key
 
 LEAST, MOST = 2, 4
 """So many services are offered: with fewer there is nothing to choose, more are a list to read."""
@@ -46,21 +47,9 @@ LEAST, MOST = 2, 4
 SURE = Decimal("1.00")
 """The score of a choice by the citizen."""
 
-Key = tuple[str, str]
-"""A service's agency and key."""
-
 _STATE_NAMES = ("session_id", "judgement_v1")
 _USUAL = ("overview", *CHECKLIST)
 """What is open of a chosen service where the message asks for nothing in particular."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A stage's result as the citizen's choice makes it."""
-
-    contract: str
-    output: Output
-    state_merge: Output
 
 
 class NotOffered(ValueError):
@@ -190,11 +179,11 @@ def results(
             "telemetry": {"notes": None},
             **build(services, context, of_model),
         }
-        judgement = _judged(stage, output, context)
-        assert judgement.output is not None  # noqa: S101  # it passed
-        assert judgement.state_merge is not None  # noqa: S101  # it passed
-        context = replace(context, cached_state={**context.cached_state, **judgement.state_merge})
-        made.append(Chosen(stage.id, judgement.output, judgement.state_merge))
+        judged = _judged(stage, output, context)
+        assert judged.output is not None  # noqa: S101  # it passed
+        assert judged.state_merge is not None  # noqa: S101  # it passed
+        context = replace(context, cached_state={**context.cached_state, **judged.state_merge})
+        made.append(Chosen(stage.id, judged.output, judged.state_merge))
     if one_agency and len(services) > 1:
         for other in services[1:]:
             results([other], start)
@@ -203,6 +192,25 @@ def results(
         if findings:
             raise NotOffered(f"the text does not pass: {_codes(findings)}")
     return tuple(made)
+
+
+def in_words(services: Sequence[Service], context: Context, turn_id: str) -> tuple[Chosen, ...]:
+    """Return the results of all stages, the judgement among them, for a message that takes
+    ``services`` by its words; raises :class:`NotOffered`."""
+    output = {
+        "stage": judgement.STAGE.id,
+        "stageStatus": "ready",
+        "judgements": {"inquiry": True},
+        "assistantReply": None,
+        "nextStep": agency_detect.STAGE.id,
+        "telemetry": {"notes": None},
+    }
+    judged = _judged(judgement.STAGE, output, context)
+    merge = judged.state_merge or {}
+    context = replace(context, cached_state={**context.cached_state, **merge})
+    ids = (f"words-{turn_id}-{number}" for number in count())
+    made = results(services, context, lambda: next(ids))
+    return (Chosen(judgement.STAGE.id, judged.output or {}, merge), *made)
 
 
 def reply_about_several(

@@ -6,10 +6,10 @@ Adapters live elsewhere: models in ``ieim.llm``, search in ``ieim.search``, stor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,6 +239,30 @@ class Passages:
     sure: float
 
 
+POSITIONS: Final = ("first", "second", "third", "fourth")
+LAST, OTHER, ALL, YES, NO, NEXT = "last", "other", "all", "yes", "no", "next"
+TURN, NOT = "turn", "not"
+"""How a message, or a piece of one, steers a talk: it takes one, the other or all of what was
+offered; agrees or declines; asks what comes next; turns to another matter, or to the same for
+somebody else; says what is not meant."""
+
+
+class Piece(NamedTuple):
+    """A piece of a message, half-open code points, and how it steers a talk; ``move`` is empty
+    where it says something of its own."""
+
+    start: int
+    end: int
+    move: str
+
+
+class Turned(NamedTuple):
+    """The service that a message turns to, and how surely, from 0 to 1."""
+
+    service: Service
+    sure: float
+
+
 class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
     entries that do not match come last."""
@@ -269,6 +293,22 @@ class Shortlist(Protocol):
     def passages(self, text: str, service: Service) -> Passages | None:
         """Return which passages of a service's entry answer a message; None where that cannot be
         told by meaning."""
+        ...
+
+    def pieces(self, text: str) -> Sequence[Piece]:
+        """Return the pieces of a message, in order, and how each steers a talk; of meaning alone:
+        without an embedder numbers are read, and nothing else."""
+        ...
+
+    def named(self, text: str, among: Sequence[Service]) -> Service | None:
+        """Return the one of ``among`` that a message clearly names, None for none or several."""
+        ...
+
+    def turns_to(
+        self, text: str, about: Service, without: Collection[tuple[str, str]]
+    ) -> Turned | None:
+        """Return the service that a message in a talk ``about`` another turns to, none of those
+        ``without``; None where it asks about that one, or that cannot be told by meaning."""
         ...
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:

@@ -18,8 +18,19 @@ from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.reply import reply
 from ieim.pipeline.reply.answering import lead_with_answer
 from ieim.pipeline.stages.base import Context
+from ieim.pipeline.talk import Steered, Steering, Talk, steer, talk_of
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
-from ieim.pipeline.work import Answered, Held, NeedsReview, Outcome, Output, Stopped, Store, Turn
+from ieim.pipeline.work import (
+    Answered,
+    Held,
+    Key,
+    NeedsReview,
+    Outcome,
+    Output,
+    Stopped,
+    Store,
+    Turn,
+)
 
 SETTLE = 2.0
 """Seconds that speculative calls get to fail as well, after a call of the flow had no answer."""
@@ -36,9 +47,12 @@ class Runner(Engine):
         the one or the other; what was stored until then stays.
         """
         first = self._context(turn)
-        stages = TurnStages(self, turn, store, first)
+        steering = self._steering(turn)
+        stages = TurnStages(self._steered(steering), turn, store, first)
+        if steering.chosen and (chosen := self._choose(turn, steering, first, store)):
+            turn = replace(turn, chosen=chosen, decided=True)
         try:
-            ended, context = self._flow(turn, stages, first)
+            ended, context = self._flow(turn, stages, first, steering.asks)
         except ModelUnavailable:
             # Nobody waits for this run any more: time to learn which other calls cost nothing.
             stages.finish(settle=SETTLE)
@@ -54,6 +68,34 @@ class Runner(Engine):
             stages.run_triage()
         return final
 
+    def _steering(self, turn: Turn) -> Steering:
+        """Return what the message makes of the talk; nothing more where somebody has decided."""
+        text = prepare(turn.text).text
+        if turn.decided or turn.again:
+            return Steering(Talk(), text, asks=text)
+        said = talk_of(turn.history, self.shortlist, self.release)
+        return steer(text, said, self.shortlist, self.release)
+
+    def _steered(self, steering: Steering) -> Runner:
+        return replace(
+            self, shortlist=Steered(self.shortlist, steering, leads=self.model.reads_hints)
+        )
+
+    def _choose(
+        self, turn: Turn, steering: Steering, context: Context, store: Store
+    ) -> tuple[Key, ...]:
+        """Store what a message takes by itself as the results of all stages, and return it; none
+        where a stage has begun, or no valid results lead to it."""
+        if store.attempts(FIRST) or store.done(FIRST) is not None:
+            return ()
+        services = [self.release.services[key] for key in steering.chosen]
+        try:
+            made = choosing.in_words(services, context, turn.id)
+        except choosing.NotOffered:
+            return ()
+        store.choose(made, steering.chosen, steering.talk.offered)
+        return steering.chosen
+
     def triage(self, turn: Turn, store: Store) -> None:
         """Run what is missing of triage for ``turn``, whose flow does not run meanwhile.
 
@@ -65,10 +107,10 @@ class Runner(Engine):
         stages.require_triage()
 
     def _flow(
-        self, turn: Turn, stages: TurnStages, context: Context
+        self, turn: Turn, stages: TurnStages, context: Context, asks: str
     ) -> tuple[Answered | tuple[str, Stopped], Context]:
         """Return the reply, or the stage that stopped, with the context of the last stage;
-        ``context`` is that of the first."""
+        ``context`` is that of the first, ``asks`` the message that the reply answers."""
         outputs: dict[str, Output] = {}
         stage_id = FIRST
         if turn.risks:
@@ -85,14 +127,15 @@ class Runner(Engine):
             if following is None:
                 raise RuntimeError(f"{stage_id} passed without a legal next step")
             stage_id = following
-            if stage_id != SESSION_END:
+            if stage_id != SESSION_END and not turn.chosen:
                 stages.start_classify()
         context = replace(context, entities=stages.entities(), retelling=stages.retelling())
         composed, inputs = (
             compose(outputs, context, language=turn.language, chosen=turn.chosen),
             stages.inputs(context),
         )
-        composed = lead_with_answer(reply.mark_continuation(composed, inputs), inputs)
+        composed = reply.mark_continuation(composed, inputs)
+        composed = lead_with_answer(composed, replace(inputs, text=asks))
         return Answered(reply.mark_uncovered(composed, inputs)), context
 
     def _context(self, turn: Turn) -> Context:
@@ -111,7 +154,7 @@ def compose(
     context: Context,
     *,
     language: str,
-    chosen: Sequence[choosing.Key] = (),
+    chosen: Sequence[Key] = (),
 ) -> reply.Reply:
     """Return the reply that the gated answers of all stages make up: that of the last one.
 

@@ -88,6 +88,19 @@ class Options:
         return replace(self.budget, input=override.get("max_input_tokens", self.budget.input))
 
 
+Key = tuple[str, str]
+"""A service's agency and key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A stage's result as the citizen's choice makes it."""
+
+    contract: str
+    output: Output
+    state_merge: Output
+
+
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
     """One attempt as it is stored: what was asked, what was said, what the gate found.
@@ -144,6 +157,10 @@ class Store(Protocol):
 
     def stopped(self, stage: str) -> Stopped | None:
         """Return what stopped a stage that has failed closed; None when it has not."""
+        ...
+
+    def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
+        """Store the results that a citizen's choice in words makes of all stages."""
         ...
 
     def attempts(self, stage: str) -> Sequence[Sequence[Finding]]:

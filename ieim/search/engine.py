@@ -124,6 +124,15 @@ class Index(Generic[Item]):
         index.reload()
         return index.searcher()
 
+    @property
+    def items(self) -> Sequence[Item]:
+        """The items by their position."""
+        return self._items
+
+    def place(self, item: Item) -> int:
+        """Return the position of an item."""
+        return self._places[item]
+
     def shortlist(
         self, query: str, owners: Collection[str] | None, limit: int
     ) -> Sequence[Ranked[Item]]:

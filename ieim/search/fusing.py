@@ -6,7 +6,7 @@ import hashlib
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,10 +20,13 @@ from ieim.pipeline.ports import (
     Matrix,
     Part,
     Passages,
+    Piece,
     Ranked,
+    Turned,
 )
 from ieim.pipeline.stages.base import APART
 from ieim.search import passages as answering
+from ieim.search import steering
 from ieim.search.clauses import Clause, clauses, read_clauses, wishes
 from ieim.search.engine import MEANING, Near
 from ieim.search.examples import exact
@@ -279,6 +282,41 @@ class FusedIndex:
             while len(self._entries) > _ENTRIES:
                 self._entries.popitem(last=False)
         return entry
+
+    def pieces(self, text: str) -> Sequence[Piece]:
+        """Return the pieces of a message, and how each steers a talk."""
+        return steering.pieces(text[:_LONGEST_QUESTION], self._reading, self._read)
+
+    def named(self, text: str, among: Sequence[Service]) -> Service | None:
+        """Return the one of ``among`` that a message clearly names."""
+        vectors, found = self._read([text]), self._evidence(text)
+        if self._reading is None or vectors is None or found is None or not among:
+            return None
+        if self._reading.turns(vectors[0]) < steering.NAMES:
+            return None
+        places = [self.words.service_index.place(each) for each in among]
+        place = steering.named(found.scores, places)
+        return None if place is None else among[places.index(place)]
+
+    def turns_to(
+        self, text: str, about: Service, without: Collection[tuple[str, str]]
+    ) -> Turned | None:
+        """Return the service that a message in a talk ``about`` another turns to."""
+        vectors, found = self._read([text]), self._evidence(text)
+        if self._reading is None or vectors is None or found is None:
+            return None
+        index = self.words.service_index
+        places = [index.place(each) for each in index.items if (each.agency, each.key) in without]
+        best = steering.turned(
+            found.scores,
+            MEANING * found.near,
+            self._services @ self._services[index.place(about)],
+            index.place(about),
+            places,
+            turns=self._reading.turns(vectors[0]),
+            asks=bool(self._reading.fields(vectors[0])),
+        )
+        return None if best is None else Turned(index.items[best[0]], best[1])
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the fused score of each of ``services`` for a message alone, and the best one."""

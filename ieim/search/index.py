@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Part, Ranked
+from ieim.pipeline.ports import Part, Piece, Ranked
 from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.pipeline.stages.base import APART
+from ieim.search import steering
 from ieim.search.caching import Cache
 from ieim.search.clauses import (
     ENOUGH_TOPIC,
@@ -104,6 +105,16 @@ class ReleaseIndex:
     def passages(self, _text: str, _service: Service) -> None:
         """Words alone do not tell that."""
         return
+
+    def pieces(self, text: str) -> Sequence[Piece]:
+        """Return the pieces of a message: numbers are all that is read of how it steers a talk."""
+        return steering.pieces(text, None, lambda _texts: None)
+
+    def named(self, text: str, among: Sequence[Service]) -> None:
+        """Words alone do not say that surely enough."""
+
+    def turns_to(self, text: str, about: Service, without: Collection[tuple[str, str]]) -> None:
+        """Words alone do not say that here."""
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the share of a message that each of ``services`` has, and the best one."""

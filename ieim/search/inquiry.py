@@ -17,9 +17,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ieim.pipeline.ports import NOT, TURN
 from ieim.pipeline.reply.guidance import UNCLEAR
 
 SHIPPED: Final = Path(__file__).with_suffix(".npz")
+
+MOVE: Final = "move:"
+"""How the names of lines begin that say how a message steers a talk."""
 
 FIELD, CASE = "field:", "case:"
 """How the names of lines begin that say which field a question asks about, and which case a message
@@ -85,7 +89,8 @@ class Reading:
         Mostly none.
         """
         over = {
-            name: value - self.limits[f"{FIELD}{name}"] for name, value in self.asks(vector).items()
+            name: value - self.limits[FIELD + name]
+            for name, value in self._values(FIELD, vector).items()
         }
         return sorted((name for name in over if over[name] > 0), key=lambda name: -over[name])
 
@@ -93,20 +98,44 @@ class Reading:
         """Return how much a text is like questions about each field: about 1, or about -1."""
         return {n.removeprefix(FIELD): v for n, v in self._values(FIELD, vector).items()}
 
+    def move(self, vector: Vector, *, least: float = 0.0) -> str:
+        """Return how a text that names no matter steers a talk; empty for one that does not, or not
+        by ``least``."""
+        over = {
+            name: value - self.limits[MOVE + name]
+            for name, value in self._values(MOVE, vector).items()
+            if name not in (TURN, NOT)
+        }
+        best = max(over, key=lambda name: over[name], default="")
+        return best if over.get(best, 0.0) > least else ""
+
+    def turns(self, vector: Vector) -> float:
+        """Return how surely a message names a matter or a person of its own: above 0 it does."""
+        return self._at(MOVE + TURN, vector) - self.limits[MOVE + TURN]
+
+    def leaves(self, vector: Vector) -> float:
+        """Return how surely a text says what is not meant: above 0 it does."""
+        return self._at(MOVE + NOT, vector) - self.limits[MOVE + NOT]
+
+    def negates(self, vector: Vector) -> bool:
+        """Whether a text says what is not meant."""
+        return self.leaves(vector) > 0
+
     def case(self, vector: Vector) -> str:
         """Return the case that a text is most like, ``unclear`` where it is more unlike it than
         like it: of the examples of another case 1 in 100 gets this far."""
         values = self._values(CASE, vector)
-        best = max(values, key=lambda name: values[name], default=CASE)
-        return (best.removeprefix(CASE) or UNCLEAR) if values.get(best, 0.0) > 0 else UNCLEAR
+        best = max(values, key=lambda name: values[name], default="")
+        return (best or UNCLEAR) if values.get(best, 0.0) > 0 else UNCLEAR
 
     def _at(self, name: str, vector: Vector) -> float:
         row = self.names.index(name)
         return float(vector.astype(np.float64) @ self.slopes[row] + self.biases[row])
 
     def _values(self, prefix: str, vector: Vector) -> dict[str, float]:
+        """Return the values of the lines of ``prefix``, by the rest of their names."""
         names = [name for name in self.names if name.startswith(prefix)]
-        return {name: self._at(name, vector) for name in names}
+        return {name.removeprefix(prefix): self._at(name, vector) for name in names}
 
     def to_bytes(self) -> bytes:
         """Return it as an npz file."""

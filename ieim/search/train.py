@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from ieim.pipeline import canonical
 from ieim.pipeline.knowledge import CASES
-from ieim.pipeline.ports import Matrix
+from ieim.pipeline.ports import NOT, TURN, Matrix
 from ieim.search import crisis, examples, inquiry
 from ieim.search.crisis import CrisisModel
 from ieim.search.embedders import EmbeddedEmbedder
 from ieim.search.examples import CrisisExamples, Kind
-from ieim.search.inquiry import CASE, FIELD, Reading
+from ieim.search.inquiry import CASE, FIELD, MOVE, Reading
 
 NARROW: Final = 3.5
 """How quickly likeness falls with the distance, in average distances of the examples."""
@@ -52,6 +52,15 @@ ABOUT_A_FIELD: Final = 0.02
 """So large a share of messages of all sorts is taken to ask about a field. Who tells a story speaks
 of time and papers too: only what looks most like a question about them counts."""
 
+STEERS: Final = 0.005
+"""So large a share of other messages of a talk is taken for each move."""
+
+_STEERS: Final = {TURN: 0.1, NOT: 0.05}
+"""Two are looked at in another light as well: is there a matter that it turns to, or leaves?"""
+
+NAMED: Final = "named"
+"""What names a matter and nothing else: no move, but what one is told from."""
+
 _Numbers = npt.NDArray[np.float64]
 _Rows = npt.NDArray[np.bool_]
 
@@ -66,7 +75,7 @@ def inquiry_digest() -> str:
     messages = [
         (text, kind.value, examples.cases().get(text, "")) for text, kind in examples.messages()
     ]
-    return canonical.digest([messages, examples.questions()])
+    return canonical.digest([messages, examples.questions(), examples.moves()])
 
 
 def crisis_model(vectors: Matrix, found: CrisisExamples, *, embedder: str = "") -> CrisisModel:
@@ -113,14 +122,17 @@ def crisis_model(vectors: Matrix, found: CrisisExamples, *, embedder: str = "") 
 
 def reading(embedder: str, embed: Callable[[Sequence[str]], Matrix]) -> Reading:
     """Return the reading that the shipped examples teach, with the vectors that ``embed`` makes."""
-    messages, questions = examples.messages(), examples.questions()
-    rows = embed([text for text, _ in (*messages, *questions)])
+    messages, questions, moves = examples.messages(), examples.questions(), examples.moves()
+    rows = embed([text for text, _ in (*messages, *questions, *moves)])
+    rows, steering = rows[: -len(moves)], rows[-len(moves) :]
     return reading_of(
         rows[: len(messages)],
         [kind for _, kind in messages],
         cases=[examples.cases().get(text, "") for text, _ in messages],
         questions=rows[len(messages) :],
         fields=[field for _, field in questions],
+        steering=steering,
+        moves=[move for _, move in moves],
         embedder=embedder,
         digest=inquiry_digest(),
     )
@@ -133,13 +145,16 @@ def reading_of(
     cases: Sequence[str] = (),
     questions: Matrix | None = None,
     fields: Sequence[str] = (),
+    steering: Matrix | None = None,
+    moves: Sequence[str] = (),
     embedder: str = "",
     digest: str = "",
 ) -> Reading:
     """Return what messages of these ``kinds`` teach, whose vectors are rows of length 1.
 
     ``cases`` has the case of each message that asks nothing of an administration, else an empty
-    text; ``fields`` what each of ``questions`` asks about.
+    text; ``fields`` what each of ``questions`` asks about; ``moves`` how each of ``steering``
+    steers a talk.
     """
     vectors = messages.astype(np.float64)
     of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
@@ -160,6 +175,9 @@ def reading_of(
     limits["agrees"] = float(np.quantile(alone[corrects], SURE))
     if questions is not None:
         _add_fields(lines, limits, vectors, questions, fields)
+    if steering is not None:
+        groups = (follows, corrects, of[Kind.THANKS_AND_MORE], closes, clear)
+        _add_moves(lines, limits, vectors, groups, steering, moves)
     if cases:
         lines |= _case_lines(vectors, cases)
     return Reading(
@@ -191,6 +209,31 @@ def _add_fields(
         others = [each == other for other in groups if other not in like]
         lines[FIELD + name], alone = _line(vectors, (each == name,), others)
         limits[FIELD + name] = max(float(np.quantile(alone[each == ""], 1 - ABOUT_A_FIELD)), 0.0)
+
+
+def _add_moves(
+    lines: dict[str, tuple[_Numbers, float]],
+    limits: dict[str, float],
+    messages: _Numbers,
+    groups: Sequence[_Rows],
+    steering: Matrix,
+    moves: Sequence[str],
+) -> None:
+    """Add a line for each move, against the others and messages of each of ``groups``, of which the
+    first are those that go on. What turns elsewhere is told from those alone, and what is not meant
+    from the same said by itself."""
+    vectors = np.concatenate([steering, messages]).astype(np.float64)
+    each = np.array([*moves, *[""] * len(messages)])
+    background = [np.concatenate([np.zeros(len(moves), dtype=bool), group]) for group in groups]
+    beside = {TURN: [background[0]], NOT: [each == NAMED]}
+    for name in dict.fromkeys(moves):
+        if name == NAMED:
+            continue
+        rivals = [each == other for other in dict.fromkeys(moves) if other not in (name, NAMED)]
+        wrong = beside.get(name, [*rivals, *background])
+        lines[MOVE + name], alone = _line(vectors, (each == name,), wrong)
+        of_talks = alone[np.any(beside.get(name, background), axis=0)]
+        limits[MOVE + name] = float(np.quantile(of_talks, 1 - _STEERS.get(name, STEERS)))
 
 
 def _case_lines(vectors: _Numbers, cases: Sequence[str]) -> dict[str, tuple[_Numbers, float]]:

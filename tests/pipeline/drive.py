@@ -16,7 +16,16 @@ from ieim.pipeline.results import Result
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.tasks import Executor, InlineExecutor
 from ieim.pipeline.topology import ANSWERING
-from ieim.pipeline.work import AttemptRecord, Options, Outcome, Output, Stopped, Turn
+from ieim.pipeline.work import (
+    AttemptRecord,
+    Chosen,
+    Key,
+    Options,
+    Outcome,
+    Output,
+    Stopped,
+    Turn,
+)
 from ieim.search import index_for
 from tests.pipeline.build import RELEASE, SESSION, TEXT, TODAY, valid
 
@@ -86,13 +95,19 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.records: list[tuple[str, AttemptRecord]] = []
+        self.chosen: dict[str, tuple[Output, Output]] = {}
         self.failed: list[str] = []
         self.stops: dict[str, Stopped] = {}
         self.used = Spent()
         self.tries: list[tuple[str, int]] = []
         self.unused: list[tuple[str, ModelAnswer | None]] = []
 
+    def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
+        self.chosen = {each.contract: (each.output, each.state_merge) for each in made}
+
     def done(self, stage: str) -> tuple[Output, Output] | None:
+        if stage in self.chosen:
+            return self.chosen[stage]
         for name, record in self.records:
             output, merge = record.effective.output, record.effective.state_merge
             if name == stage and output is not None and merge is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -93,17 +93,27 @@ def questions() -> tuple[tuple[str, str], ...]:
     """Return questions in the order of their file, each with the field that it asks about."""
     content = _file("aspects")
     subjects = content.pop("subjects")
-    found = (
-        (
-            text.replace("{s}", subjects[language][(place + 2 * step) % len(subjects[language])]),
-            name,
-        )
-        for name, languages in content.items()
-        for language, texts in languages.items()
-        for place, text in enumerate(texts)
-        for step in range(_SUBJECTS_EACH)
-    )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(_about(content, subjects)))
+
+
+@cache
+def moves() -> tuple[tuple[str, str], ...]:
+    """Return texts in the order of their file, each with how it steers a talk."""
+    content = _file("moves")
+    subjects = {**_file("aspects")["subjects"], **content.pop("subjects")}
+    return tuple(dict.fromkeys(_about(content, subjects)))
+
+
+def _about(
+    content: Mapping[str, Any], subjects: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield each text of ``content`` with some ``subjects`` of its language, and its name."""
+    for name, languages in content.items():
+        for language, texts in languages.items():
+            of = subjects[language]
+            for place, text in enumerate(texts):
+                for step in range(_SUBJECTS_EACH):
+                    yield text.replace("{s}", of[(place + 2 * step) % len(of)]), name
 
 
 @cache

@@ -30,7 +30,9 @@ from ieim.pipeline.work import (
     Abstained,
     Answered,
     AttemptRecord,
+    Chosen,
     Held,
+    Key,
     Options,
     Outcome,
     Output,
@@ -56,11 +58,16 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.records: dict[str, list[AttemptRecord]] = {}
+        self.chosen: dict[str, Chosen] = {}
         self.unasked: dict[str, Sequence[Finding]] = {}
         """The findings that stopped a stage before its next call, by stage."""
 
     def done(self, stage: str) -> tuple[Output, Output] | None:
-        return None
+        found = self.chosen.get(stage)
+        return None if found is None else (found.output, found.state_merge)
+
+    def choose(self, made: Sequence[Chosen], chosen: Sequence[Key], offered: Sequence[Key]) -> None:
+        self.chosen = {each.contract: each for each in made}
 
     def result(self, stage: str) -> Result | None:
         records = self.records.get(stage, ())
@@ -102,6 +109,8 @@ class MemoryStore:
         That is the answer that passed; or else the first that a person could approve as it stands
         (all its findings are waivable): a choice with too low a score is still a choice.
         """
+        if stage in self.chosen:
+            return self.chosen[stage].output
         judgements = [record.effective for record in self.records.get(stage, ())]
         for judgement in sorted(judgements, key=lambda each: not each.passed):
             if judgement.output is not None and all_waivable(judgement.findings):

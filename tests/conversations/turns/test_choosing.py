@@ -12,7 +12,7 @@ from celery import current_app
 from django.db import transaction
 
 from conversations import selectors, sweeper
-from conversations.models import Reply, Session, Turn
+from conversations.models import Attempt, Reply, Session, Turn
 from conversations.record.audited import CHOICE
 from conversations.record.replay import replay
 from conversations.turns import choosing, erasing, resuming, running, services
@@ -107,6 +107,28 @@ def test_a_choice_goes_on_in_the_same_turn(
     assert verify(turn.session_id).ok
     assert replay(turn).same
     assert not flow_items(turn).exists()
+
+
+def test_a_choice_in_words_is_answered_before_a_model_is_asked(asking: Turn, ask: Ask) -> None:
+    agency, key = asking.choice.offered[1]
+    turn = ask("2", secret=SECRET)
+    assert turn.state == "answered"
+    source = turn.reply.body["sources"][0]
+    assert (source["agency_id"], source["service_key"]) == (agency, key)
+    assert turn.reply.origin == "citizen_choice"
+    assert not Attempt.objects.filter(stage__turn=turn).exists()
+    assert (again(asking).state, again(asking).choice.outcome) == ("closed", "chosen")
+    assert verify(turn.session_id).ok
+    assert replay(again(turn)).same
+    sweeper.sweep(now=asking.choice.until)
+    assert not flow_items(asking).exists()
+
+
+def test_after_a_choice_the_other_one_can_be_had_in_words(asking: Turn, ask: Ask) -> None:
+    ask("2", secret=SECRET)
+    turn = ask("1", secret=SECRET)
+    assert turn.state == "answered"
+    assert turn.reply.body["sources"][0]["service_key"] == asking.choice.offered[0][1]
 
 
 def test_none_of_these_is_a_persons_with_what_was_offered(asking: Turn) -> None:
