@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ieim.pipeline.ports import NOT, POSITIONS, Matrix, Piece
+from ieim.pipeline.ports import NEXT, NOT, POSITIONS, Matrix, Piece
 from ieim.search.inquiry import Reading
 
 Read = Callable[[Sequence[str]], Matrix | None]
@@ -77,7 +77,9 @@ def pieces(text: str, reading: Reading | None, read: Read) -> list[Piece]:
 
 
 def _move(reading: Reading, vector: NDArray[np.float32]) -> str:
-    move = reading.move(vector, least=SURELY if reading.fields(vector) else 0.0)
+    move = reading.move(vector)
+    if move not in ("", NEXT) and reading.fields(vector):
+        move = reading.move(vector, least=SURELY)
     return move or (NOT if reading.negates(vector) else "")
 
 

@@ -275,7 +275,7 @@ def test_services_of_the_topics_that_a_stage_named_are_offered() -> None:
             each["score"] = 0.3
     rooms = replace(PAVILION, categories=("rooms",))
     services = {**RELEASE.services, KEY[PAVILION]: rooms}
-    release = replace(RELEASE, sha256="1" * 64, services=services)
+    release = replace(RELEASE, sha256="d" * 64, services=services)
     model = ScriptedModel({**high_script(), "semantic_analysis_v1": [answer]})
     outcome, _ = run(model, text="renew passport, tax return", release=release)
     assert isinstance(outcome, Abstained)
