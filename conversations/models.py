@@ -77,6 +77,7 @@ class Turn(models.Model):
     told. ``lease`` names the worker run that may write to the turn until ``leased_until``.
     ``resumed`` says that a person's decision set it going again: the session's next question does
     not wait for it. ``hold_waived`` says that a person let the held reply go out.
+    ``said_safe_at`` is when the citizen said below its help lines that they are safe.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -101,6 +102,7 @@ class Turn(models.Model):
     runs = models.PositiveSmallIntegerField(default=0)
     resumed = models.BooleanField(default=False)
     hold_waived = models.BooleanField(default=False)
+    said_safe_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["session_id", "number"]

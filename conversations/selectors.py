@@ -232,6 +232,8 @@ def _turn_view(
         steps=_steps(turn),
         reply=reply and without_repeating(reply, turn.reply, turn, above),
         contacts=contacts,
+        own_lines=help_lines.has_own(turn),
+        said_safe=turn.said_safe_at is not None,
         corrections=corrections(turn),
         choice=choosing.choice_view(turn),
         # No day is promised that is over, nor an hour at which nobody may be there.

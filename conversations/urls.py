@@ -25,6 +25,7 @@ urlpatterns = [
         views.something_else,
         name="something_else",
     ),
+    path("turns/<uuid:turn_id>/safe/", views.safe, name="safe"),
     path("turns/<uuid:turn_id>/mail/", mail_views.mail, name="mail"),
     path("turns/<uuid:turn_id>/mail/stop/", mail_views.mail_stop, name="mail_stop"),
     path("mail/<str:secret>/", mail_views.link, name="mail_link"),

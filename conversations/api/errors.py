@@ -16,7 +16,7 @@ from conversations import rating
 from conversations.mail import services as mail
 from conversations.models import Session
 from conversations.person import services as person
-from conversations.turns import choosing, refusing, services
+from conversations.turns import choosing, refusing, safety, services
 from conversations.webhooks import outbox
 from ieim.pipeline.findings import pointer
 
@@ -113,6 +113,7 @@ def _problem_of_message(refused: refusing.Refused) -> Problem:
 NOT_THERE: Mapping[type[Exception], str | None] = {
     Session.DoesNotExist: None,
     choosing.NothingToChoose: "The citizen was not asked to choose anything here.",
+    safety.NothingShown: "This message shows no help lines.",
     services.NothingToReplace: "This answer does not go on with what the talk was about.",
     rating.NothingToRate: "This message has no answer that can be rated.",
     mail.NotOffered: "Nobody can be told of this message by e-mail.",

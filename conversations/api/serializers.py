@@ -451,6 +451,9 @@ class TurnSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="What the citizen has to see at once, before anything else. Mostly empty.",
     )
+    said_safe = serializers.BooleanField(
+        help_text="Whether the citizen said that they are safe: fold `contacts` then."
+    )
     steps = StepSerializer(many=True)
     choice = ChoiceSerializer(
         allow_null=True, help_text="What the citizen has to choose from; null for nothing."

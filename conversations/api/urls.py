@@ -28,6 +28,7 @@ urlpatterns = [
     path(f"{_TURN}choice/", OneTurn.as_view({"put": "choose"}), name="choice"),
     path(f"{_TURN}mail/", OneTurn.as_view(_MAIL), name="mail"),
     path(f"{_TURN}something-else/", OneTurn.as_view(_ELSE), name="something_else"),
+    path(f"{_TURN}safe/", OneTurn.as_view({"put": "say_safe"}), name="safe"),
     path("v1/schema/", Document.as_view(), name="schema"),
     path("v1/docs/", DocumentPage.as_view(), name="docs"),
     re_path(r"", Nothing.as_view()),

@@ -37,7 +37,7 @@ from conversations.api.serializers import (
 from conversations.mail import services as mail
 from conversations.person import hours
 from conversations.person import services as people
-from conversations.turns import choosing, erasing, services
+from conversations.turns import choosing, erasing, safety, services
 from ieim.people import addresses
 
 
@@ -277,6 +277,22 @@ class OneTurn(ViewSetMixin, View):
         address = addresses.of_request(request)
         again, is_new = services.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
         return _made(again.pk, 202 if is_new else 200)
+
+    @extend_schema(
+        operation_id="say_safe",
+        summary="Say that the citizen is safe",
+        request=None,
+        responses={200: TurnSerializer, **problems(401, 404, 411)},
+    )
+    def say_safe(self, request: Request, turn_id: UUID) -> Response:
+        """Of a message that shows help lines (`contacts`): no later one inherits them, nor waits
+        for a person because of it. The message itself goes on waiting where it does.
+
+        No body. The same again changes nothing. 404 where no help lines are shown.
+        """
+        session = self.session_of_turn(request, turn_id)
+        safety.say_safe(session_id=session.pk, turn_id=turn_id)
+        return _turn(turn_id)
 
     @extend_schema(
         operation_id="ask_for_mail",

@@ -410,6 +410,8 @@ class TurnView:
     person: RequestView | None = None
     lines: tuple[LineView, ...] = ()
     between: Literal["", "asked", "help", "held"] = ""
+    own_lines: bool = False
+    said_safe: bool = False
     # Not compared either.
     mail: str = field(default="none", compare=False)
 

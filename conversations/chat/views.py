@@ -26,7 +26,7 @@ from conversations.chat.responses import is_htmx, nothing_there, see_chat, sessi
 from conversations.mail import selectors as mails
 from conversations.models import Session
 from conversations.returning import Visit
-from conversations.turns import choosing, erasing, refusing, services
+from conversations.turns import choosing, erasing, refusing, safety, services
 from conversations.turns.message import FIELD, chosen
 from conversations.turns.services import new_secret
 from ieim.people import addresses
@@ -152,6 +152,21 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     except refusing.Refused as refused:
         return _not_taken(request, secret, refused)
     return see_chat(f"turn-{shown}")
+
+
+@never_cache
+@require_POST
+def safe(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Take it that this browser's citizen is safe; 303 to the page at that question, 404 where it
+    shows no help lines."""
+    session = session_of(request)
+    try:
+        if session is None:
+            raise safety.NothingShown
+        safety.say_safe(session_id=session.pk, turn_id=turn_id)
+    except (Session.DoesNotExist, safety.NothingShown):
+        return nothing_there(request)
+    return see_chat(f"turn-{turn_id}")
 
 
 @require_POST

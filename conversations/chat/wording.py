@@ -54,6 +54,7 @@ class Words:
     unclear: str
     rating: Mapping[str, str]
     help_now: str
+    safe: Mapping[str, str]
     announced: Mapping[str, str]
     held: Mapping[str, str]
     held_why: Mapping[str, str]

@@ -125,9 +125,9 @@ def waiting(session_id: UUID) -> list[Turn]:
     """Return the flagged turns of a session that a person has still to see.
 
     Those wait for one, or a caseworker has taken them over and has an undecided item of them. What
-    has a weak sign alone is none of them.
+    has a weak sign alone is none of them, nor what the citizen has said to be safe after.
     """
-    found = Turn.objects.filter(session_id=session_id).exclude(risks=[])
+    found = Turn.objects.filter(session_id=session_id, said_safe_at=None).exclude(risks=[])
     flagged = [turn for turn in found if not all(each.weak for each in of(turn))]
     held = {turn.pk for turn in flagged if turn.state == TurnState.NEEDS_REVIEW.value}
     written = {turn.pk for turn in flagged if turn.state == TurnState.WITH_PERSON.value}

@@ -45,10 +45,14 @@ def _waited(turns: Sequence[Turn], at: datetime) -> bool:
 
 
 def _ended(turn: Turn) -> datetime | None:
-    """Return when a turn was answered, or the request for a person that it is had ended."""
+    """Return when a turn was answered, the request for a person that it is had ended, or the
+    citizen said that they are safe."""
+    moments = [turn.said_safe_at]
     if hasattr(turn, "reply"):
-        return turn.reply.created_at
-    return turn.person_request.ended_at if hasattr(turn, "person_request") else None
+        moments.append(turn.reply.created_at)
+    elif hasattr(turn, "person_request"):
+        moments.append(turn.person_request.ended_at)
+    return min((at for at in moments if at is not None), default=None)
 
 
 def of_turn(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
@@ -65,6 +69,11 @@ def of_earlier(turn: Turn, waiting: Sequence[Turn]) -> tuple[Contact, ...]:
     """Return what stands at a turn for earlier ones of danger that are ``waiting``."""
     earlier = (each for each in waiting if each.number < turn.number)
     return tuple(line for each in earlier for line in _own_lines(each, weak=False))
+
+
+def has_own(turn: Turn) -> bool:
+    """Whether a turn shows help lines of its own."""
+    return bool(_own_lines(turn))
 
 
 def came_late(turn: Turn, waiting: Sequence[Turn]) -> bool:

@@ -136,6 +136,7 @@ def item_view(loaded: Loaded, user: User | None = None) -> dict[str, Any]:
         "contract": item.stage,
         "headline": _headline(item, dangers),
         "danger": dangers,
+        "said_safe_at": turn.said_safe_at,
         "reasons": [(finding_texts.sentence(code), code) for code in item.reasons],
         "lead": _lead(item, len(attempts)),
         "state": gettext(labels.ITEM_STATES[item.state]),

@@ -118,6 +118,7 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         ("PUT", "/api/v1/turns/{turn_id}/choice/"): {
             *("200", "400", "401", "404", "409", "411", "413", "415", "422")
         },
+        ("PUT", "/api/v1/turns/{turn_id}/safe/"): {"200", "401", "404", "411"},
         ("POST", "/api/v1/turns/{turn_id}/something-else/"): {
             *("200", "202", "401", "404", "409", "411", "422", "429", "503")
         },
