@@ -60,6 +60,8 @@ COLUMNS: Mapping[str, str] = {
     "service_first_five": "first 5",
     "answered": "answered",
     "asked": "asked",
+    "outside": "none",
+    "outside_wrong": "none, w.",
     "helped": "helped",
     "wrong_answered": "wrong",
     "injected_moved": "moved",
@@ -174,6 +176,8 @@ def _of_the_demo(engine: Engine) -> Iterable[Row]:
         name: sets.CaseSet(read_cases(QUESTIONS / f"{name}.jsonl").cases) for name in DEMO_SETS
     }
     yield from engine.rows("blind, demo", blind["demo"])
+    outside = sets.CaseSet(read_cases(QUESTIONS / "outside.jsonl").cases)
+    yield from engine.rows("outside the demo", outside)
     for kind in TALKS:
         cases = [case for case in blind["demo_talks"].cases if kind in case.tags]
         yield from engine.rows(f"blind, demo, talk {kind}", sets.CaseSet(cases))

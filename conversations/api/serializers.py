@@ -294,7 +294,7 @@ class NoticeSerializer(serializers.Serializer[Any]):
 class ReplySerializer(serializers.Serializer[Any]):
     """A reply that passed its gate. Parts that do not apply are empty."""
 
-    kind = serializers.ChoiceField(choices=["service", "answer", "guidance", "question"])
+    kind = serializers.ChoiceField(choices=["service", "answer", "guidance", "question", "outside"])
     agency_notices = NoticeSerializer(many=True, help_text="To be shown above everything else.")
     title = serializers.CharField()
     lead = serializers.CharField(

@@ -150,7 +150,7 @@ class ReplyView:
     ``repeated``: an earlier answer on the page has its card.
     """
 
-    kind: Literal["service", "answer", "guidance", "question"]
+    kind: Literal["service", "answer", "guidance", "question", "outside"]
     title: str
     lead: str
     paragraphs: tuple[str, ...]
@@ -184,6 +184,8 @@ class ReplyView:
         if self.origin not in ("model", "retold"):
             asks = self.origin == "staff" and self.kind == "question"
             return self.words.origins["question" if asks else self.origin]
+        if self.kind == "outside":
+            return self.words.origins["prepared"]
         if self.kind == "guidance":
             # The offline engine says nothing else.
             origin = "prepared" if self.prepared or self.offline else "guidance"

@@ -35,6 +35,8 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
     """Return a reply as it is shown; ``release`` is for a turn whose own is none that is stored."""
     reply = replies.Reply.from_dict(stored.body)
     words = wording.words(page_languages.around(reply.language or languages.written_in()))
+    if reply.kind == "outside":
+        reply = _in_words(reply, words)
     spoken = {part: _spoken(reply, reply.original, part, words) for part in _parts(reply)}
     # Agencies are translated first; where nothing is, they are named as they are written too.
     release = release or knowledge.release(turn.release_number)
@@ -67,6 +69,18 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         still_about=reply.still_about,
         prepared=reply.listed or guidance.is_prepared(reply, release),
         general=_is_general(reply),
+    )
+
+
+def _in_words(reply: replies.Reply, words: Words) -> replies.Reply:
+    """Return the reply that no service is about the message, with the words for it."""
+    agencies = Section("agencies", reply.unanswered)
+    return replace(
+        reply,
+        title=words.outside["title"],
+        paragraphs=(words.outside["text"],),
+        sections=(agencies,),
+        unanswered=(),
     )
 
 

@@ -65,6 +65,7 @@ class Words:
     still: Mapping[str, str]
     closed: Mapping[str, str]
     more: str
+    outside: Mapping[str, str]
     uncovered: Mapping[str, str]
     unanswered: str
     unsaid: Mapping[str, str]
@@ -102,6 +103,8 @@ class Words:
 
     def heading(self, field: str) -> str:
         """Return the heading of a section of a reply; a citizen's own facts have one for all."""
+        if field == "agencies":
+            return self.outside["agencies"]
         return self.headings.get(field) or self.around.get(field) or self.from_message
 
     def notice_heading(self, agency: str) -> str:

@@ -94,12 +94,12 @@ def replay(turn: Turn) -> Replay:
             retelling=retelling_of(turn),
         )
         stored.append({"reply": turn.reply.body})
-        reply = compose(
-            outputs,
-            context,
-            language=languages.reply_language(turn),
-            chosen=chosen_of(turn),
-        )
+        language = languages.reply_language(turn)
+        if turn.reply.body["kind"] == "outside":
+            # That no service is near enough is the search's to say.
+            reply = replies.in_language(replies.outside(release), language, release)
+        else:
+            reply = compose(outputs, context, language=language, chosen=chosen_of(turn))
         # Notices, the topic of the conversation and uncovered parts are taken over: they depend on
         # the moment, on other turns and on the search, and none of them is a decision.
         original = replies.Reply.from_dict(turn.reply.body)

@@ -19,7 +19,7 @@ from ieim.pipeline.message import risk
 from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import guidance
-from ieim.pipeline.reply.reply import LEAST_PARTS, Reply
+from ieim.pipeline.reply.reply import Reply, in_language, outside
 from ieim.pipeline.stages.base import Context, Inputs, Output
 from ieim.pipeline.stages.triage import CLASSIFY, label_elements
 from ieim.pipeline.topology import REPLY
@@ -28,10 +28,18 @@ from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, 
 LabelSets = Mapping[str, Mapping[str, Label]]
 
 
-def stopped(stage: str, result: Stopped, inputs: Inputs) -> Abstained | NeedsReview:
-    """Return what becomes of a turn whose stage stopped: after an abstention the citizen is asked
-    back where there is something to offer, else a person gets it."""
+def stopped(
+    stage: str, result: Stopped, inputs: Inputs, *, language: str
+) -> Abstained | Answered | NeedsReview:
+    """Return what becomes of a turn whose stage stopped.
+
+    After an abstention the citizen is asked back where there is something to offer, and told so in
+    their ``language`` where no service is near enough; else a person gets it.
+    """
     if result.abstained:
+        if not (_named_surely(result.output) or inputs.near_enough()):
+            release = inputs.context.release
+            return Answered(in_language(outside(release), language, release))
         matching = [each.item for each in _matching(inputs)]
         asking = choosing.ask_back(stage, result.findings, matching, result.output, inputs)
         if asking is not None:
@@ -55,7 +63,7 @@ def apply(
     holds = decide(turn.risks, classified, release.labels)
     readable = release.languages.union(answered)
     reply = None if isinstance(outcome, Abstained) else outcome.reply
-    if reply is not None and reply.kind == "guidance":
+    if reply is not None and reply.kind in ("guidance", "outside"):
         readable |= {turn.language} & guidance.languages(release)
     foreign = language(turn.text, readable)
     if isinstance(outcome, Abstained):
@@ -77,13 +85,19 @@ def apply(
     return Held(outcome.reply, tuple(holds)) if holds else outcome
 
 
+def _named_surely(output: Output | None) -> bool:
+    """Whether a stage that abstained was sure of a service, and the search was not."""
+    score = (output or {}).get("serviceSelection", {}).get("score", 0)
+    return Decimal(score) >= SURE
+
+
 def _says_nothing_in_danger(reply: Reply, inputs: Inputs) -> bool:
     """Whether ``reply`` says nothing to somebody in danger who waits for a person.
 
-    Such is any guidance ("yes" is no thanks then), and what only goes on with the talk's service
-    where the message by itself finds another.
+    Such is any guidance ("yes" is no thanks then), that no service is about it, and what only goes
+    on with the talk's service where the message by itself finds another.
     """
-    if reply.kind == "guidance":
+    if reply.kind in ("guidance", "outside"):
         return True
     if not reply.still_about:
         return False
@@ -130,13 +144,10 @@ def _alternatives(reply: Reply, foreign: Sequence[Finding], inputs: Inputs) -> A
 def _matching(inputs: Inputs) -> list[Ranked[Service]]:
     """Return the services that match the message, best first; those of several requests in
     turns."""
-    parts = inputs.shortlist.parts(inputs.text)
-    queries = [inputs.text[part.start : part.end] for part in parts]
-    if len(parts) < LEAST_PARTS:
-        # Where nobody can tell whether the talk goes on: what either would lead to, in turns.
-        queries = [inputs.text, inputs.query] if 0 < inputs.goes_on < 1 else [inputs.query]
     limit = inputs.limits["services"]
-    found = [inputs.shortlist.services(query, agencies=None, limit=limit) for query in queries]
+    found = [
+        inputs.shortlist.services(query, agencies=None, limit=limit) for query in inputs.queries
+    ]
     return [each for several in zip(*found, strict=True) for each in several if each.score > 0]
 
 

@@ -316,6 +316,11 @@ class Shortlist(Protocol):
         the most that any service of the release does."""
         ...
 
+    def near_enough(self, text: str, services: Sequence[Service] | None = None) -> bool:
+        """Whether any of ``services`` (None: of the release) can be what a message is about; where
+        meaning cannot tell, it can."""
+        ...
+
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their own text and by that of their best services."""
         ...

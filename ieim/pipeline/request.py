@@ -101,19 +101,23 @@ def _payload(contract: Contract, inputs: Inputs, request_id: str) -> dict[str, A
         **contract.stage.build_input(inputs),
     }
     if inputs.reads_hints and any(slot in payload for slot in CANDIDATE_SLOTS):
-        payload["search_hints"] = _search_hints(inputs)
+        payload["search_hints"] = _search_hints(inputs, services="service_index" in payload)
     if contract.stage.has_session:
         payload["cached_state"] = _slices(contract, inputs.context.cached_state)
         payload["request_id"] = request_id
     return payload
 
 
-def _search_hints(inputs: Inputs) -> dict[str, Any]:
-    """Return how surely the message goes on with the talk, as the search sees it. A language model
-    knows it better by itself (docs/decisions/0040-did-you-mean.md)."""
-    if not inputs.history:
-        return {}
-    return {"goes_on": round(inputs.goes_on, 2), "new_subject": inputs.new_subject}
+def _search_hints(inputs: Inputs, *, services: bool) -> dict[str, Any]:
+    """Return how surely the message goes on with the talk, as the search sees it, and with
+    ``services`` whether any is near enough. A language model knows both better by itself
+    (docs/decisions/0040-did-you-mean.md)."""
+    found: dict[str, Any] = {}
+    if inputs.history:
+        found |= {"goes_on": round(inputs.goes_on, 2), "new_subject": inputs.new_subject}
+    if services:
+        found["near_enough"] = inputs.near_enough()
+    return found
 
 
 def _where_there_is(inputs: Inputs) -> dict[str, Any]:

@@ -58,7 +58,11 @@ class Runner(Engine):
             stages.finish(settle=SETTLE)
             raise
         inputs = stages.inputs(context)
-        outcome = ended if isinstance(ended, Answered) else policy.stopped(*ended, inputs)
+        outcome = (
+            ended
+            if isinstance(ended, Answered)
+            else policy.stopped(*ended, inputs, language=turn.language)
+        )
         if isinstance(outcome, NeedsReview):
             stages.run_triage()
             return outcome  # a person has the turn now: nothing that triage found would change it

@@ -17,7 +17,8 @@ import yaml
 
 from ieim.search.analysis import STEMMED, fold
 
-_PLACEHOLDER = re.compile(r"\[[A-Z_]+_\d+\]")
+PLACEHOLDER = re.compile(r"\[[A-Z_]+_\d+\]")
+"""What stands in place of personal data."""
 _PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\r?\n\s*")
 
 ENOUGH_TOPIC = 2
@@ -71,7 +72,7 @@ def stems(text: str) -> list[str]:
 
     Placeholders of personal data (``[EMAIL_1]``) have none: they say nothing about the subject.
     """
-    return list(STEMMED.analyze(fold(_PLACEHOLDER.sub(" ", text))))
+    return list(STEMMED.analyze(fold(PLACEHOLDER.sub(" ", text))))
 
 
 def topic(text: str) -> tuple[str, ...]:

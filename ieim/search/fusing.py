@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from ieim.search.engine import MEANING, Near
 from ieim.search.examples import exact
 from ieim.search.index import ReleaseIndex
 from ieim.search.inquiry import Reading
+from ieim.search.nearness import Nearness, vocabulary, weighed
 
 LONGEST_TEXT = 1_500
 """Characters of an entry that its vector is made of; it begins with what it is about."""
@@ -91,6 +93,13 @@ class Evidence:
         return nearer >= _NEARER and bool(self.scores[best] - self.scores[others].max() >= by)
 
 
+class _Asked(NamedTuple):
+    """The one vector of a query, as a row, and how near each service is to it."""
+
+    vector: Matrix
+    near: Near
+
+
 def _distinct(found: Mapping[Clause, Evidence]) -> set[Clause]:
     """Return the clauses that find another service than every other of them, and they than it."""
     pairs = [(one, other) for one in found for other in found if one != other]
@@ -104,7 +113,8 @@ def _distinct(found: Mapping[Clause, Evidence]) -> set[Clause]:
 
 
 def texts_of(release: Release) -> list[str]:
-    """Return the text of every service and then of every category, in the order of ``release``.
+    """Return the text of every service, of every category, in the order of ``release``, and then
+    its vocabulary.
 
     What a vector is made of: an entry whose text is the same needs no new one.
     """
@@ -120,7 +130,7 @@ def texts_of(release: Release) -> list[str]:
         return f"{agency.name}: {text}" if agency else text
 
     texts = [*map(of_service, release.services.values()), *words.values()]
-    return [text[:LONGEST_TEXT] for text in texts]
+    return [*(text[:LONGEST_TEXT] for text in texts), *vocabulary(release)]
 
 
 def fuse(release: Release, embedder: Embedder, reading: Reading | None = None) -> FusedIndex:
@@ -148,16 +158,21 @@ class FusedIndex:
         embedder: Embedder,
         reading: Reading | None = None,
     ) -> None:
-        services = len(release.services)
-        if len(vectors) != services + len(release.categories):
+        services, categories = len(release.services), len(release.categories)
+        if len(vectors) != services + categories + len(vocabulary(release)):
             raise ValueError("There is one vector for each text of the release.")
         self.words = words
         self._services = vectors[:services]
-        self._categories = vectors[services:]
+        self._categories = vectors[services : services + categories]
+        readable = reading is not None and vectors.shape[1] == reading.width
+        self._nearness = Nearness(
+            release, self._services, vectors[services + categories :], reading if readable else None
+        )
+        self._places = {service: place for place, service in enumerate(release.services.values())}
         self._embedder = embedder
         self._reading = reading
         self._lock = threading.Lock()
-        self._remembered: OrderedDict[bytes, Matrix] = OrderedDict()
+        self._remembered: OrderedDict[bytes, _Asked] = OrderedDict()
         self._entries: OrderedDict[Service, answering.Entry] = OrderedDict()
 
     @property
@@ -167,10 +182,10 @@ class FusedIndex:
 
     def likeness(self, text: str, *, in_a_talk: bool) -> Likeness | None:
         """Return how the message reads: the surest of its clauses, and the whole."""
-        near = self._near(text, self._services)
-        if self._reading is None or near is None:
+        like = self._like(text, self._services)
+        if self._reading is None or like is None:
             return None
-        nearest = MEANING * float(near.max())
+        nearest = MEANING * float(like.max())
         least = self._reading.least_in_a_talk if in_a_talk else self._reading.least
         if exact(text):
             # An example of what asks nothing says so better than what it is like.
@@ -206,7 +221,7 @@ class FusedIndex:
 
     def _evidence(self, text: str) -> Evidence | None:
         """Return what ``text`` alone finds; None without meaning."""
-        near = self._near(text, self._services)
+        near = self._near(text)
         if near is None:
             return None
         return Evidence(self.words.service_index.fused_scores(text, near), near)
@@ -320,12 +335,21 @@ class FusedIndex:
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the fused score of each of ``services`` for a message alone, and the best one."""
-        near = self._near(text, self._services)
+        near = self._near(text)
         return self.words.service_index.evidence(text, near, services)
+
+    def near_enough(self, text: str, services: Sequence[Service] | None = None) -> bool:
+        """Whether any of ``services`` (None: of all) is near enough to be about ``text``."""
+        asked = self._asked(text) if len(self._services) else None
+        if asked is None or self._reading is None:
+            return True
+        near = asked.near if services is None else asked.near[[self._places[s] for s in services]]
+        least = self._reading.floor + self._reading.usual(asked.vector[0])
+        return bool((near >= least).any())
 
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their best service."""
-        near = self._near(query, self._services)
+        near = self._near(query)
         if near is None:
             return self.words.agencies(query, limit=limit)
         best = self.words.service_index.best_by_owner(query, near)
@@ -339,7 +363,7 @@ class FusedIndex:
         self, query: str, *, agencies: Sequence[str], limit: int
     ) -> Sequence[Ranked[Category]]:
         """Rank dictionary entries of ``agencies``; ids that the release has not are ignored."""
-        near = self._near(query, self._categories)
+        near = self._like(query, self._categories)
         if near is None:
             return self.words.categories(query, agencies=agencies, limit=limit)
         return self.words.category_index.fused(query, near, agencies, limit)
@@ -348,19 +372,27 @@ class FusedIndex:
         self, query: str, *, agencies: Sequence[str] | None, limit: int
     ) -> Sequence[Ranked[Service]]:
         """Rank services of ``agencies`` (None: of all); unknown ids are ignored."""
-        near = self._near(query, self._services)
+        near = self._near(query)
         if near is None:
             return self.words.services(query, agencies=agencies, limit=limit)
         return self.words.service_index.fused(query, near, agencies, limit)
 
-    def _near(self, query: str, entries: Matrix) -> Near | None:
-        """Return how much nearer each of ``entries`` is than the average; None without meaning."""
+    def _near(self, query: str) -> Near | None:
+        """Return how much nearer each service is than the average; None without meaning."""
+        asked = self._asked(query) if len(self._services) else None
+        if asked is None:
+            return None
+        near: Near = asked.near - asked.near.mean()
+        return near
+
+    def _like(self, query: str, entries: Matrix) -> Near | None:
+        """Return how much more like each of ``entries`` is as a whole than the average."""
         vector = self._vector(query) if len(entries) else None
         if vector is None:
             return None
         cosines = entries @ vector[0]
-        near: Near = cosines - cosines.mean()
-        return near
+        like: Near = cosines - cosines.mean()
+        return like
 
     def _read(self, texts: Sequence[str]) -> Matrix | None:
         """Return the vectors of ``texts`` for the reading; None where it cannot read them."""
@@ -377,26 +409,34 @@ class FusedIndex:
 
     def _vector(self, query: str) -> Matrix | None:
         """Return the one vector of a query, None where it says nothing or none could be had."""
+        asked = self._asked(query)
+        return None if asked is None else asked.vector
+
+    def _asked(self, query: str) -> _Asked | None:
         key = hashlib.sha256(query.encode("utf-8", "surrogatepass")).digest()
         with self._lock:
             remembered = self._remembered.get(key)
         if remembered is not None:
             return remembered
         texts = [" ".join(clauses(part))[:_LONGEST_QUESTION] for part in query.split(APART, 2)]
-        weighed = [(text, _BEFORE if place else 1.0) for place, text in enumerate(texts) if text]
-        vectors = self._embedded([text for text, _ in weighed]) if weighed else None
+        parts = [(text, _BEFORE if place else 1.0) for place, text in enumerate(texts) if text]
+        words = weighed(parts)
+        unknown = self._nearness.unknown(words)
+        vectors = self._embedded([*(text for text, _ in parts), *unknown]) if parts else None
         if vectors is None:
             return None
         if vectors.shape[1] != self._services.shape[1]:
             logger.error("Vectors of %s have changed their width; words rank", self.embedder)
             return None
-        combined: Matrix = np.array([[weight for _, weight in weighed]], dtype=np.float32) @ vectors
+        weights = np.array([[weight for _, weight in parts]], dtype=np.float32)
+        combined: Matrix = weights @ vectors[: len(parts)]
         length = float(np.linalg.norm(combined))
         if not length:
             return None
         combined /= length
+        asked = _Asked(combined, self._nearness.to(combined[0], words, vectors[len(parts) :]))
         with self._lock:
-            self._remembered[key] = combined
+            self._remembered[key] = asked
             while len(self._remembered) > _REMEMBERED:
                 self._remembered.popitem(last=False)
-        return combined
+        return asked

@@ -120,6 +120,10 @@ class ReleaseIndex:
         """Return the share of a message that each of ``services`` has, and the best one."""
         return self.service_index.evidence(text, None, services)
 
+    def near_enough(self, text: str, services: Sequence[Service] | None = None) -> bool:
+        """Words alone tell nobody that nothing is about a message."""
+        return True
+
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies by their own text, their best service and their best category."""
         words = read_query(query)

@@ -8,6 +8,7 @@ teach is in ``inquiry.npz``, made by ``python -m ieim.search.train``. Figures: d
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +31,7 @@ FIELD, CASE = "field:", "case:"
 is that asks nothing; the line of what asks something is :data:`CASE` alone."""
 
 Vector = npt.NDArray[np.float32]
+Vectors = npt.NDArray[np.float32]
 _Numbers = npt.NDArray[np.float64]
 
 
@@ -39,6 +41,8 @@ class Reading:
 
     ``slopes`` has a row for each of ``names``, ``biases`` what is added. ``limits`` are thresholds
     by name. ``embedder`` made the vectors, ``examples`` is the digest of the texts and their kinds.
+    ``topics`` and ``centres`` have a row for each topic of an administration: the slope towards it,
+    after ``middle`` is taken off, and its average message.
     """
 
     embedder: str
@@ -47,6 +51,9 @@ class Reading:
     slopes: _Numbers
     biases: _Numbers
     limits: Mapping[str, float]
+    topics: Vectors
+    centres: Vectors
+    middle: Vector
 
     @property
     def width(self) -> int:
@@ -62,6 +69,22 @@ class Reading:
     def least_in_a_talk(self) -> float:
         """Below this value of :meth:`wants` a second message hardly ever wants anything."""
         return self.limits["least_in_a_talk"]
+
+    @property
+    def floor(self) -> float:
+        """Nothing less near than this is about a message; no limit where none was measured."""
+        return self.limits.get("floor", -math.inf)
+
+    def topics_of(self, vectors: Vectors) -> Vectors:
+        """Return how much each text is about each topic, as rows of length 1."""
+        found = (vectors - self.middle) @ self.topics.T
+        lengths = np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        about: Vectors = (found / lengths).astype(np.float32)
+        return about
+
+    def usual(self, vector: Vector) -> float:
+        """Return how near a text is to the average message of the topic that it is nearest to."""
+        return float((self.centres @ vector).max()) if len(self.centres) else 0.0
 
     def inquiry_likeness(self, vector: Vector) -> float:
         """Return how similar a text is to inquiries to an administration: about 1 for an inquiry,
@@ -149,6 +172,9 @@ class Reading:
             biases=self.biases,
             limits=np.array(list(self.limits)),
             thresholds=np.array(list(self.limits.values())),
+            topics=self.topics,
+            centres=self.centres,
+            middle=self.middle,
         )
         return file.getvalue()
 
@@ -164,6 +190,9 @@ class Reading:
                 slopes=found["slopes"],
                 biases=found["biases"],
                 limits=dict(limits),
+                topics=found["topics"],
+                centres=found["centres"],
+                middle=found["middle"],
             )
 
 

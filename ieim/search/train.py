@@ -9,6 +9,7 @@ others; none was chosen by looking at the messages that measure it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -29,6 +30,12 @@ NARROW: Final = 3.5
 CRISIS_RIDGE: Final = 0.1
 INQUIRY_RIDGE: Final = 20.0
 """How little a single example may bend. For inquiries little changes from 5 to 60."""
+
+TOPIC_RIDGE: Final = 10.0
+
+FLOOR: Final = 0.37
+"""Less near than this, by :mod:`ieim.search.nearness`, no service is about a message. Of the
+embedded model alone: vectors of others are nearer to each other or further apart."""
 
 FALSE_ALARMS: Final = 0.03
 """The share of the near misses that may be flagged."""
@@ -73,7 +80,8 @@ def crisis_digest(found: CrisisExamples) -> str:
 def inquiry_digest() -> str:
     """Return the digest of what trains :class:`Reading`, texts and kinds."""
     messages = [
-        (text, kind.value, examples.cases().get(text, "")) for text, kind in examples.messages()
+        (text, kind.value, examples.cases().get(text, ""), examples.topics().get(text, ""))
+        for text, kind in examples.messages()
     ]
     return canonical.digest([messages, examples.questions(), examples.moves()])
 
@@ -129,6 +137,7 @@ def reading(embedder: str, embed: Callable[[Sequence[str]], Matrix]) -> Reading:
         rows[: len(messages)],
         [kind for _, kind in messages],
         cases=[examples.cases().get(text, "") for text, _ in messages],
+        topics=[examples.topics().get(text, "") for text, _ in messages],
         questions=rows[len(messages) :],
         fields=[field for _, field in questions],
         steering=steering,
@@ -143,6 +152,7 @@ def reading_of(
     kinds: Sequence[Kind],
     *,
     cases: Sequence[str] = (),
+    topics: Sequence[str] = (),
     questions: Matrix | None = None,
     fields: Sequence[str] = (),
     steering: Matrix | None = None,
@@ -152,9 +162,9 @@ def reading_of(
 ) -> Reading:
     """Return what messages of these ``kinds`` teach, whose vectors are rows of length 1.
 
-    ``cases`` has the case of each message that asks nothing of an administration, else an empty
-    text; ``fields`` what each of ``questions`` asks about; ``moves`` how each of ``steering``
-    steers a talk.
+    ``cases`` has the case of each message that asks nothing of an administration, ``topics`` the
+    topic of each that is about one, else empty texts; ``fields`` what each of ``questions`` asks
+    about; ``moves`` how each of ``steering`` steers a talk.
     """
     vectors = messages.astype(np.float64)
     of = {kind: np.array([each is kind for each in kinds]) for kind in Kind}
@@ -180,6 +190,7 @@ def reading_of(
         _add_moves(lines, limits, vectors, groups, steering, moves)
     if cases:
         lines |= _case_lines(vectors, cases)
+    slopes, centres, middle = _topic_lines(messages, topics)
     return Reading(
         embedder=embedder,
         examples=digest,
@@ -187,6 +198,9 @@ def reading_of(
         slopes=np.stack([slope for slope, _ in lines.values()]),
         biases=np.array([bias for _, bias in lines.values()]),
         limits=limits,
+        topics=slopes,
+        centres=centres,
+        middle=middle,
     )
 
 
@@ -252,6 +266,22 @@ def _case_lines(vectors: _Numbers, cases: Sequence[str]) -> dict[str, tuple[_Num
     return {CASE + name: (slopes[:, i], float(biases[i])) for i, name in enumerate(names)}
 
 
+def _topic_lines(messages: Matrix, topics: Sequence[str]) -> tuple[Matrix, Matrix, Matrix]:
+    """Return a slope for each topic, its average message, and the average of all messages."""
+    names = sorted(set(topics) - {""})
+    vectors = messages[[bool(topic) for topic in topics]] if names else messages[:0]
+    if not names:
+        return vectors, vectors, np.zeros(messages.shape[1], dtype=np.float32)
+    of = np.array([[topic == name for name in names] for topic in topics if topic])
+    middle = vectors.mean(axis=0)
+    shifted = (vectors - middle).astype(np.float64)
+    matrix = shifted.T @ shifted + TOPIC_RIDGE * np.eye(vectors.shape[1])
+    slopes = np.linalg.solve(matrix, shifted.T @ (of - of.mean(axis=0)))
+    centres = of.T.astype(np.float32) @ vectors
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    return slopes.T.astype(np.float32), centres, middle
+
+
 def _line(
     vectors: _Numbers, right: Sequence[_Rows], wrong: Sequence[_Rows]
 ) -> tuple[tuple[_Numbers, float], _Numbers]:
@@ -281,7 +311,9 @@ def _line(
 def main() -> None:
     """Train with the embedded model, and write both files."""
     embedder = EmbeddedEmbedder()
-    inquiry.SHIPPED.write_bytes(reading(embedder.id, embedder.documents).to_bytes())
+    taught = reading(embedder.id, embedder.documents)
+    taught = replace(taught, limits={**taught.limits, "floor": FLOOR})
+    inquiry.SHIPPED.write_bytes(taught.to_bytes())
     found = examples.crisis()
     model = crisis_model(embedder.documents(found.texts), found, embedder=embedder.id)
     crisis.SHIPPED.write_bytes(model.to_bytes())

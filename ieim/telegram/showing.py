@@ -221,8 +221,8 @@ def _origin(reply: Mapping[str, Any], catalogue: NullTranslations) -> str:
         return _("A caseworker asks you this. Please answer in this chat.")
     if origin in sentences and not (origin == "retold" and reply["offline"]):
         return sentences[origin]
-    if reply["kind"] == "guidance":
-        if reply["prepared"]:
+    if reply["kind"] in ("guidance", "outside"):
+        if reply["prepared"] or reply["kind"] == "outside":
             return _("This is a prepared text.")
         return _("Written by an automated assistant (AI).")
     if reply["offline"]:

@@ -134,15 +134,19 @@ def test_what_another_process_makes_is_found_after_a_while(
     assert isinstance(vectors.shortlist_for(value), FusedIndex)
 
 
-def test_a_changed_service_costs_one_vector(ideas: Ideas, reads: None, value: Release) -> None:
+def test_a_changed_service_costs_its_vector_and_those_of_new_words(
+    ideas: Ideas, reads: None, value: Release
+) -> None:
     vectors.prepare(value)
     ideas.made.clear()
     key = ("tax", "return")
     service = replace(value.services[key], overview="What you earned.")
     changed = replace(value, services={**value.services, key: service}, sha256="1" * 64)
     vectors.prepare(changed)
-    assert len(ideas.made) == 1
-    assert "What you earned." in ideas.made[0]
+    assert {"earned", "what", "you"} == {text for text in ideas.made if " " not in text}
+    assert [text for text in ideas.made if "What you earned." in text] == [
+        text for text in ideas.made if " " in text
+    ]
     assert isinstance(vectors.shortlist_for(changed), FusedIndex)
 
 
@@ -202,7 +206,8 @@ def test_a_turn_gets_a_release_once_its_vectors_are_made(ideas: Ideas, bundle: B
     assert follower.number() == 1
     before = Vector.objects.count()
     follower.step()
-    assert (follower.number(), Vector.objects.count()) == (2, before + 1)
+    # One of the service, and one of each new word: "what", "you", "earned".
+    assert (follower.number(), Vector.objects.count()) == (2, before + 4)
     assert second.number == 2
 
 

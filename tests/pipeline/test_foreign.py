@@ -25,8 +25,8 @@ from tests.pipeline.message.test_languages import FRENCH
 from tests.pipeline.message.test_languages import run as run_in
 
 GERMAN = "Mein Reisepass ist verloren, was muss ich jetzt tun und wohin soll ich gehen?"
-MIXED = f"{GERMAN} Passport, replace, renew."
-"""Words alone find services by it, and two are as near by meaning."""
+MIXED = f"{GERMAN} Renew, renewal, expires."
+"""Words alone find a service by it, and by meaning two are about as near."""
 LANGUAGE = Code.POLICY_LANGUAGE
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ieim.llm.engine import envelope, is_new_subject, may_not_go_on
+from ieim.llm.engine import envelope, is_new_subject, may_not_go_on, search_hints
 from ieim.llm.engine.question import Question, alone, only_complains, read_question, requests
 from ieim.llm.engine.ranking import Choice, choose, order, relevance
 from ieim.pipeline.gate.subject import about_before
@@ -27,8 +27,8 @@ _UNSURE = 0.79
 """The most that anything gets for a message that may not go on with the talk: the gate believes
 what is above it, and wants evidence for the rest."""
 _DOUBTED = 0.49
-"""And the service that the talk was about, where the message may have left it: so the citizen is
-asked."""
+"""And the service that the talk was about, where the message may have left it, or any that is not
+near enough: so the citizen is asked, or told so."""
 _AGAIN = 0.95
 """What that service needs of the best evidence where the message has left the talk."""
 _PARTS = 2
@@ -124,6 +124,8 @@ def _most(payload: Mapping[str, Any], service: Slot) -> float:
     talk = payload["chat_context_summary"]
     if talk and only_complains(payload["user_prompt"]):
         return _COMPLAINT
+    if not search_hints(payload).get("near_enough", True):
+        return _DOUBTED
     if not may_not_go_on(payload):
         return 1.0
     if (service["agencyId"], service["serviceKey"]) != about_before(talk):

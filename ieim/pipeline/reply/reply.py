@@ -37,6 +37,7 @@ Span = tuple[int, int]
 """Half-open code points of the citizen's text as sent."""
 
 UNSAID: Final = "The service list does not say."
+OUTSIDE: Final = "None of our services is about this."
 
 LEAST_PARTS: Final = 2
 """A message that asks for one thing only has no part that could be left over."""
@@ -65,12 +66,13 @@ class Reply:
     everything else. ``still_about`` is the name of the talk's service where the reply goes on with
     it, because the message named none. ``cards`` are the services of an answer over several
     agencies, in its order; ``uncovered`` are the parts of the message that nothing in the reply is
-    about, ``unanswered`` the names of the agencies in which nothing fits. ``retold`` says what in
+    about, ``unanswered`` the names of the agencies in which nothing fits: all, where no service
+    is about the message (``outside``). ``retold`` says what in
     the paragraphs stands for what in the text of a model, None where they are somebody's own words.
     ``unsaid``: what was asked about the service stands nowhere in its entry.
     """
 
-    kind: Literal["service", "answer", "guidance", "question"]
+    kind: Literal["service", "answer", "guidance", "question", "outside"]
     title: str = ""
     lead: str = ""
     paragraphs: tuple[str, ...] = ()
@@ -148,6 +150,8 @@ class Reply:
     def as_text(self) -> str:
         """Return the reply without its sources as plain text, for the terminal and for search."""
         notices = (f"{notice.heading}: {notice.text}" for notice in self.notices)
+        if self.kind == "outside":
+            return "\n\n".join([*notices, OUTSIDE, *self.unanswered])
         unsaid = UNSAID if self.unsaid else ""
         parts = [*notices, self.title, unsaid, self.lead, *self.paragraphs]
         parts += _texts(self.sections)
@@ -163,6 +167,8 @@ class Reply:
         ``heading`` gives the words for the field of a section.
         """
         opens = next((section for section in self.sections if not section.folded), None)
+        if self.kind == "outside":
+            return OUTSIDE
         first = self.lead
         if opens and not first:
             first = f"{heading(opens.field)}: {'; '.join(opens.items)}"
@@ -244,6 +250,12 @@ def render_several(
 def render_guidance(text: str) -> Reply:
     """Return the reply of a turn that is no inquiry: the gated ``text`` in paragraphs."""
     return Reply(kind="guidance", paragraphs=tuple(paragraphs(text)))
+
+
+def outside(release: Release) -> Reply:
+    """Return the reply that no service is about the message: it names the agencies there are."""
+    names = (agency.name for agency in release.agencies.values())
+    return Reply(kind="outside", unanswered=tuple(names))
 
 
 def in_language(reply: Reply, language: str, release: Release) -> Reply:

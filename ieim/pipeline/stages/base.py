@@ -13,10 +13,10 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.knowledge import Release
+from ieim.pipeline.knowledge import Release, Service
 from ieim.pipeline.personal.redaction import Redacted
 from ieim.pipeline.ports import Shortlist
-from ieim.pipeline.reply.reply import Reply
+from ieim.pipeline.reply.reply import LEAST_PARTS, Reply
 from ieim.pipeline.reply.retelling import Retelling
 
 Output = Mapping[str, Any]
@@ -165,6 +165,19 @@ class Inputs:
     def query(self) -> str:
         """What to search with: see :func:`searched`; the message alone, where it left the talk."""
         return self.text if self.new_subject else searched(self.text, self.history)
+
+    @property
+    def queries(self) -> list[str]:
+        """Everything that the message may mean: each of several requests, or, where nobody can tell
+        whether the talk goes on, what either would lead to."""
+        parts = self.shortlist.parts(self.text)
+        if len(parts) >= LEAST_PARTS:
+            return [self.text[part.start : part.end] for part in parts]
+        return [self.text, self.query] if 0 < self.goes_on < 1 else [self.query]
+
+    def near_enough(self, services: Sequence[Service] | None = None) -> bool:
+        """Whether any of ``services`` (None: of the release) can be what the message is about."""
+        return any(self.shortlist.near_enough(query, services) for query in self.queries)
 
 
 @dataclass(frozen=True, slots=True)

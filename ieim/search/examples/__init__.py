@@ -40,6 +40,12 @@ _CASES: Final = {
 _IN_ONE_LANGUAGE: Final = ("greeting", "thanks")
 """Cases that people write in one language and not in passing in another."""
 
+_NO_TOPIC: Final = (
+    *("follow_up", "correction", "thanks_and_more", "complaints"),
+    *("application_status", "offices_and_appointments", "online_account_and_forms"),
+)
+"""What ``inquiries.yaml`` has that may be about anything."""
+
 _CLOSING: Final = ("greeting", "thanks", "acknowledgement")
 _NO_LETTERS = re.compile(r"[\W_]+")
 
@@ -86,6 +92,12 @@ def messages() -> tuple[tuple[str, Kind], ...]:
     for topic, _, text in _texts("others"):
         found.append((text, Kind.CLOSING if topic in _CLOSING else Kind.OTHER))
     return tuple(found)
+
+
+@cache
+def topics() -> dict[str, str]:
+    """Return the topic of each message that is about one, by its text."""
+    return {text: topic for topic, _, text in _texts("inquiries") if topic not in _NO_TOPIC}
 
 
 @cache

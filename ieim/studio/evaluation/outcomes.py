@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from ieim.pipeline.reply.reply import Reply
 from ieim.studio.evaluation.cases import INJECTION, Case, Expected
 
-EndedAs = Literal["answered", "asked", "guidance", "review", "not_run"]
+EndedAs = Literal["answered", "asked", "outside", "guidance", "review", "not_run"]
 Verdict = Literal["right", "wrong", "review", "unlabelled", "not_run"]
 
 
@@ -33,8 +33,9 @@ NO_TOKENS = Tokens()
 class TurnResult:
     """The result of one turn.
 
-    ``outcome``: a reply with a service (answered), one without (guidance), services to choose from
-    (asked), a stage that failed closed or a reply that was held (review), or no turn at all.
+    ``outcome``: a reply with a service (answered), one without (guidance), one that no service is
+    about it (outside), services to choose from (asked), a stage that failed closed or a reply that
+    was held (review), or no turn at all.
     ``inquiry``, ``agencies`` and ``service`` (agency and key) are the outputs of the stages, as
     far as they passed or could be approved unchanged. ``score`` is the service's, 0.00 to 1.00.
     ``candidates`` are the keys that service_select_v1 chose from, best first, None when it was not
@@ -83,9 +84,10 @@ class CaseResult:
     def verdict(self) -> Verdict:
         """How good the end was: an answer or guidance is right or wrong, or it is a review.
 
-        A review is right where nothing in the release answers the inquiry. An answer is right when
-        it cites an acceptable service (an expected agency, where no service is labelled). Asking
-        back is right when one is among those offered; else it leads to a person as a review does.
+        A review is right where nothing in the release answers the inquiry, and so is saying that.
+        An answer is right when it cites an acceptable service (an expected agency, where no service
+        is labelled). Asking back is right when one is among those offered; else it leads to a
+        person as a review does.
         """
         expected, outcome = self.expected, self.turn.outcome
         if outcome == "not_run":
@@ -94,6 +96,8 @@ class CaseResult:
             return "right"
         if outcome in ("asked", "review"):
             return "right" if expected.review else "review"
+        if outcome == "outside":
+            return "right" if expected.review or not expected.inquiry else "wrong"
         if outcome == "guidance":
             return "wrong" if expected.inquiry else "right"
         if not expected.labelled:

@@ -16,7 +16,7 @@ from ieim.studio.evaluation.result import CHANGES, Result
 VERDICTS: Mapping[str, str] = {
     "right": "right: answered, asked back or guided as expected, or rightly left to a person",
     "review": "sent to review, or asked back without the right service, instead of answered",
-    "wrong": "wrong: a wrong answer, or guidance for an inquiry",
+    "wrong": "wrong: a wrong answer, guidance for an inquiry, or told that no service is about it",
     "unlabelled": "answered, without a label to judge it by",
 }
 _COLUMNS = {
@@ -28,6 +28,7 @@ _COLUMNS = {
     "helped": "helped",
     "review": "review",
     "guidance": "guidance",
+    "outside": "none",
     "wrong_answered": "wrong",
 }
 """The columns of the terminal's table by tag."""

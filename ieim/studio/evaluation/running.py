@@ -41,13 +41,15 @@ from ieim.pipeline.work import (
 )
 from ieim.search import index_for
 from ieim.studio.evaluation.cases import INJECTION, Case, plain_question
-from ieim.studio.evaluation.outcomes import CaseResult, Tokens, TurnResult
+from ieim.studio.evaluation.outcomes import CaseResult, EndedAs, Tokens, TurnResult
 
 logger = logging.getLogger(__name__)
 
 PATIENCE = 3
 """So many cases in a row without a model are an outage: the rest is not tried."""
 
+_ENDED: Mapping[str, EndedAs] = {"guidance": "guidance", "outside": "outside"}
+"""How a turn ended whose reply gives no service, by the reply's kind."""
 _EXPECTED = "expected"
 _OUTAGE = "the model could not be reached for the cases before it"
 _NOT_TRIED = TurnResult("not_run", unavailable=True, reason=_OUTAGE)
@@ -158,7 +160,7 @@ class Run:
         if isinstance(outcome, Answered):
             return replace(
                 result,
-                outcome="guidance" if outcome.reply.kind == "guidance" else "answered",
+                outcome=_ENDED.get(outcome.reply.kind, "answered"),
                 cited=tuple((s.agency_id, s.service_key) for s in outcome.reply.sources),
                 reply=outcome.reply,
             )

@@ -23,7 +23,7 @@ def asked(goes_on: float, about: str = EXTEND, **own: float) -> dict[str, Any]:
     for rank, (name, share) in enumerate(own.items(), start=1):
         service = release().services["immigration", keys[name]]
         texts = {field: getattr(service, field) for field in ("name", "path", "overview")}
-        numbers = {"rank": rank, "score": 4.0 - rank, "meaning": 1.5 - rank, "own": share}
+        numbers = {"rank": rank, "score": 4.0 - rank, "meaning": 2.5 - rank, "own": share}
         slots.append(
             {
                 "agencyId": "immigration",
