@@ -230,6 +230,10 @@ class Steered:
         turned = self._towards.service
         return [best if s == turned else own for s, own in zip(services, found, strict=True)], best
 
+    def near_enough(self, text: str, services: Sequence[Service] | None = None) -> bool:
+        """Whether a service can be what a message is about: that which it turns to can."""
+        return self._towards is not None or self._search.near_enough(text, services)
+
     def agencies(self, query: str, *, limit: int) -> Sequence[Ranked[Agency]]:
         """Rank agencies, by the best services that are left to each."""
         if not self._refused and self._towards is None:
