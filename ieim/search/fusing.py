@@ -220,8 +220,9 @@ class FusedIndex:
         return found is not None and about is not None and found.finds_another_than(about)
 
     def _evidence(self, text: str) -> Evidence | None:
-        """Return what ``text`` alone finds; None without meaning."""
-        near = self._near(text)
+        """Return what ``text`` alone finds by words and the likeness of whole texts, as what steers a
+        talk was measured; None without meaning."""
+        near = self._like(text, self._services)
         if near is None:
             return None
         return Evidence(self.words.service_index.fused_scores(text, near), near)
