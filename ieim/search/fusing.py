@@ -220,8 +220,10 @@ class FusedIndex:
         return found is not None and about is not None and found.finds_another_than(about)
 
     def _evidence(self, text: str) -> Evidence | None:
-        """Return what ``text`` alone finds by words and the likeness of whole texts, as what steers a
-        talk was measured; None without meaning."""
+        """Return what ``text`` alone finds by words and the likeness of whole texts; None without.
+
+        What steers a talk, and which parts a message has, was measured so.
+        """
         near = self._like(text, self._services)
         if near is None:
             return None
