@@ -64,7 +64,7 @@ def read(embedder: CheckedEmbedder) -> list[Asked]:
     choose = random.Random(5)  # noqa: S311  # which service a question is about, the same each time
     keys = sorted({each["service"] for each in lines})
     for text, field in examples.questions():
-        if field != "overview":
+        if field in passages.FIELDS and field != "overview":
             asked.append((choose.choice(keys), text, (), field, TAUGHT))
     reading = inquiry.shipped()
     vectors = embedder.queries([text for _, text, *_ in asked])
@@ -123,14 +123,16 @@ def told(asked: Sequence[Asked], scores: Sequence[Numbers]) -> Mapping[str, floa
     said = [(a, s) for a, s in zip(asked, scores, strict=True) if a.right.any()]
     not_said = [s.max() for a, s in zip(asked, scores, strict=True) if not a.right.any()]
     best = [s.max() for _, s in said]
-    return {
+    found = {
         "first": float(np.mean([a.right[s.argmax()] for a, s in said])),
         "among two": float(np.mean([a.right[np.argsort(-s)[:2]].any() for a, s in said])),
         "refused, though said": float(np.mean([b < passages.LEAST for b in best])),
-        "refused, not said": float(np.mean([b < passages.LEAST for b in not_said])),
         "sure": float(np.mean([b >= passages.SURE for b in best])),
-        "sure, not said": float(np.mean([b >= passages.SURE for b in not_said])),
     }
+    if not_said:
+        found["refused, not said"] = float(np.mean([b < passages.LEAST for b in not_said]))
+        found["sure, not said"] = float(np.mean([b >= passages.SURE for b in not_said]))
+    return found
 
 
 def before(asked: Sequence[Asked]) -> Mapping[str, float]:

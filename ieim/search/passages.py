@@ -9,6 +9,7 @@ whole services out (docs/decisions/0042-passages.md).
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ieim.pipeline import quoting
+from ieim.pipeline.facts import facts
 from ieim.pipeline.knowledge import Service
 from ieim.pipeline.ports import Matrix, Passage
 from ieim.search.clauses import stems, topic
@@ -31,13 +33,19 @@ FIELDS: Final = (
 _ONE: Final = frozenset({"contact"})
 """Fields that are one passage, however many sentences they have."""
 
-WEIGHTS: Final = np.array([3.35, 3.35, 2.8, 2.18, 1.23, 0.47])
+WEIGHTS: Final = np.array([3.29, 3.29, 2.7, 2.41, 1.28, 0.32])
 """Of: nearness, nearness beside the entry's other passages, words, how much the field is asked for,
 a figure, a figure where time is asked for."""
+
+AMOUNT: Final = "amount"
+"""What questions are taught to ask for that is no field: what one gets. Any passage with a sum or a
+share may say it."""
 
 LEAST: Final = 1.4
 SURE: Final = 4.0
 """From this score on a passage may answer; from that one on hardly anything else does."""
+
+_PERCENT = re.compile(r"\d\s?[%٪]")
 
 Numbers = NDArray[np.float64]
 
@@ -65,6 +73,7 @@ class Entry:
     vectors: Matrix
     words: Sequence[frozenset[str]]
     figures: Numbers
+    sums: Numbers
 
     def features(self, text: str, vector: Matrix, asked: Mapping[str, float]) -> Numbers:
         """Return what the :data:`WEIGHTS` are of, a row for each passage: ``vector`` is that of
@@ -75,7 +84,10 @@ class Entry:
                 near,
                 near - near.mean(),
                 self._shares(text),
-                np.array([asked.get(field, -1.0) for field, _ in self.passages]),
+                np.maximum(
+                    np.array([asked.get(field, -1.0) for field, _ in self.passages]),
+                    np.where(self.sums, asked.get(AMOUNT, -1.0), -1.0),
+                ),
                 self.figures,
                 asked.get("processing_time", -1.0) * self.figures,
             ]
@@ -100,7 +112,12 @@ def read(service: Service, vectors: Matrix) -> Entry:
         vectors,
         [frozenset(stems(text)) for text in texts],
         np.array([float(any(map(str.isdigit, text))) for text in texts]),
+        np.array([float(_has_sum(text)) for text in texts]),
     )
+
+
+def _has_sum(text: str) -> bool:
+    return bool(_PERCENT.search(text)) or any(each.kind == "money" for each in facts(text))
 
 
 def rank(entry: Entry, text: str, vector: Matrix, asked: Mapping[str, float]) -> list[Passage]:

@@ -59,7 +59,7 @@ def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
     best = ranked[0].score if ranked else found.least - 1
     in_talk = bool(reply.still_about)
     asks = bool(found.fields) or (found.question and (in_talk or best >= found.sure))
-    if not asks and not (in_talk and best >= found.sure):
+    if not asks and not (in_talk and best >= found.least):
         return reply
     if best >= found.least:
         leading = [each for each in ranked[:MOST] if each.score >= max(best - CLOSE, found.least)]
