@@ -270,10 +270,11 @@ class FusedIndex:
         entry = None if self._reading is None or vectors is None else self._entry(service)
         if self._reading is None or vectors is None or entry is None:
             return None
-        fields = (name for vector in vectors[1:] for name in self._reading.fields(vector))
+        found = (name for vector in vectors[1:] for name in self._reading.fields(vector))
+        fields = tuple(dict.fromkeys(found))
         return Passages(
-            tuple(answering.rank(entry, asked, vectors[0], self._reading.asks(vectors[0]))),
-            tuple(dict.fromkeys(fields)),
+            tuple(answering.rank(entry, asked, vectors[0], self._reading.asks(vectors[0]), fields)),
+            fields,
             bool(asking),
             answering.LEAST,
             answering.SURE,

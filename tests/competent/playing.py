@@ -23,7 +23,8 @@ FOLDER = Path(__file__).parent / "conversations"
 
 @dataclass(frozen=True)
 class End:
-    """How a message ended: ``kind`` is ``shows``, ``asks``, ``held`` or ``guidance``.
+    """How a message ended: ``kind`` is ``shows``, ``asks``, ``held``, ``outside`` or
+    ``guidance``.
 
     ``services`` are shown, or offered; ``opens`` are the fields that are open above, in order;
     ``why`` are the codes of a hold, or the case of guidance; ``help`` the flags of danger whose
@@ -75,7 +76,7 @@ def _fits(wanted: Mapping[str, Any], end: End) -> bool:
         return bool(right and opens and first)
     if "asks" in wanted:
         # Where nothing is to be offered, a person may have it as well: nothing was shown.
-        kinds = {"asks"} if wanted["asks"] else {"asks", "held"}
+        kinds = {"asks"} if wanted["asks"] else {"asks", "held", "outside"}
         return end.kind in kinds and set(wanted["asks"]) <= set(end.services)
     kind = "held" if "held" in wanted else "guidance"
     return end.kind == kind and wanted[kind] in end.why
@@ -154,6 +155,8 @@ def _end(turn: Turn) -> End:
         codes = {code for item in turn.review_items.all() for code in item.reasons}
         return End("held", why=tuple(sorted(codes)) or (turn.state,), **of_danger)
     reply = Reply.from_dict(turn.reply.body)
+    if reply.kind == "outside":
+        return End("outside", **of_danger)
     if reply.kind == "guidance":
         return End("guidance", why=(_case(reply, turn),), **of_danger)
     sections = reply.cards[0].sections if reply.cards else reply.sections

@@ -242,7 +242,15 @@ def test_it_knows_every_column_of_a_turn() -> None:
     }
     wordless = {
         *("id", "session", "number", "state", "release_number"),
-        *("created_at", "updated_at", "queued_at", "runs", "resumed", "hold_waived"),
+        *(
+            "created_at",
+            "updated_at",
+            "queued_at",
+            "runs",
+            "resumed",
+            "hold_waived",
+            "said_safe_at",
+        ),
     }
     columns = {field.name for field in Turn._meta.fields}
     assert columns == emptied | wordless, "decide what erasing does with this column"
