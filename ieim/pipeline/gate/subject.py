@@ -33,7 +33,7 @@ CLEAR: Final = 0.7
 BEHIND: Final = 0.8
 """What a service that is far behind another one has at most of the other's evidence."""
 
-AHEAD: Final = 0.3
+AHEAD: Final = 0.5
 """So much more evidence the other one has where it is clear by that. These numbers are set on
 questions over several catalogues (``benchmarks/bench_subject.py``)."""
 

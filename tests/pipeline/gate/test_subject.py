@@ -85,7 +85,7 @@ def test_a_first_message_needs_something_in_common(slot: dict[str, Any], wrong: 
         ([1.0, 0.9], 1.0, False),  # another is clear, and this one the last and far behind
         ([1.0, 0.9], 1.4, False),
         ([1.0, 0.9], 1.5, True),  # the search is not clear: another agency's is nearer by far
-        ([1.1, 0.9], 2.0, False),  # but this one is so far ahead
+        ([1.3, 0.9], 2.0, False),  # but this one is so far ahead
         ([0.9, 0.85], 1.0, True),  # not far behind
         ([1.0, 0.7], 1.0, True),  # not the last
         ([1.0], 1.0, True),  # of two nothing can be said
