@@ -35,6 +35,11 @@ from ieim.pipeline.work import Key
 NEAREST = 3
 """So many services a piece of a message may be about."""
 
+DOUBT = 0.5
+"""So surely a message goes on at most that refuses what was answered."""
+
+_QUESTION = ("?", "؟", "？")
+
 AHEAD = 1.0
 """So much more than the best evidence a service has that the talk leads to, where that is sure."""
 
@@ -42,13 +47,15 @@ AHEAD = 1.0
 @dataclass(frozen=True, slots=True)
 class Talk:
     """``services`` were answered about, newest first; ``listed`` were so together; ``offered`` were
-    last to choose from, in order, and with ``asking`` the citizen has not chosen; ``question`` is
-    their last message. ``refused`` since the last answer, and ``done``, is what they say."""
+    last to choose from, in order, and with ``asking`` the citizen has not chosen. ``asks_back``
+    says that the last answer ends in a question; ``question`` is the citizen's last message.
+    ``refused`` since the last answer, and ``done``, is what they say."""
 
     services: tuple[Key, ...] = ()
     listed: tuple[Key, ...] = ()
     offered: tuple[Key, ...] = ()
     asking: bool = False
+    asks_back: bool = False
     question: str = ""
     refused: frozenset[Key] = frozenset()
     done: frozenset[Key] = frozenset()
@@ -97,7 +104,8 @@ def talk_of(history: Sequence[Mapping[str, Any]], search: Shortlist, release: Re
         offered = [key for each in item.get("offered", ()) if (key := _key(each)) in known]
         about = [_key(item)] if item.get("service") and _key(item) in known else []
         several = [key for each in item.get("services", ()) if (key := _key(each)) in known]
-        talk = talk.answered(several or about, offered)
+        asks_back = str(item["text"]).rstrip().endswith(_QUESTION)
+        talk = replace(talk.answered(several or about, offered), asks_back=asks_back)
     return talk
 
 
@@ -152,25 +160,37 @@ def _read(
     """Return a talk after what a message refuses, or says is done."""
     moves = {piece.move for piece in pieces}
     refused: set[Key] = set()
-    if talk.about is not None and NO in moves:
+    meant = ", ".join(text[p.start : p.end] for p in pieces if not p.move)
+    says_no = NO in moves and not talk.asks_back  # "no" answers a question
+    if talk.about is not None and says_no and not _is_best(talk.about, meant, search):
         refused.add(talk.about)
     elif talk.asking and moves == {NO}:
         refused.update(talk.offered)
     for piece in pieces:
         if piece.move == NOT:
-            refused.update(_unmeant(text[piece.start : piece.end], talk, search, release))
+            unmeant = text[piece.start : piece.end]
+            refused.update(_unmeant(unmeant, meant, talk, search, release))
     done = {talk.about} if NEXT in moves and talk.about is not None else set()
     return replace(talk, refused=talk.refused | refused, done=talk.done | done)
 
 
-def _unmeant(piece: str, talk: Talk, search: Shortlist, release: Release) -> Iterator[Key]:
+def _is_best(service: Key, text: str, search: Shortlist) -> bool:
+    """Whether what a message means is first of all ``service``: it corrects a detail."""
+    ranked = search.services(text, agencies=None, limit=1) if text else ()
+    return [(each.item.agency, each.item.key) for each in ranked] == [service]
+
+
+def _unmeant(
+    piece: str, meant: str, talk: Talk, search: Shortlist, release: Release
+) -> Iterator[Key]:
     """Yield what a piece says is not meant: the service that it clearly names, or the talk's where
     it is among the nearest."""
     named = search.named(piece, list(release.services.values()))
     if named is not None:
         yield named.agency, named.key
     nearest = search.services(piece, agencies=None, limit=NEAREST)
-    if talk.about in [(each.item.agency, each.item.key) for each in nearest]:
+    is_near = talk.about in [(each.item.agency, each.item.key) for each in nearest]
+    if talk.about is not None and is_near and not _is_best(talk.about, meant, search):
         yield talk.about
 
 
@@ -200,7 +220,8 @@ class Steered:
 
     def goes_on(self, query: str) -> float:
         """Return how surely a message goes on with the talk: not where it turns away."""
-        return 0.0 if self._leaves else self._search.goes_on(query)
+        sure = 0.0 if self._leaves else self._search.goes_on(query)
+        return min(sure, DOUBT) if self._refused else sure
 
     def parts(self, text: str) -> Sequence[Part]:
         """Return the requests of a message."""

@@ -32,7 +32,7 @@ from ieim.search.clauses import Clause, clauses, read_clauses, wishes
 from ieim.search.engine import MEANING, Near
 from ieim.search.examples import exact
 from ieim.search.index import ReleaseIndex
-from ieim.search.inquiry import Reading
+from ieim.search.inquiry import CLOSING, Reading
 from ieim.search.nearness import Nearness, vocabulary, weighed
 
 LONGEST_TEXT = 1_500
@@ -59,6 +59,8 @@ times."""
 
 _ENTRIES = 256
 """Services whose passages are kept: 20 KiB each."""
+
+_JUST = 0.01
 
 _ABOUT = 3
 """So many services a text may be about."""
@@ -193,6 +195,10 @@ class FusedIndex:
         vectors = self._read(list(dict.fromkeys([text, *clauses(text)[:_CLAUSES]])))
         if vectors is None:
             return None
+        cases = {self._reading.small_talk(vector) for vector in vectors} if in_a_talk else {""}
+        if "" not in cases:
+            # What closes a talk may answer a question, "ok": where it is no more, it asks nothing.
+            return Likeness(least - _JUST if cases <= CLOSING else -1.0, least, nearest)
         read = self._reading.wants if in_a_talk else self._reading.inquiry_likeness
         return Likeness(max(map(read, vectors)), least, nearest)
 
@@ -321,6 +327,8 @@ class FusedIndex:
         self, text: str, about: Service, without: Collection[tuple[str, str]]
     ) -> Turned | None:
         """Return the service that a message in a talk ``about`` another turns to."""
+        if len(text) > steering.ELLIPTIC:
+            return None
         vectors, found = self._read([text]), self._evidence(text)
         if self._reading is None or vectors is None or found is None:
             return None

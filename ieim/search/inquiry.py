@@ -26,9 +26,15 @@ SHIPPED: Final = Path(__file__).with_suffix(".npz")
 MOVE: Final = "move:"
 """How the names of lines begin that say how a message steers a talk."""
 
+CORRECTS, SURELY = "corrects", "surely corrects"
+"""The line, and the two limits of it, of a message that corrects what was answered."""
+
 FIELD, CASE = "field:", "case:"
 """How the names of lines begin that say which field a question asks about, and which case a message
 is that asks nothing; the line of what asks something is :data:`CASE` alone."""
+
+CLOSING: Final = frozenset({"thanks", "greeting"})
+"""The cases of what opens or closes a talk."""
 
 Vector = npt.NDArray[np.float32]
 Vectors = npt.NDArray[np.float32]
@@ -96,6 +102,13 @@ class Reading:
         where it only closes the talk."""
         return self._at("wants", vector)
 
+    def small_talk(self, vector: Vector) -> str:
+        """Return the case of a message in a talk that asks nothing of an administration; empty
+        where it may, or is like none."""
+        case, asked = self.case(vector), self.inquiry_likeness(vector)
+        least = 0.0 if case in CLOSING else self.least
+        return case if case != UNCLEAR and asked < least and not self.fields(vector) else ""
+
     def goes_on(self, vector: Vector) -> float:
         """Return, from 0 to 1, how surely a message only continues the talk before it.
 
@@ -135,6 +148,10 @@ class Reading:
     def turns(self, vector: Vector) -> float:
         """Return how surely a message names a matter or a person of its own: above 0 it does."""
         return self._at(MOVE + TURN, vector) - self.limits[MOVE + TURN]
+
+    def corrects(self, vector: Vector, *, surely: bool = False) -> bool:
+        """Whether a message corrects what was answered, be it by itself or in a talk."""
+        return self._at(CORRECTS, vector) > self.limits[SURELY if surely else CORRECTS]
 
     def leaves(self, vector: Vector) -> float:
         """Return how surely a text says what is not meant: above 0 it does."""

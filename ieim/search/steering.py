@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ieim.pipeline.ports import NEXT, NOT, POSITIONS, Matrix, Piece
+from ieim.pipeline.ports import NEXT, NO, NOT, POSITIONS, Matrix, Piece
 from ieim.search.inquiry import Reading
 
 Read = Callable[[Sequence[str]], Matrix | None]
@@ -32,10 +32,17 @@ topics in the forms of ``moves.yaml`` and its questions, each after another serv
 
 MOST_MORE = 2.0
 
+MATTER, KINDRED = 0.05, 0.3
+"""So surely it names a matter at least, and so much the service is like the talk's: after a
+passport the licence is for driving, and "by card" no health card."""
+
+ELLIPTIC = 30
+"""Characters at most of a message that leans on the talk so: a longer one says what it is about."""
+
 CLEAR = 1.0
 """Above this a message turns: 2 in 100 of those that go on are."""
 
-VARIANT, MATTER = 0.65, 0.4
+VARIANT, LITTLE = 0.65, 0.4
 """A service that is so much like the talk's is meant by less: by so much more of its meaning."""
 
 SURELY = 0.25
@@ -63,11 +70,16 @@ def pieces(text: str, reading: Reading | None, read: Read) -> list[Piece]:
     whole = (spans[0][0], spans[-1][1])
     looked_at = list(dict.fromkeys([whole, *spans]))
     vectors = read([text[start:end] for start, end in looked_at]) if reading else None
-    moves = {
-        span: _number(text[slice(*span)])
-        or ("" if vectors is None or reading is None else _move(reading, vectors[place]))
-        for place, span in enumerate(looked_at)
-    }
+    moves = {span: _number(text[slice(*span)]) for span in looked_at}
+    if reading is not None and vectors is not None:
+        moves = {
+            span: moves[span] or _move(reading, vector)
+            for span, vector in zip(looked_at, vectors, strict=True)
+        }
+        if not reading.corrects(vectors[0]):
+            moves = {span: "" if move in (NO, NOT) else move for span, move in moves.items()}
+        elif reading.corrects(vectors[0], surely=True) and {NO, NOT}.isdisjoint(moves.values()):
+            return [Piece(whole[0], whole[0], NO), *(Piece(*span, moves[span]) for span in spans)]
     if moves[whole] not in ("", NOT):
         return [Piece(*whole, moves[whole])]
     if len(spans) == 1 and moves[whole] == NOT and reading is not None:
@@ -157,8 +169,8 @@ def turned(
         return None
     words = min(MOST_MORE, float(scores[best] - scores[about]))
     more = float(meaning[best] - meaning[about])
-    if turns <= 0:
+    if turns < MATTER or kin[best] < KINDRED:
         return None
     z = BIAS + TURNS * turns + WORDS * words + MORE * more + ASKS * asks
-    variant = kin[best] >= VARIANT and more >= MATTER and not asks
+    variant = kin[best] >= VARIANT and more >= LITTLE and not asks
     return (best, float(1 / (1 + np.exp(-z)))) if z >= CLEAR or variant else None

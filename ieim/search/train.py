@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from ieim.pipeline import canonical
 from ieim.pipeline.knowledge import CASES
-from ieim.pipeline.ports import NOT, TURN, Matrix
+from ieim.pipeline.ports import NEXT, NO, NOT, TURN, YES, Matrix
 from ieim.search import crisis, examples, inquiry
 from ieim.search.crisis import CrisisModel
 from ieim.search.embedders import EmbeddedEmbedder
 from ieim.search.examples import CrisisExamples, Kind
-from ieim.search.inquiry import CASE, FIELD, MOVE, Reading
+from ieim.search.inquiry import CASE, CORRECTS, FIELD, MOVE, SURELY, Reading
 
 NARROW: Final = 3.5
 """How quickly likeness falls with the distance, in average distances of the examples."""
@@ -64,6 +64,11 @@ STEERS: Final = 0.005
 
 _STEERS: Final = {TURN: 0.1, NOT: 0.05}
 """Two are looked at in another light as well: is there a matter that it turns to, or leaves?"""
+
+CORRECT: Final = 0.1
+SURELY_CORRECT: Final = 0.02
+"""And so large a share of them may correct what was answered, where a piece of them says "no" or
+"not", and where none does."""
 
 NAMED: Final = "named"
 """What names a matter and nothing else: no move, but what one is told from."""
@@ -248,6 +253,14 @@ def _add_moves(
         lines[MOVE + name], alone = _line(vectors, (each == name,), wrong)
         of_talks = alone[np.any(beside.get(name, background), axis=0)]
         limits[MOVE + name] = float(np.quantile(of_talks, 1 - _STEERS.get(name, STEERS)))
+    follows, corrects, _, closes, clear = background
+    left = (corrects, each == NO, each == NOT)
+    stays = (follows, clear, closes, each == TURN, each == NEXT, each == YES)
+    lines[CORRECTS], alone = _line(vectors, left, stays)
+    others = alone[follows | clear]
+    limits[CORRECTS], limits[SURELY] = np.quantile(
+        others, [1 - CORRECT, 1 - SURELY_CORRECT]
+    ).tolist()
 
 
 def _case_lines(vectors: _Numbers, cases: Sequence[str]) -> dict[str, tuple[_Numbers, float]]:

@@ -21,6 +21,8 @@ _ABBREVIATION = re.compile(
 """Offices, schemes and forms are called by them: "SSA", "DS-82"."""
 
 _QUESTION = re.compile("[?？؟]")
+_ASKS = re.compile(r"[?？؟]\s*$")
+"""What was said before asks something, so that "ok" is an answer to it."""
 _THRESHOLD = 2
 _FOREIGN_WORDS = 3
 _CLEAR = 0.7
@@ -68,8 +70,11 @@ def _by_meaning(payload: Mapping[str, Any], parts: Sequence[str], *, by_words: b
         return False
     # In a talk nothing but thanks and the like is none: not a question, nor an answer.
     answers = lexicon().answers
+    before = payload["chat_context_summary"][-1]
+    was_asked = bool(before.get("offered")) or _ASKS.search(before["text"]) is not None
     answered = any(
-        _QUESTION.search(part) or answers.match(_MARKS.sub("", fold(part))) for part in parts
+        _QUESTION.search(part) or (was_asked and answers.match(_MARKS.sub("", fold(part))))
+        for part in parts
     )
     return by_words and (answered or likeness["like"] >= likeness["least"])
 
