@@ -25,7 +25,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -35,7 +35,7 @@ from benchmarks import answer_sets as sets
 if TYPE_CHECKING:
     from ieim.pipeline.knowledge import Release
     from ieim.pipeline.ports import Embedder, Shortlist
-    from ieim.studio.evaluation.outcomes import CaseResult
+    from ieim.studio.evaluation.outcomes import CaseResult, TurnResult
     from ieim.studio.evaluation.running import Asker, Run
 
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
@@ -146,6 +146,10 @@ class Engine:
     def turn(self, text: str) -> Run:
         """Run one turn and return all of it."""
         return self._asker.run(text)
+
+    def answer(self, text: str, history: Sequence[Mapping[str, Any]]) -> TurnResult:
+        """Run one turn of a talk and return its result."""
+        return self._asker.ask(text, history)
 
     def rows(self, name: str, asked: sets.CaseSet) -> list[Row]:
         """Run every case and return the rows of its halves."""

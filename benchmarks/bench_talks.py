@@ -1,0 +1,102 @@
+"""Talks that a citizen steers in words, over the demo knowledge: how each later message ends.
+
+Run with ``python benchmarks/bench_talks.py [-v]``. Each talk of ``questions/steering.yaml`` goes on
+as it should have, whatever the engine said. The talks were written for development: their figures
+say whether something broke, not how good it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+QUESTIONS = ROOT / "benchmarks" / "questions" / "steering.yaml"
+DEMO = ROOT / "ieim" / "knowledge" / "demo"
+
+
+def measure(*, verbose: bool) -> dict[str, Counter[str]]:
+    """Play every talk; returns the ends of first messages, later ones, and small talk."""
+    from benchmarks.bench_answers import Engine
+    from ieim.knowledge.bundles.bundle import read_bundle
+    from ieim.search.embedders import build_embedder
+
+    release = read_bundle(DEMO).release()
+    engine = Engine(release, build_embedder({"KIND": "embedded"}))
+    keys = {each.key.split(".")[1]: (each.agency, each.key) for each in release.services.values()}
+    found: dict[str, Counter[str]] = {name: Counter() for name in ("first", "later", "small talk")}
+    for talk in yaml.safe_load(QUESTIONS.read_text(encoding="utf-8")):
+        history: list[dict[str, Any]] = []
+        for each in talk:
+            if "offer" in each:
+                offered = [_named(*keys[name]) for name in each["offer"]]
+                history.append({"role": "user", "text": "I need something"})
+                history.append({"role": "assistant", "text": "", "offered": offered})
+                continue
+            wanted = [each["is"]] if isinstance(each["is"], str) else each["is"]
+            result = engine.answer(each["say"], history)
+            end = _end(result, {keys[name][1] for name in wanted if name in keys}, wanted)
+            kind = "small talk" if wanted == ["G"] else "later" if history else "first"
+            found[kind][end] += 1
+            if verbose and end != "right":
+                print(f"{end:12} {each['say']!r} wanted {wanted}")
+            history.append({"role": "user", "text": each["say"]})
+            history.append(_answer([keys[name] for name in wanted if name in keys], release))
+    return found
+
+
+def _named(agency: str, service: str) -> dict[str, str]:
+    return {"agency": agency, "service": service}
+
+
+def _answer(services: list[tuple[str, str]], release: Any) -> dict[str, Any]:
+    if not services:
+        return {"role": "assistant", "text": "You are welcome."}
+    first = release.services[services[0]]
+    item = {"role": "assistant", "text": f"{first.name}. {first.overview}"[:240]}
+    item |= _named(*services[0])
+    return item | ({"services": [_named(*s) for s in services]} if len(services) > 1 else {})
+
+
+def _end(result: Any, services: set[str], wanted: list[str]) -> str:
+    if wanted == ["*"]:
+        return "right"
+    if wanted == ["G"]:
+        return "right" if result.outcome == "guidance" else "wrong"
+    if result.outcome == "answered":
+        return "right" if {key for _, key in result.cited} <= services else "wrong"
+    asked = result.outcome == "asked"
+    return "asked right" if asked and services & {k for _, k in result.offered} else "no help"
+
+
+def main() -> None:
+    """Play the talks without a database of its own, and print how they end."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-v", "--verbose", action="store_true", help="print what is not right")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["IEIM_DATA_DIR"] = folder
+        os.environ.pop("DATABASE_URL", None)
+        os.environ["DJANGO_SETTINGS_MODULE"] = "ieim.config.settings"
+        import django
+
+        django.setup()
+        logging.disable(logging.CRITICAL)
+        for kind, ends in measure(verbose=options.verbose).items():
+            total = sum(ends.values())
+            shares = ", ".join(f"{end} {count / total:.2f}" for end, count in ends.most_common())
+            print(f"{kind} ({total}): {shares}")
+
+
+if __name__ == "__main__":
+    main()
