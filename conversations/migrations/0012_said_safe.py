@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from conversations.record.guards import guard
+
 
 class Migration(migrations.Migration):
 
@@ -15,4 +17,5 @@ class Migration(migrations.Migration):
             name='said_safe_at',
             field=models.DateTimeField(blank=True, null=True),
         ),
+        guard("conversations_turn"),
     ]

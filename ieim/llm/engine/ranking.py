@@ -21,7 +21,7 @@ the search knows only a part of it. A first question it has read as well as the 
 _BY_MESSAGE = 1.0
 """The additional weight, in a talk, of the words of the message itself."""
 
-_SAME_SERVICE = 0.5
+_SAME_SERVICE = 1.5
 """What it weighs that the talk was about this service, when the message leans on the talk."""
 
 _BIAS, _NAMED, _SAME, _CLEAR = -5.05, 1.14, 1.0, 1.42
@@ -176,7 +176,8 @@ def choose(
             _FUSED_BIAS
             + _FUSED_NAMED * found.named
             + _FUSED_CLEAR / doubt
-            + _FUSED_LEAD * max(-1.0, min(1.0, retrieved - sum(rivals[:1])))
+            # What leads the talk's own service leads it by the words of what was said before.
+            + _FUSED_LEAD * max(0.0 if same(slot) else -1.0, min(1.0, retrieved - sum(rivals[:1])))
             + _FUSED_MEANING * slot["meaning"]
             + _FUSED_IN_A_TALK * question.talk
         )

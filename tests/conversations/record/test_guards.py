@@ -32,7 +32,7 @@ MODELS = {
 MAY_CHANGE_UNSEEN = {
     "turn": {
         *("state", "updated_at", "queued_at", "lease", "leased_until", "retry_at"),
-        *("unavailable_since", "runs", "resumed", "hold_waived"),
+        *("unavailable_since", "runs", "resumed", "hold_waived", "said_safe_at"),
     },
     # Its own column is vouched for as "more", and so are a reply's citations.
     "stage": {"id", "status", "started_at", "finished_at"},
