@@ -199,10 +199,16 @@ class Steered:
     refused is no candidate, and what they turned to is the first."""
 
     def __init__(self, search: Shortlist, steering: Steering, *, leads: bool) -> None:
-        """``leads`` says that nobody else reads the talk: it then is left where a message turns."""
+        """``leads`` says that nobody else reads the talk: it then is left where a message turns.
+
+        A model that reads it itself keeps the service of the last answer to choose from, unless the
+        message turns to another: "no, I want to fight it" may well go on with the same one.
+        """
         self._search = search
         self._refused = steering.talk.refused
         self._towards = steering.towards
+        if not leads and steering.towards is None:
+            self._refused -= {steering.talk.about} if steering.talk.about else set()
         self._leaves = leads and steering.towards is not None
 
     @property

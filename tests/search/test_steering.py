@@ -8,6 +8,7 @@ import pytest
 
 from ieim.knowledge.bundles.bundle import read_bundle
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.talk import Steered, steer, talk_of
 from ieim.search import ReleaseIndex, fuse, inquiry
 from ieim.search.embedders import EmbeddedEmbedder
 from ieim.search.fusing import FusedIndex
@@ -86,3 +87,23 @@ def test_a_message_turns_to_another_service(
     services = _demo().services
     turned = search.turns_to(text, services[about.split(".")[0], about], frozenset())
     assert (turned and turned.service.key) == towards
+
+
+@pytest.mark.parametrize(
+    ("about", "text", "left"),
+    [
+        ("vehicles.traffic-fine", "no, I said I do not want to pay. I want to fight it", True),
+        ("municipal.noise-complaint", "I rent, does that matter?", True),
+        ("immigration.extend-tourist-visa", "no, I mean a student visa", False),
+    ],
+)
+def test_who_reads_the_talk_keeps_its_service_to_choose_unless_it_turns(
+    search: FusedIndex, about: str, text: str, left: bool
+) -> None:
+    agency = about.split(".")[0]
+    last = {"role": "assistant", "text": "", "agency": agency, "service": about}
+    said = talk_of([{"role": "user", "text": "?"}, last], search, _demo())
+    steering = steer(text, said, search, _demo())
+    for leads in (False, True):
+        found = Steered(search, steering, leads=leads).services(text, agencies=[agency], limit=99)
+        assert (about in {each.item.key for each in found}) == (left and not leads)
