@@ -30,6 +30,7 @@ from ieim.pipeline.ports import (
     Shortlist,
     Turned,
 )
+from ieim.pipeline.reply.reply import LEAST_PARTS
 from ieim.pipeline.work import Key
 
 NEAREST = 3
@@ -122,8 +123,10 @@ def steer(text: str, talk: Talk, search: Shortlist, release: Release) -> Steerin
     steering = Steering(left, ", ".join(meant) if unmeant and meant else text, asks=text)
     chosen = _chosen({p.move for p in pieces}, talk, left)
     offered = [release.services[key] for key in talk.offered if key not in left.refused]
-    if not chosen and talk.asking and offered and (found := search.named(steering.about, offered)):
-        chosen = ((found.agency, found.key),)
+    # Who asks for several things asks anew, and names none of what is offered.
+    if not chosen and talk.asking and offered and len(search.parts(text)) < LEAST_PARTS:
+        found = search.named(steering.about, offered)
+        chosen = ((found.agency, found.key),) if found is not None else ()
     if chosen:
         asks = text if meant or NEXT in {p.move for p in pieces} else talk.question
         return replace(steering, chosen=tuple(chosen), asks=asks)

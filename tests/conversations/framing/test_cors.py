@@ -18,7 +18,13 @@ from tests.selection import sample
 
 CITIZENS = {
     *("api:sessions", "api:session", "api:turns", "api:turn", "api:rating", "api:choice"),
-    *("api:something_else", "api:person", "api:mail", "administration_api:administration"),
+    *(
+        "api:something_else",
+        "api:safe",
+        "api:person",
+        "api:mail",
+        "administration_api:administration",
+    ),
 }
 """The citizens' API, written by hand beside the expression of the settings."""
 ALLOWED = "Access-Control-Allow-Origin"

@@ -23,7 +23,17 @@ from tests.selection import sample
 
 OTHER = "https://office.example.net:8443"
 IN_FRAMES = {
-    *("chat", "ask", "rate", "choose", "something_else", "start_again", "delete", "language"),
+    *(
+        "chat",
+        "ask",
+        "rate",
+        "choose",
+        "something_else",
+        "safe",
+        "start_again",
+        "delete",
+        "language",
+    ),
     *("help", "accessibility", "privacy", "person", "person_withdraw"),
     *("private_link", "mail", "mail_stop"),
 }
