@@ -29,6 +29,8 @@ from ieim.pipeline.reply.cards import Card, Section, Source
 
 HEADINGS: Mapping[str, str] = headings()
 ORDERED = frozenset({"how_to_apply"})
+QUOTED = frozenset({"overview", "applicability_summary"})
+"""The fields of which a sentence may lead an answer."""
 
 
 def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
@@ -47,7 +49,7 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         title=reply.title,
         lead=reply.lead,
         paragraphs=reply.paragraphs,
-        facts=tuple(_fact(section, spoken, words) for section in reply.sections),
+        facts=_facts(reply, spoken, words),
         sources=tuple(_source(s, spoken.get("title", ""), agency, release) for s in reply.sources),
         cards=tuple(_card(each, reply, words, agency, release) for each in reply.cards),
         uncovered=tuple(turn.text[start:end] for start, end in reply.uncovered),
@@ -142,6 +144,15 @@ def _card(
         source=_source(card.source, spoken.get("title", ""), agency, release),
         languages={part: code for part, code in spoken.items() if code and part in _FREE},
     )
+
+
+def _facts(reply: replies.Reply, spoken: Mapping[str, str], words: Words) -> tuple[FactView, ...]:
+    facts = [_fact(section, spoken, words) for section in reply.sections]
+    # What a description says of a question is no description: its whole stands folded below.
+    again = [fact.name for fact in facts[1:]]
+    if facts and not reply.lead and facts[0].name in QUOTED and facts[0].name in again:
+        facts[0] = replace(facts[0], heading=words.answer)
+    return tuple(facts)
 
 
 def _fact(section: Section, spoken: Mapping[str, str], words: Words) -> FactView:

@@ -65,16 +65,23 @@ def test_enter_sends_and_a_switch_turns_it_off(quiet_page: Page) -> None:
     expect(page.locator("#enter-sends")).not_to_be_checked()
 
 
-def test_on_a_small_telephone_it_takes_a_sixth_of_the_height(quiet_page: Page) -> None:
+@pytest.mark.parametrize(("width", "height"), [(320, 640), (390, 640)])
+def test_on_a_small_telephone_it_takes_a_sixth_of_the_height(
+    quiet_page: Page, width: int, height: int
+) -> None:
     page = quiet_page
-    page.set_viewport_size({"width": 320, "height": 640})
+    page.set_viewport_size({"width": width, "height": height})
     page.goto("/")
     connected(page)
     ask(page)
     expect_answer(page)
     box = page.locator("#ask").bounding_box()
     assert box is not None
-    assert box["height"] <= 640 / 6
+    assert box["height"] <= height / 6
+    typed, send = (page.locator(each).bounding_box() for each in ("#question", "#ask-button"))
+    assert typed is not None
+    assert send is not None
+    assert abs(typed["y"] - send["y"]) < 4
     expect(page.get_by_role("textbox", name="Ask another question")).to_be_in_viewport(ratio=1)
 
 
