@@ -20,7 +20,7 @@ BOTH = "We had a baby. How do we register the birth and claim child benefit?"
 VISA = "I want to extend my tourist visa"
 COST = "And how much does it cost?"
 LEARNS_SECONDS = 300.0
-THIRD = f"{BOTH} Where can I renew a broken fishing boat mooring?"
+THIRD = f"{BOTH} Where do I get a licence for my fishing boat?"
 
 
 @pytest.fixture(scope="module")
@@ -107,11 +107,11 @@ def test_a_part_that_nothing_covers_is_said_and_asked_by_itself(
 ) -> None:
     page = shown(browser, site, THIRD, width=390)
     left = page.locator(".answer__uncovered")
-    expect(left).to_contain_text("Where can I renew a broken fishing boat mooring")
+    expect(left).to_contain_text("Where do I get a licence for my fishing boat")
     expect(left).to_contain_text("in a message of its own")
     assert_accessible(page)
     left.get_by_role("button", name="Ask this by itself").click()
     asked = page.locator(".turn").nth(1)
-    question = asked.get_by_text("Where can I renew a broken fishing boat mooring", exact=True)
+    question = asked.get_by_text("Where do I get a licence for my fishing boat", exact=True)
     expect(question).to_be_visible()
     page.context.close()
