@@ -278,6 +278,9 @@ class FusedIndex:
             return None
         found = (name for vector in vectors[1:] for name in self._reading.fields(vector))
         fields = tuple(dict.fromkeys(found))
+        if answering.AMOUNT in fields:
+            # "How much is that?" may be what one gets, or what it costs.
+            fields = tuple(dict.fromkeys([*fields, "fees"]))
         return Passages(
             tuple(answering.rank(entry, asked, vectors[0], self._reading.asks(vectors[0]), fields)),
             fields,

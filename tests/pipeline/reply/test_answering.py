@@ -166,6 +166,7 @@ def test_what_a_model_opens_with_is_believed() -> None:
         ("employment.unfair-dismissal", "Gibt es eine Frist?", "45 days"),
         ("social-support.hardship-payment", "How much do I get?", "MRK 80.00 to MRK 450.00"),
         ("passports.renew-passport", "Wie lange dauert das?", "3 weeks"),
+        ("education.change-school", "And how much is that?", "Free"),
     ],
 )
 def test_the_search_finds_the_passage(service: str, text: str, says: str) -> None:
