@@ -316,6 +316,10 @@ class ReplySerializer(serializers.Serializer[Any]):
     unsaid = serializers.BooleanField(
         help_text="Whether what was asked stands nowhere in the service's entry: say so."
     )
+    next_services = SourceSerializer(
+        many=True,
+        help_text="Services that the entry sends on to: offer each, to be asked about by name.",
+    )
     sources = SourceSerializer(many=True)
     why = serializers.CharField(
         help_text="Which marked words led to this answer. Empty where none are marked."

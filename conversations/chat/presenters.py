@@ -146,6 +146,7 @@ class ReplyView:
     not in the citizen's language. ``still_about`` names the service of the talk that it goes on
     with. ``uncovered`` are the parts of the message that the reply does not cover, ``unanswered``
     the agencies in which nothing fits. ``unsaid``: the service's entry does not say what was asked.
+    ``next_services`` are those that it sends on to.
     ``general``: the citizen asked for no particular fact;
     ``repeated``: an earlier answer on the page has its card.
     """
@@ -170,6 +171,7 @@ class ReplyView:
     uncovered: tuple[str, ...] = ()
     unanswered: tuple[str, ...] = ()
     unsaid: bool = False
+    next_services: tuple[SourceView, ...] = ()
     general: bool = False
     repeated: bool = False
 

@@ -55,6 +55,9 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         uncovered=tuple(turn.text[start:end] for start, end in reply.uncovered),
         unanswered=reply.unanswered,
         unsaid=reply.unsaid,
+        next_services=tuple(
+            _next(each, reply, words, agency, release) for each in reply.next_services
+        ),
         why=_why(reply, words) if stored.marked else "",
         segments=_segments(turn.text, stored.marked),
         origin=stored.origin,
@@ -178,6 +181,17 @@ def _source(source: Source, spoken: str, agency: str, release: Release) -> Sourc
         agency_language=agency,
         starts=service is not None and source.url in {service.url, service.path} - {""},
     )
+
+
+def _next(
+    source: Source, reply: replies.Reply, words: Words, agency: str, release: Release
+) -> SourceView:
+    """Return a service that comes next, in the language that its name is in."""
+    fields = release.in_language(reply.language).translated.get(
+        (source.agency_id, source.service_key), frozenset()
+    )
+    original = () if not reply.language or "name" in fields else ("next",)
+    return _source(source, _spoken(reply, original, "next", words), agency, release)
 
 
 def _parts(reply: replies.Reply) -> frozenset[str]:

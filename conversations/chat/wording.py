@@ -69,6 +69,7 @@ class Words:
     uncovered: Mapping[str, str]
     unanswered: str
     unsaid: Mapping[str, str]
+    next_services: str
     only: str
     partly: str
     too_many: Mapping[str, str]

@@ -29,6 +29,7 @@ from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelAnswer
 from ieim.pipeline.reply import reply as replies
 from ieim.pipeline.reply import template
+from ieim.pipeline.reply.answering import rearranges
 from ieim.pipeline.reply.fallback import fallback_result
 from ieim.pipeline.reply.retelling import Retelling
 from ieim.pipeline.results import Result
@@ -100,15 +101,29 @@ def replay(turn: Turn) -> Replay:
             reply = replies.in_language(replies.outside(release), language, release)
         else:
             reply = compose(outputs, context, language=language, chosen=chosen_of(turn))
-        # Notices, the topic of the conversation and uncovered parts are taken over: they depend on
-        # the moment, on other turns and on the search, and none of them is a decision.
+        # Notices, the topic of the conversation, uncovered parts and what comes next are taken
+        # over: they depend on the moment, on other turns and on the search, and none of them is a
+        # decision.
         original = replies.Reply.from_dict(turn.reply.body)
         complete = replace(
             reply,
             notices=original.notices,
             still_about=original.still_about,
             uncovered=original.uncovered,
+            next_services=original.next_services,
         )
+        if rearranges(original, complete):
+            # Which passages lead is the search's to say too.
+            complete = replace(
+                complete,
+                lead=original.lead,
+                sections=original.sections,
+                unsaid=original.unsaid,
+                cards=tuple(
+                    replace(card, sections=led.sections)
+                    for card, led in zip(complete.cards, original.cards, strict=True)
+                ),
+            )
         again.append({"reply": complete.as_dict()})
         if stored[-1] != again[-1]:
             changes.append("The reply would be another one.")

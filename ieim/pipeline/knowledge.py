@@ -24,6 +24,9 @@ LABEL_SETS: tuple[str, ...] = (
 CASES: tuple[str, ...] = ("greeting", "thanks", "off_topic", "unclear", "abuse")
 """What a message may be that asks nothing of an administration."""
 
+NO_NEXT = "-"
+"""What :attr:`Service.next_services` has alone where no service comes next."""
+
 
 @dataclass(frozen=True, slots=True)
 class Agency:
@@ -47,7 +50,11 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One entry of the service index. ``categories`` are keys of the same agency's dictionary."""
+    """One entry of the service index. ``categories`` are keys of the same agency's dictionary.
+
+    ``next_services`` are the references of what comes next, where somebody wrote them: else the
+    search finds them; :data:`NO_NEXT` alone is none.
+    """
 
     agency: str
     key: str
@@ -62,6 +69,12 @@ class Service:
     how_to_apply: tuple[str, ...] = ()
     contact: str = ""
     url: str = ""
+    next_services: tuple[str, ...] = ()
+
+    @property
+    def reference(self) -> str:
+        """What names the service in a release: ``agency/key``."""
+        return f"{self.agency}/{self.key}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,6 +263,14 @@ class Turned(NamedTuple):
     sure: float
 
 
+class Linked(NamedTuple):
+    """A service that another one's entry sends on to, both as they were written, with the sentence
+    that names it, empty where an editor wrote the link."""
+
+    service: Service
+    said: str
+
+
 class Shortlist(Protocol):
     """Retrieval over one release. Everything is returned when it is no more than ``limit``;
     entries that do not match come last."""
@@ -293,6 +301,11 @@ class Shortlist(Protocol):
     def passages(self, text: str, service: Service) -> Passages | None:
         """Return which passages of a service's entry answer a message; None where that cannot be
         told by meaning."""
+        ...
+
+    def next_services(self, service: Service) -> Sequence[Linked]:
+        """Return the services that the entry of ``service`` sends on to, two at most where nobody
+        wrote them; those are found by meaning only."""
         ...
 
     def pieces(self, text: str) -> Sequence[Piece]:

@@ -139,6 +139,7 @@ class Runner(Engine):
             stages.inputs(context),
         )
         composed = reply.mark_continuation(composed, inputs)
+        composed = reply.mark_next(composed, inputs)
         composed = lead_with_answer(composed, replace(inputs, text=asks))
         return Answered(reply.mark_uncovered(composed, inputs)), context
 

@@ -23,6 +23,7 @@ from ieim.pipeline.ports import (
     POSITIONS,
     YES,
     Likeness,
+    Linked,
     Part,
     Passages,
     Piece,
@@ -251,6 +252,10 @@ class Steered:
     def passages(self, text: str, service: Service) -> Passages | None:
         """Return which passages of an entry answer a message."""
         return self._search.passages(text, service)
+
+    def next_services(self, service: Service) -> Sequence[Linked]:
+        """Return the services that an entry sends on to."""
+        return self._search.next_services(service)
 
     def evidence(self, text: str, services: Sequence[Service]) -> tuple[Sequence[float], float]:
         """Return the evidence of each service for a message: all there is for what it turns to."""

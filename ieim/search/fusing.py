@@ -18,6 +18,7 @@ from ieim.pipeline.ports import (
     Embedder,
     EmbedderUnavailable,
     Likeness,
+    Linked,
     Matrix,
     Part,
     Passages,
@@ -115,8 +116,8 @@ def _distinct(found: Mapping[Clause, Evidence]) -> set[Clause]:
 
 
 def texts_of(release: Release) -> list[str]:
-    """Return the text of every service, of every category, in the order of ``release``, and then
-    its vocabulary.
+    """Return the text of every service, of every category and the name of every service as it was
+    written, in the order of ``release``, and then its vocabulary.
 
     What a vector is made of: an entry whose text is the same needs no new one.
     """
@@ -132,6 +133,7 @@ def texts_of(release: Release) -> list[str]:
         return f"{agency.name}: {text}" if agency else text
 
     texts = [*map(of_service, release.services.values()), *words.values()]
+    texts += (service.name for service in (release.original or release).services.values())
     return [*(text[:LONGEST_TEXT] for text in texts), *vocabulary(release)]
 
 
@@ -161,14 +163,16 @@ class FusedIndex:
         reading: Reading | None = None,
     ) -> None:
         services, categories = len(release.services), len(release.categories)
-        if len(vectors) != services + categories + len(vocabulary(release)):
+        if len(vectors) != 2 * services + categories + len(vocabulary(release)):
             raise ValueError("There is one vector for each text of the release.")
+        names = services + categories
         self.words = words
         self._services = vectors[:services]
-        self._categories = vectors[services : services + categories]
+        self._categories = vectors[services:names]
+        self._names = vectors[names : names + services]
         readable = reading is not None and vectors.shape[1] == reading.width
         self._nearness = Nearness(
-            release, self._services, vectors[services + categories :], reading if readable else None
+            release, self._services, vectors[names + services :], reading if readable else None
         )
         self._places = {service: place for place, service in enumerate(release.services.values())}
         self._embedder = embedder
@@ -310,6 +314,16 @@ class FusedIndex:
             while len(self._entries) > _ENTRIES:
                 self._entries.popitem(last=False)
         return entry
+
+    def next_services(self, service: Service) -> Sequence[Linked]:
+        """Return the services that editors wrote, else those that the entry names."""
+        links = self.words.links
+        written = links.written(service)
+        original = links.original(service)
+        entry = self._entry(original) if written is None and original is not None else None
+        if entry is None or original is None:
+            return written or []
+        return links.found(original, entry.passages, entry.vectors, self._names)
 
     def pieces(self, text: str) -> Sequence[Piece]:
         """Return the pieces of a message, and how each steers a talk."""

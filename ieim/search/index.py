@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
-from ieim.pipeline.ports import Part, Piece, Ranked
+from ieim.pipeline.ports import Linked, Part, Piece, Ranked
 from ieim.pipeline.reply.guidance import UNCLEAR
 from ieim.pipeline.stages.base import APART
 from ieim.search import steering
@@ -22,6 +22,7 @@ from ieim.search.clauses import (
 )
 from ieim.search.engine import Field, Index
 from ieim.search.examples import exact
+from ieim.search.linking import Links
 from ieim.search.scoring import Scorer, read_query
 
 ON_TOPIC_SCORE = 1.0
@@ -64,6 +65,7 @@ class ReleaseIndex:
                 [field.boost for field in weighed],
             ),
         )
+        self.links = Links(list((release.original or release).services.values()))
         self.agency_places = {agency: place for place, agency in enumerate(release.agencies)}
 
     def turns_away(self, query: str) -> bool:
@@ -105,6 +107,10 @@ class ReleaseIndex:
     def passages(self, _text: str, _service: Service) -> None:
         """Words alone do not tell that."""
         return
+
+    def next_services(self, service: Service) -> Sequence[Linked]:
+        """Return the services that editors wrote."""
+        return self.links.written(service) or []
 
     def pieces(self, text: str) -> Sequence[Piece]:
         """Return the pieces of a message: numbers are all that is read of how it steers a talk."""

@@ -168,6 +168,14 @@ class Service(DraftEntry):
         blank=True,
         help_text=_("Where to apply; must begin with http:// or https://."),
     )
+    next_services = models.JSONField(
+        default=list,
+        blank=True,
+        help_text=_(
+            "What comes next, as agency/key, offered at the end of an answer. Blank: what the "
+            "steps and requirements name. A hyphen alone: nothing."
+        ),
+    )
 
     class Meta:
         ordering = ["position", "id"]

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ieim.knowledge.bundles.rows import IDENTITY, BundleProblem, Row, Table, Value, Wrong
 from ieim.pipeline.canonical import two_decimals
-from ieim.pipeline.knowledge import CASES, LABEL_SETS
+from ieim.pipeline.knowledge import CASES, LABEL_SETS, NO_NEXT
 
 ID_LIMIT = 200
 NAME_LIMIT = 500
@@ -239,6 +239,7 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "how_to_apply": _list(TEXT_LIMIT),
         "contact": _TEXT,
         "url": _text(LINK_LIMIT, _url_extra),
+        "next_services": _list(2 * ID_LIMIT + 1),
     },
     "labels": {
         "set": _ID,
@@ -383,8 +384,13 @@ def dangling(
     agencies = {values["id"] for values in good["agencies"]}
     entries = {(values["agency"], values["key"]) for values in good["dictionary"]}
     services = {(values["agency"], values["key"]) for values in good["services"]}
+    references = {NO_NEXT, *("/".join(service) for service in services)}
     for table in ("dictionary", "services", "translations"):
         for row, values in zip(tables.get(table, ()), good[table], strict=True):
+            for each in values.get("next_services", ()):
+                if each not in references:
+                    message = f"service {each[:200]!r} is not there: write agency/key, or {NO_NEXT}"
+                    yield BundleProblem(row.file, row.line_of("next_services"), message)
             agency = values["agency"]
             if agency and agency not in agencies and "agencies" in tables:
                 message = f"agency {agency[:200]!r} is not among the agencies"

@@ -266,7 +266,9 @@ def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-LIST_COLUMNS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
+LIST_COLUMNS = frozenset(
+    {"keywords", "categories", "requirements", "how_to_apply", "next_services"}
+)
 """Columns that are lists: bars separate the items of a cell."""
 
 BOM = "\ufeff"

@@ -71,6 +71,28 @@ def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
     return replace(reply, lead="", unsaid=True, sections=(*contact, *_folded(reply, contact)))
 
 
+def rearranges(led: Reply, composed: Reply) -> bool:
+    """Whether ``led`` shows what ``composed`` does and nothing else: its passages may stand in
+    front, and its fields may be in another order or folded."""
+    if [card.source for card in led.cards] != [card.source for card in composed.cards]:
+        return False
+    cards = zip(led.cards, composed.cards, strict=True)
+    return (
+        led.lead in {"", composed.lead}
+        and _is_of(led.sections, composed.sections)
+        and all(_is_of(shown.sections, whole.sections) for shown, whole in cards)
+    )
+
+
+def _is_of(shown: Sequence[Section], whole: Sequence[Section]) -> bool:
+    texts = {section.field: " ".join(" ".join(section.items).split()) for section in whole}
+    return {section.field for section in shown} == texts.keys() and all(
+        " ".join(item.split()) in texts[section.field]
+        for section in shown
+        for item in section.items
+    )
+
+
 def _with_asked_fields(reply: Reply, inputs: Inputs) -> Reply:
     """Return an answer over several services, each card of which opens with the fields that the
     message clearly asks for; what is asked of one is mostly asked of each."""

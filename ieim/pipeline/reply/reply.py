@@ -69,7 +69,8 @@ class Reply:
     about, ``unanswered`` the names of the agencies in which nothing fits: all, where no service
     is about the message (``outside``). ``retold`` says what in
     the paragraphs stands for what in the text of a model, None where they are somebody's own words.
-    ``unsaid``: what was asked about the service stands nowhere in its entry.
+    ``unsaid``: what was asked about the service stands nowhere in its entry. ``next_services`` are
+    those that the entry sends on to.
     """
 
     kind: Literal["service", "answer", "guidance", "question", "outside"]
@@ -87,6 +88,7 @@ class Reply:
     unanswered: tuple[str, ...] = ()
     retold: tuple[RetoldPassage, ...] | None = None
     unsaid: bool = False
+    next_services: tuple[Source, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the reply as JSON values; :meth:`from_dict` takes them back.
@@ -111,6 +113,7 @@ class Reply:
             "uncovered": [list(span) for span in self.uncovered],
             "unanswered": list(self.unanswered),
             "unsaid": self.unsaid,
+            "next_services": [asdict(source) for source in self.next_services],
         }
         if self.retold is not None:
             data["retold"] = [each.as_dict() for each in self.retold]
@@ -137,6 +140,7 @@ class Reply:
             if "retold" in data
             else None,
             unsaid=data.get("unsaid", False),
+            next_services=tuple(Source(**source) for source in data.get("next_services", ())),
         )
 
     @property
@@ -316,6 +320,25 @@ def mark_continuation(reply: Reply, inputs: Inputs) -> Reply:
     score = inputs.context.cached("service_select_v1", "serviceSelection", "score") or 0
     goes_on = score >= SURE or not inputs.new_subject
     return replace(reply, still_about=first.service_name) if goes_on else reply
+
+
+def mark_next(reply: Reply, inputs: Inputs) -> Reply:
+    """Return a reply about one service with those that its entry sends on to, but for the one that
+    the answer before was about."""
+    if reply.kind != "service" or not reply.sources:
+        return reply
+    release = inputs.context.release
+    first = reply.sources[0]
+    linked = inputs.shortlist.next_services(release.services[first.agency_id, first.service_key])
+    before = about_before(inputs.history)
+    return replace(
+        reply,
+        next_services=tuple(
+            source(release.services[each.agency, each.key], release.agencies[each.agency])
+            for each, _ in linked
+            if (each.agency, each.key) != before
+        ),
+    )
 
 
 def mark_uncovered(reply: Reply, inputs: Inputs) -> Reply:

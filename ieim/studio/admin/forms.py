@@ -15,6 +15,9 @@ from django.utils.translation import gettext, gettext_lazy
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.rows import IDENTITY
 from ieim.knowledge.headings import headings
+from ieim.knowledge.selectors import current_release
+from ieim.knowledge.vectors import shortlist_for
+from ieim.pipeline.knowledge import NO_NEXT
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.entries import Problems
 from ieim.studio.models import (
@@ -272,20 +275,30 @@ class CategoryForm(DraftForm):
 class ServiceForm(DraftForm):
     requirements = Lines(help_text=gettext_lazy("What the citizen needs, one a line."))
     how_to_apply = Lines(help_text=gettext_lazy("The steps in their order, one a line."))
+    next_services = Lines(
+        label=gettext_lazy("Next services"),
+        rows=3,
+        help_text=gettext_lazy(
+            "What comes next, as agency/key, one a line, offered at the end of an answer. Blank: "
+            "what the steps and requirements name. A hyphen alone: nothing."
+        ),
+    )
 
     class Meta:
         model = Service
         fields = [
             *("agency", "key", "name", "path", "overview", "applicability_summary"),
             *("categories", "requirements", "fees", "processing_time", "how_to_apply"),
-            *("contact", "url"),
+            *("contact", "url", "next_services"),
         ]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        service: Any = self.instance
+        if "next_services" in self.fields and service.pk:
+            self.fields["next_services"].help_text += f" {_found(service)}"
         if "categories" not in self.fields:
             return
-        service: Any = self.instance
         agency = service.agency_id or self.data.get("agency") or self.initial.get("agency")
         rows = Category.objects.filter(agency=agency) if agency else Category.objects.none()
         dictionary = list(rows.values_list("key", "value"))
@@ -298,6 +311,30 @@ class ServiceForm(DraftForm):
         self.fields["categories"] = Categories(
             dictionary, service.categories, label=gettext_lazy("Categories"), help_text=what
         )
+
+    def clean_next_services(self) -> list[str]:
+        """Return the references; refuse those of which there is no service in the draft."""
+        refs: list[str] = self.cleaned_data["next_services"]
+        pairs = Service.objects.values_list("agency_id", "key") if refs else ()
+        there = {NO_NEXT, *(f"{agency}/{key}" for agency, key in pairs)}
+        for ref in refs:
+            if ref not in there:
+                message = gettext("There is no service {name}: write agency/key.")
+                raise forms.ValidationError(message.format(name=ref[:200]))
+        return refs
+
+
+def _found(service: Service) -> str:
+    """Say what the current release found for a service, for who may want to put it right."""
+    release = current_release()
+    published = release and release.services.get((service.agency_id, service.key))
+    if release is None or not published or published.next_services:
+        return ""
+    links = shortlist_for(release).next_services(published)
+    if not links:
+        return gettext("Nothing is found in the current release.")
+    names = "; ".join(f"{each.service.reference} (“{each.said}”)" for each in links)
+    return gettext("Found in the current release: {names}.").format(names=names)
 
 
 class TranslationForm(DraftForm):

@@ -60,6 +60,7 @@ COLUMNS: dict[str, StrPromise] = {
     "kind": _("kind"),
     "language": _("language"),
     "name": _("name"),
+    "next_services": _("next services"),
     "note": _("note"),
     "number": _("number"),
     "overview": _("overview"),

@@ -116,7 +116,7 @@ class ServiceAdmin(FilesAdmin):
             {"fields": ["overview", "applicability_summary", "requirements", "how_to_apply"]},
         ),
         (gettext_lazy("Facts"), {"fields": ["fees", "processing_time", "contact"]}),
-        (gettext_lazy("Links"), {"fields": ["path", "url"]}),
+        (gettext_lazy("Links"), {"fields": ["path", "url", "next_services"]}),
     ]
 
     @admin.display(boolean=True, description=gettext_lazy("overview"))

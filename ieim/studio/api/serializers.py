@@ -22,7 +22,7 @@ from ieim.pipeline.message.screen import MAX_CHARS
 from ieim.studio.exchange.files import formats_of
 from ieim.studio.models import GoldenRun, Proposal
 
-LISTS = frozenset({"keywords", "categories", "requirements", "how_to_apply"})
+LISTS = frozenset({"keywords", "categories", "requirements", "how_to_apply", "next_services"})
 NUMBERS = frozenset({"threshold"})
 # The parser takes no NUL anywhere, so that is part of the shape.
 _TEXT = {"type": "string", "pattern": r"^[^\u0000]*$"}

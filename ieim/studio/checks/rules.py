@@ -15,7 +15,7 @@ from ieim.knowledge.bundles.columns import COLUMNS, TRANSLATED, opens
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.knowledge.headings import headings
 from ieim.pipeline.canonical import dumps
-from ieim.pipeline.knowledge import Agency, Service
+from ieim.pipeline.knowledge import NO_NEXT, Agency, Service
 from ieim.pipeline.ports import Ranked
 from ieim.pipeline.reply import guidance
 from ieim.pipeline.stages.slots import service_slot
@@ -100,6 +100,11 @@ def dangling_references(bundle: Bundle) -> Iterator[Remark]:
         "category": {(entry.agency, entry.key) for entry in bundle.dictionary},
         "service": {(service.agency, service.key) for service in bundle.services},
     }
+    references = {NO_NEXT, *(service.reference for service in bundle.services)}
+    for service in bundle.services:
+        for reference in service.next_services:
+            if reference not in references:
+                yield _dangling("services", service, "service", reference)
     flags = {label.code for label in bundle.labels if label.set == "risk_flags"}
     tables: tuple[Table, ...] = ("dictionary", "services", "translations")
     for table in tables:

@@ -39,6 +39,7 @@ _COLUMNS: Mapping[str, str] = {
     "kind": gettext_noop("Kind"),
     "language": gettext_noop("Language"),
     "name": gettext_noop("Name"),
+    "next_services": gettext_noop("Next services"),
     "overview": gettext_noop("Overview"),
     "path": gettext_noop("Page or place"),
     "position": gettext_noop("Position"),

@@ -68,6 +68,12 @@ def changed(table: str, row: int, **values: Any) -> Tables:
             {"categories": ["travel"]},
             "services.jsonl:2: category 'travel' is not in the dictionary of 'tax'",
         ),
+        (
+            "services",
+            1,
+            {"next_services": ["tax/none"]},
+            "services.jsonl:2: service 'tax/none' is not there: write agency/key, or -",
+        ),
     ],
 )
 def test_it_refuses_a_bad_value(

@@ -8,6 +8,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from ieim.knowledge.bundles.bundle import Bundle
+from ieim.people.models import User
+from ieim.studio.drafts.publishing import publish
 from ieim.studio.drafts.services import import_bundle
 from ieim.studio.models import Category, Service
 from tests.studio.admin.admin_pages import address, filled, said
@@ -33,6 +35,21 @@ def test_it_says_everything_that_is_wrong_at_once(admin_client: Client) -> None:
         "requirements": ["Entry 1 has 10,001 characters: 10,000 is the limit."],
         "position": ["Enter a whole number."],
     }
+
+
+def test_who_writes_what_comes_next_sees_what_was_found_and_names_what_there_is(
+    admin_client: Client, admin_user: User
+) -> None:
+    publish(note="First", by=admin_user)
+    wrong = filled(admin_client, renew(), next_services="tax/none")
+    page = admin_client.post(renew(), wrong)
+    assert page.context["adminform"].form.errors == {
+        "next_services": ["There is no service tax/none: write agency/key."]
+    }
+    assert "Nothing is found in the current release." in said(page)
+    right = filled(admin_client, renew(), next_services="tax/return")
+    assert admin_client.post(renew(), right).status_code == 302
+    assert Service.objects.get(key="renew").next_services == ["tax/return"]
 
 
 def test_a_new_entry_too(admin_client: Client) -> None:

@@ -16,6 +16,7 @@ from django.core.management import CommandError, call_command
 from ieim.audit.models import AuditEvent
 from ieim.knowledge import selectors
 from ieim.knowledge.models import Release
+from ieim.pipeline.knowledge import NO_NEXT
 from ieim.studio.drafts import selectors as drafts
 from ieim.studio.models import Agency, Service
 from tests.knowledge.bundles import tables, write
@@ -177,6 +178,9 @@ def _without_dangling(content: dict[str, list[dict[str, Any]]]) -> None:
         named = row.get("categories", [])
         row["categories"] = [key for key in named if (row["agency"], key) in categories]
     services = {(row["agency"], row["key"]) for row in content["services"]}
+    there = {NO_NEXT, *map("/".join, services)}
+    for row in content["services"]:
+        row["next_services"] = [each for each in row.get("next_services", []) if each in there]
     content["translations"] = [
         row
         for row in content["translations"]

@@ -110,8 +110,9 @@ def view(turn: Turn) -> ReplyView:
     return reply_view(Reply.objects.get(turn=turn), turn)
 
 
-def page(reply: ReplyView, *, partial: bool = False) -> str:
-    return render_to_string("conversations/reply/_reply.html", {"reply": reply, "partial": partial})
+def page(reply: ReplyView, *, partial: bool = False, chat: bool = False) -> str:
+    context = {"reply": reply, "partial": partial, "chat": chat}
+    return render_to_string("conversations/reply/_reply.html", context)
 
 
 def test_the_page_and_rest_tell_the_same_cards(ask: Ask) -> None:
@@ -153,6 +154,32 @@ def test_a_part_that_nothing_covers_is_said_everywhere(ask: Ask) -> None:
     out = io.StringIO()
     call_command("ask", THIRD, stdout=out)
     assert f"Not answered here: {part}" in out.getvalue()
+
+
+def test_what_comes_next_is_asked_with_one_tap_in_the_citizens_language(ask: Ask) -> None:
+    turn = ask("Comment déclarer la naissance de mon bébé ?")
+    stored = replies.Reply.from_dict(Reply.objects.get(turn=turn).body)
+    assert (stored.language, stored.title) == ("fr", stored.sources[0].service_name)
+    shown = view(turn)
+    names = [each.service for each in shown.next_services]
+    assert names == [each["service"] for each in ReplySerializer(shown).data["next_services"]]
+    assert len(names) == 2
+    html = page(shown, chat=True)
+    for name in names:
+        assert f'form="personal-send" name="text" value="{name}"' in unescape(html)
+    assert "Ce qui peut suivre" in html
+    assert replay(turn).same
+
+
+@pytest.mark.parametrize("text", ["How much is a tourist visa?", BABY])
+def test_a_reply_that_passages_lead_is_the_same_when_it_is_replayed(ask: Ask, text: str) -> None:
+    turn = ask(text)
+    assert replay(turn).same
+    stored = Reply.objects.get(turn=turn)
+    for section in stored.body.get("cards", [stored.body])[0]["sections"]:
+        section["items"] = [*section["items"], "It is free."]
+    turn.reply.body = stored.body
+    assert not replay(turn).same
 
 
 def test_what_the_model_is_reminded_of_has_the_cards(ask: Ask) -> None:

@@ -1,0 +1,69 @@
+"""The services that an entry sends on to: those that it names, and those that editors wrote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ieim.knowledge.bundles.bundle import read_bundle
+from ieim.pipeline.knowledge import NO_NEXT, Release, Service
+from ieim.search import FusedIndex, ReleaseIndex, fuse
+from tests.search.test_inquiry import embedder, real
+
+CHILD = ("health-cover", "health-cover.add-child")
+
+
+@cache
+def demo() -> Release:
+    return read_bundle(Path("ieim/knowledge/demo")).release()
+
+
+@cache
+def searched() -> FusedIndex:
+    return fuse(demo(), embedder())
+
+
+def linked(index: FusedIndex | ReleaseIndex, service: Service) -> list[tuple[str, str]]:
+    return [(each.service.key, each.said) for each in index.next_services(service)]
+
+
+@real
+def test_a_step_names_a_service_in_other_words_than_its_name() -> None:
+    found = linked(searched(), demo().services[CHILD])
+    assert ("civil-registry.register-birth", "Wait until the birth is in the civil register.") in (
+        found
+    )
+
+
+@real
+def test_an_entry_never_sends_on_to_itself_and_what_could_be_two_is_neither() -> None:
+    for service in demo().services.values():
+        assert service.key not in [key for key, _ in linked(searched(), service)]
+    # Identity cards are needed everywhere: to get one and to replace one fit as well.
+    book = demo().services["vehicles", "vehicles.learner-licence"]
+    assert "Your identity card" in book.requirements
+    assert all(said != "Your identity card" for _, said in linked(searched(), book))
+
+
+@real
+def test_a_translation_sends_on_to_the_same() -> None:
+    french = demo().in_language("fr")
+    index = fuse(french, embedder())
+    assert linked(index, french.services[CHILD]) == linked(searched(), demo().services[CHILD])
+
+
+@pytest.mark.parametrize(
+    ("refs", "keys"),
+    [
+        (("passports/passports.renew-passport",), ["passports.renew-passport"]),
+        ((NO_NEXT,), []),
+    ],
+)
+@real
+def test_what_editors_wrote_stands_instead(refs: tuple[str, ...], keys: list[str]) -> None:
+    service = replace(demo().services[CHILD], next_services=refs)
+    for index in (searched(), searched().words):
+        assert [key for key, _ in linked(index, service)] == keys
