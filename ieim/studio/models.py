@@ -170,6 +170,7 @@ class Service(DraftEntry):
     )
     next_services = models.JSONField(
         default=list,
+        db_default=models.Value([], models.JSONField()),
         blank=True,
         help_text=_(
             "What comes next, as agency/key, offered at the end of an answer. Blank: what the "

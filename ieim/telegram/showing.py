@@ -178,7 +178,7 @@ def _reply(reply: Mapping[str, Any], turn: str, catalogue: NullTranslations) -> 
     lines += [left_out.format(agency=name) for name in reply["unanswered"]]
     if reply["next_services"]:
         names = "; ".join(each["service"] for each in reply["next_services"])
-        lines.append(f"{_('What may come next')}: {names}")
+        lines.append(f"{_('You may need this too')}: {names}")
     if reply["uncovered"]:
         quoted = (_("“{name}”").format(name=each) for each in reply["uncovered"])
         title = _("Not answered here")

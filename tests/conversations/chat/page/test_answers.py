@@ -167,7 +167,7 @@ def test_what_comes_next_is_asked_with_one_tap_in_the_citizens_language(ask: Ask
     html = page(shown, chat=True)
     for name in names:
         assert f'form="personal-send" name="text" value="{name}"' in unescape(html)
-    assert "Ce qui peut suivre" in html
+    assert "Vous aurez peut-être aussi besoin de ceci" in html
     assert replay(turn).same
 
 
