@@ -178,7 +178,8 @@ def _reply(reply: Mapping[str, Any], turn: str, catalogue: NullTranslations) -> 
     lines += [left_out.format(agency=name) for name in reply["unanswered"]]
     if reply["next_services"]:
         names = "; ".join(each["service"] for each in reply["next_services"])
-        lines.append(f"{_('You may need this too')}: {names}")
+        title = _("You may need this too")
+        lines.append(f"{title}: {names}")
     if reply["uncovered"]:
         quoted = (_("“{name}”").format(name=each) for each in reply["uncovered"])
         title = _("Not answered here")
