@@ -401,6 +401,22 @@ class Rating(models.Model):
         return f"{'useful' if self.useful else 'not useful'}: {self.reply_id}"
 
 
+class Tick(models.Model):
+    """That a citizen has seen to one service of a reply over several; gone with the reply.
+
+    A note of their own: nobody else decides anything by it, and no event vouches for it.
+    """
+
+    reply = models.ForeignKey("conversations.Reply", on_delete=models.CASCADE, related_name="ticks")
+    service = models.CharField(max_length=2 * ID_LIMIT + 1)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["reply", "service"], name="tick_once")]
+
+    def __str__(self) -> str:
+        return f"{self.service}: {self.reply_id}"
+
+
 class Reason(models.TextChoices):
     """Why an answer was not useful, as citizens may choose it."""
 

@@ -241,6 +241,9 @@ def _turn_view(
         alone=alone,
         language=wording.words(turn.language).language,
         useful=turn.reply.useful if hasattr(turn, "reply") else None,
+        ticked=tuple(sorted(tick.service for tick in turn.reply.ticks.all()))
+        if reply and reply.cards
+        else (),
         feedback=feedback if feedback and (feedback.reason or feedback.text) else None,
         replaces=turn.replaces.turn_id if hasattr(turn, "replaces") else None,
         replaced_by=turn.replaced.by_id if hasattr(turn, "replaced") else None,

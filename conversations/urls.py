@@ -19,6 +19,7 @@ urlpatterns = [
     path("", views.chat, name="chat"),
     path("ask/", views.ask, name="ask"),
     path("turns/<uuid:turn_id>/rating/", rating_views.rate, name="rate"),
+    path("turns/<uuid:turn_id>/checklist/", views.tick, name="tick"),
     path("turns/<uuid:turn_id>/choice/", views.choose, name="choose"),
     path(
         "turns/<uuid:turn_id>/something-else/",

@@ -12,7 +12,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from conversations import rating
+from conversations import checklist, rating
 from conversations.mail import services as mail
 from conversations.models import Session
 from conversations.person import services as person
@@ -116,6 +116,7 @@ NOT_THERE: Mapping[type[Exception], str | None] = {
     safety.NothingShown: "This message shows no help lines.",
     services.NothingToReplace: "This answer does not go on with what the talk was about.",
     rating.NothingToRate: "This message has no answer that can be rated.",
+    checklist.NothingToTick: "This message has no answer with such a card among several.",
     mail.NotOffered: "Nobody can be told of this message by e-mail.",
 }
 """What a service raises where there is nothing to write to, and the sentence of its 404."""

@@ -60,7 +60,7 @@ MEANINGS: Mapping[int, Meaning] = {
 class ClosedBody(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     """Says in the document which bodies have no other fields."""
 
-    target_class = "conversations.api.serializers.ClosedSerializer"
+    target_class = "conversations.api.bodies.ClosedSerializer"
     match_subclasses = True
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> Any:

@@ -25,6 +25,7 @@ urlpatterns = [
     path(f"{_SESSION}person/", OneSession.as_view(_PERSON), name="person"),
     path(_TURN, OneTurn.as_view({"get": "read"}), name="turn"),
     path(f"{_TURN}rating/", OneTurn.as_view({"put": "rate"}), name="rating"),
+    path(f"{_TURN}checklist/", OneTurn.as_view({"put": "tick"}), name="checklist"),
     path(f"{_TURN}choice/", OneTurn.as_view({"put": "choose"}), name="choice"),
     path(f"{_TURN}mail/", OneTurn.as_view(_MAIL), name="mail"),
     path(f"{_TURN}something-else/", OneTurn.as_view(_ELSE), name="something_else"),

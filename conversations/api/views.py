@@ -18,19 +18,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSetMixin
 
-from conversations import rating, selectors
+from conversations import checklist, rating, selectors
 from conversations.api.base import NewSessions, View, bearer_token
-from conversations.api.schema import LOCATION, problems
-from conversations.api.serializers import (
+from conversations.api.bodies import (
     AskSerializer,
     ChooseSerializer,
     ClosedSerializer,
     MailSerializer,
-    NewSessionSerializer,
-    OpeningSerializer,
     OpenSerializer,
     PersonSerializer,
     RatingSerializer,
+    TickSerializer,
+)
+from conversations.api.schema import LOCATION, problems
+from conversations.api.serializers import (
+    NewSessionSerializer,
+    OpeningSerializer,
     SessionSerializer,
     TurnSerializer,
 )
@@ -234,6 +237,21 @@ class OneTurn(ViewSetMixin, View):
         verdict = _valid(RatingSerializer, request)
         address = addresses.of_request(request)
         rating.rate(session_id=session.pk, turn_id=turn_id, address=address, **verdict)
+        return _turn(turn_id)
+
+    @extend_schema(
+        operation_id="tick_service",
+        summary="Say that a service of a checklist has been seen to, or has not",
+        request=TickSerializer,
+        responses={200: TurnSerializer, **problems(400, 401, 404, 411, 413, 415)},
+    )
+    def tick(self, request: Request, turn_id: UUID) -> Response:
+        """Tick one of the `cards` of a reply that has several, or take the tick back.
+
+        A note of the citizen's own; the same may be sent again. 404 for a service that has no card.
+        """
+        session = self.session_of_turn(request, turn_id)
+        checklist.tick(session_id=session.pk, turn_id=turn_id, **_valid(TickSerializer, request))
         return _turn(turn_id)
 
     @extend_schema(

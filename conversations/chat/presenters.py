@@ -105,7 +105,8 @@ class CardView:
     """One service of an answer over several agencies, with its own source.
 
     ``languages`` are those of ``title`` and ``lead``, where they are not the reply's. ``repeated``:
-    an earlier answer on the page has the same card.
+    an earlier answer on the page has the same card. ``reference`` is ``agency/key``, ``deadline``
+    within which time it has to be asked for, in words, empty where nothing presses.
     """
 
     title: str
@@ -114,6 +115,8 @@ class CardView:
     source: SourceView
     languages: Mapping[str, str] = field(default_factory=dict)
     repeated: bool = False
+    reference: str = ""
+    deadline: str = ""
 
     @property
     def agency(self) -> str:
@@ -181,6 +184,11 @@ class ReplyView:
         return words(self.language)
 
     @property
+    def has_checklist(self) -> bool:
+        """Whether it is about several services, to be seen to one after the other."""
+        return len(self.cards) > 1
+
+    @property
     def whose(self) -> str:
         """The sentence that says whose words these are."""
         if self.origin not in ("model", "retold"):
@@ -232,7 +240,14 @@ class ReplyView:
 
     @property
     def parts(self) -> tuple[ParagraphView, ...]:
-        """The paragraphs; those of an answer with what they begin with set apart."""
+        """The paragraphs; those of an answer with what they begin with set apart. None that says
+        what to do first beside a checklist, whose cards say it."""
+        first = {
+            f"{name}: {card.lead}" for card in self.cards for name in (card.agency, card.title)
+        }
+        first |= {f"{card.agency}:" for card in self.cards}
+        if self.has_checklist and first.issuperset(self.paragraphs):
+            return ()
         return tuple(map(self._part, self.paragraphs))
 
     def _part(self, text: str) -> ParagraphView:
@@ -382,12 +397,13 @@ class TurnView:
 
     ``due_at`` is by when a person should answer, None where nobody has to, that is over, or the
     turn is ``alone``: until when the office is closed to somebody in danger. ``language`` (ISO
-    639-1) is that of the words around it. ``useful`` is the citizen's verdict, None for none, and
-    ``feedback`` why. ``replaces`` is the turn that this one asks again as something else,
-    ``replaced_by`` the other way round. ``waiting``: why it waits for a person, None where it does
-    not. ``person``: the request for one that this turn is. ``lines``: what a takeover put after it.
-    ``mail`` is one of :data:`conversations.mail.selectors.STATES`. ``between`` is what
-    came before its outcome: a choice, late help lines, or a person.
+    639-1) is that of the words around it. ``useful`` is the citizen's verdict, None for none,
+    and ``feedback`` why; ``ticked`` are the references of the cards that they have seen to.
+    ``replaces`` is the turn that this one asks again as something else, ``replaced_by`` the
+    other way round. ``waiting``: why it waits for a person, None where it does not. ``person``:
+    the request for one that this turn is. ``lines``: what a takeover put after it. ``mail`` is
+    one of :data:`conversations.mail.selectors.STATES`. ``between`` is what came before its
+    outcome: a choice, late help lines, or a person.
     """
 
     id: UUID
@@ -404,6 +420,7 @@ class TurnView:
     language: str = PAGE
     # Not compared: a verdict must not announce the answer again.
     useful: bool | None = field(default=None, compare=False)
+    ticked: tuple[str, ...] = field(default=(), compare=False)
     feedback: FeedbackView | None = field(default=None, compare=False)
     replaces: UUID | None = None
     replaced_by: UUID | None = None

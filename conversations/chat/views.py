@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, trigger_client_event
 
-from conversations import page_languages, rating, returning, selectors
+from conversations import checklist, page_languages, rating, returning, selectors
 from conversations.chat import cookies, wording
 from conversations.chat.announcing import after_choosing, turns_without_alert
 from conversations.chat.presenters import ChatView
@@ -310,6 +310,27 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
             trigger_client_event(response, "help", {"id": place}, after="settle")
         return response
     return see_chat(place)
+
+
+@never_cache
+@require_POST
+def tick(request: HttpRequest, turn_id: UUID) -> HttpResponse:
+    """Take what a citizen has seen to of an answer over several services: ``done`` or ``open`` is
+    the service. 303 to the page at that answer, for htmx the list; 404 where there is no such."""
+    done = "done" in request.POST
+    session = session_of(request)
+    try:
+        if session is None:
+            raise checklist.NothingToTick
+        service = request.POST.get("done" if done else "open", "")
+        checklist.tick(session_id=session.pk, turn_id=turn_id, service=service, done=done)
+    except (Session.DoesNotExist, checklist.NothingToTick):
+        return nothing_there(request)
+    turn = selectors.turn_view(turn_id)
+    if is_htmx(request):
+        context = {"turn": turn, "reply": turn.reply, "chat": True}
+        return render(request, "conversations/reply/_checklist.html", context)
+    return see_chat(f"{turn.dom_id}-list")
 
 
 def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 from babel.dates import format_date, format_time, get_datetime_format
+from babel.units import format_unit
 from django.utils import timezone, translation
 from django.utils.translation import gettext, ngettext
 
@@ -70,6 +71,7 @@ class Words:
     unanswered: str
     unsaid: Mapping[str, str]
     next_services: str
+    checklist: Mapping[str, str]
     only: str
     partly: str
     too_many: Mapping[str, str]
@@ -123,6 +125,12 @@ class Words:
         time = format_time(timezone.localtime(at).time(), format="short", locale=locale)
         both = str(get_datetime_format("medium", locale=locale))
         return both.replace("'", "").format(time, self.day(at))
+
+    def within(self, days: int) -> str:
+        """Return the words for a time limit."""
+        locale = page_languages.locale(self.language)
+        time = format_unit(days, "duration-day", locale=locale)
+        return self.checklist["within"].format(time=time)
 
     def too_many_for(self, seconds: int) -> str:
         """Return the sentence that a message came too early, and when to send it again."""

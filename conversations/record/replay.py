@@ -113,15 +113,15 @@ def replay(turn: Turn) -> Replay:
             next_services=original.next_services,
         )
         if rearranges(original, complete):
-            # Which passages lead is the search's to say too.
+            # Which passages lead, and which card, is the search's to say too.
+            made = {card.source: card for card in complete.cards}
             complete = replace(
                 complete,
                 lead=original.lead,
                 sections=original.sections,
                 unsaid=original.unsaid,
                 cards=tuple(
-                    replace(card, sections=led.sections)
-                    for card, led in zip(complete.cards, original.cards, strict=True)
+                    replace(made[led.source], sections=led.sections) for led in original.cards
                 ),
             )
         again.append({"reply": complete.as_dict()})

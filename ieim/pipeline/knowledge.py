@@ -53,7 +53,8 @@ class Service:
     """One entry of the service index. ``categories`` are keys of the same agency's dictionary.
 
     ``next_services`` are the references of what comes next, where somebody wrote them: else the
-    search finds them; :data:`NO_NEXT` alone is none.
+    search finds them; :data:`NO_NEXT` alone is none. ``deadline_days`` are digits: the days from
+    the event in which the service has to be asked for; empty where nothing presses.
     """
 
     agency: str
@@ -70,6 +71,7 @@ class Service:
     contact: str = ""
     url: str = ""
     next_services: tuple[str, ...] = ()
+    deadline_days: str = ""
 
     @property
     def reference(self) -> str:

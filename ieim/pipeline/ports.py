@@ -265,10 +265,11 @@ class Turned(NamedTuple):
 
 class Linked(NamedTuple):
     """A service that another one's entry sends on to, both as they were written, with the sentence
-    that names it, empty where an editor wrote the link."""
+    that names it, empty where an editor wrote the link. ``before`` says that it is needed first."""
 
     service: Service
     said: str
+    before: bool = False
 
 
 class Shortlist(Protocol):

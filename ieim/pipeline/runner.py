@@ -17,6 +17,7 @@ from ieim.pipeline.personal.redaction import prepare
 from ieim.pipeline.ports import ModelUnavailable
 from ieim.pipeline.reply import reply
 from ieim.pipeline.reply.answering import lead_with_answer
+from ieim.pipeline.reply.checklist import in_order
 from ieim.pipeline.stages.base import Context
 from ieim.pipeline.talk import Steered, Steering, Talk, steer, talk_of
 from ieim.pipeline.topology import FIRST, FLOW, SESSION_END, STAGES
@@ -140,7 +141,7 @@ class Runner(Engine):
         )
         composed = reply.mark_continuation(composed, inputs)
         composed = reply.mark_next(composed, inputs)
-        composed = lead_with_answer(composed, replace(inputs, text=asks))
+        composed = lead_with_answer(in_order(composed, inputs), replace(inputs, text=asks))
         return Answered(reply.mark_uncovered(composed, inputs)), context
 
     def _context(self, turn: Turn) -> Context:

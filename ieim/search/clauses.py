@@ -19,6 +19,7 @@ from ieim.search.analysis import STEMMED, fold
 
 PLACEHOLDER = re.compile(r"\[[A-Z_]+_\d+\]")
 """What stands in place of personal data."""
+_ASKS = re.compile("[?؟？]")
 _PARAGRAPH = re.compile(r"\r?\n[^\S\n]*\r?\n\s*")
 
 ENOUGH_TOPIC = 2
@@ -44,7 +45,6 @@ class Forms:
     topicless: frozenset[str]
     facets: frozenset[str]
     clause_breaks: re.Pattern[str]
-    wish_breaks: re.Pattern[str]
     follow_up: re.Pattern[str]
     to_a_machine: re.Pattern[str]
 
@@ -125,7 +125,7 @@ class Clause:
     @property
     def is_question(self) -> bool:
         """Whether it ends in a question mark: a story says much that nobody need answer."""
-        return self.text.endswith(("?", "؟", "？"))
+        return _ASKS.search(self.text[-1:]) is not None
 
 
 def clauses(text: str) -> list[str]:
@@ -156,15 +156,6 @@ def read_clauses(text: str) -> list[Clause]:
     return [part for paragraph in clean or paragraphs for part, retained in paragraph if retained]
 
 
-def wishes(clause: Clause) -> Iterator[Clause]:
-    """Yield a clause, or where it is a statement the pieces of it that each may want something."""
-    text, start = clause.text, 0
-    for found in () if clause.is_question else forms().wish_breaks.finditer(text):
-        yield from _clause(text, start, found.start(), "", clause.start)
-        start = found.end()
-    yield from _clause(text, start, len(text), "", clause.start) if start else (clause,)
-
-
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for found in _PARAGRAPH.finditer(text):
@@ -176,13 +167,13 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 def _split(text: str, start: int, end: int) -> Iterator[Clause]:
     whole, last = text[start:end], 0
     for found in forms().clause_breaks.finditer(whole):
-        mark = "?" if "?" in found[0] else ""
-        yield from _clause(whole, last, found.start(), mark, start)
+        mark = "?" if _ASKS.search(found[0]) else ""
+        yield from clause(whole, last, found.start(), mark, start)
         last = found.end()
-    yield from _clause(whole, last, len(whole), "", start)
+    yield from clause(whole, last, len(whole), "", start)
 
 
-def _clause(text: str, start: int, end: int, mark: str, offset: int) -> Iterator[Clause]:
+def clause(text: str, start: int, end: int, mark: str, offset: int) -> Iterator[Clause]:
     piece = text[start:end]
     if part := piece.strip():
         place = offset + start + piece.index(part)

@@ -6,12 +6,11 @@ import hashlib
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ieim.pipeline.knowledge import Agency, Category, Release, Service
 from ieim.pipeline.ports import (
@@ -28,13 +27,14 @@ from ieim.pipeline.ports import (
 )
 from ieim.pipeline.stages.base import APART
 from ieim.search import passages as answering
-from ieim.search import steering
-from ieim.search.clauses import Clause, clauses, read_clauses, wishes
+from ieim.search import steering, wishes
+from ieim.search.clauses import clauses, read_clauses
 from ieim.search.engine import MEANING, Near
 from ieim.search.examples import exact
 from ieim.search.index import ReleaseIndex
 from ieim.search.inquiry import CLOSING, Reading
 from ieim.search.nearness import Nearness, vocabulary, weighed
+from ieim.search.wishes import Evidence
 
 LONGEST_TEXT = 1_500
 """Characters of an entry that its vector is made of; it begins with what it is about."""
@@ -63,37 +63,7 @@ _ENTRIES = 256
 
 _JUST = 0.01
 
-_ABOUT = 3
-"""So many services a text may be about."""
-
-CLEARLY = 2.5
-"""So much more evidence another service has for a message that is clearly about that one. Chosen on
-talks that are made of the development questions, where taps cost as much as wrong answers save."""
-
-_EACH = 1.5
-"""So much more each of two statements has for a service of its own, that neither is only told for
-the other's sake. Chosen on joined development questions (docs/decisions/0023-cards.md)."""
-
-_NEARER = 0.25
-"""And so much of it has to be of meaning, that no rare word decides alone ("bring")."""
-
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Each service's fused score for a text, and how near it is."""
-
-    scores: NDArray[np.floating]
-    near: Near
-
-    def finds_another_than(self, about: Evidence, *, by: float = CLEARLY) -> bool:
-        """Whether one service has clearly more of it than those that ``about`` is about."""
-        others = np.argsort(-about.scores, kind="stable")[:_ABOUT]
-        others = others[np.append(True, about.scores[others[1:]] > 0)]  # the average entry has 0
-        best = self.scores.argmax()
-        nearer = MEANING * float(self.near[best] - self.near[others].max())
-        return nearer >= _NEARER and bool(self.scores[best] - self.scores[others].max() >= by)
 
 
 class _Asked(NamedTuple):
@@ -101,18 +71,6 @@ class _Asked(NamedTuple):
 
     vector: Matrix
     near: Near
-
-
-def _distinct(found: Mapping[Clause, Evidence]) -> set[Clause]:
-    """Return the clauses that find another service than every other of them, and they than it."""
-    pairs = [(one, other) for one in found for other in found if one != other]
-    apart = {
-        (one, other)
-        for one, other in pairs
-        if found[one].finds_another_than(found[other], by=_EACH)
-    }
-    together = {one for one, other in pairs if not {(one, other), (other, one)} <= apart}
-    return set(found) - together if len(found) > 1 else set()
 
 
 def texts_of(release: Release) -> list[str]:
@@ -241,33 +199,38 @@ class FusedIndex:
 
     def parts(self, text: str) -> Sequence[Part]:
         """Return what reads as inquiries which are clear by themselves: the questions, and such
-        statements as find a service of their own besides all else that does."""
+        pieces as find a service of their own beside all else that does."""
         whole = read_clauses(text)
-        found = [wish for each in whole for wish in wishes(each)]
-        if len(found) > _PARTS:
-            found = whole
-        if len(found) > _PARTS:
-            found = [each for each in found if each.is_question][:_PARTS]
+        if len(whole) > _PARTS:
+            whole = [each for each in whole if each.is_question][:_PARTS]
+        listed = [piece for each in whole for piece in wishes.pieces(each, text)]
+        listed = listed if len(listed) <= _PARTS else whole
+        found = list(dict.fromkeys([*listed, *(each for each in whole if each.is_question)]))
         vectors = self._read([each.text for each in found]) if len(found) > 1 else None
         if self._reading is None or vectors is None:
             return self.words.parts(text)
-        leans = {
-            each: lean
+        asks = {
+            each: self._reading.goes_on(vector)
             for each, vector in zip(found, vectors, strict=True)
             if self._reading.inquiry_likeness(vector) >= self._reading.least
-            and (lean := self._reading.goes_on(vector)) < 1
         }
-        evidence = {
-            each: alone for each in leans if (alone := self._evidence(each.text)) is not None
+        # What leans on the rest ("add her to my cover"), but finds a service of its own, is clear.
+        alone = {
+            each: own
+            for each in listed
+            if each in asks and (own := self._evidence(each.text)) is not None
+            if own.scores.max() >= wishes.FINDS * (1 + asks[each])
         }
-        clear = {each: alone for each, alone in evidence.items() if not leans[each]}
-        # What may lean on the others, but finds a service of its own, leaves nobody in doubt.
-        distinct = _distinct(clear) | _distinct(evidence)
-        return [
-            Part(each.start, each.end)
-            for each in leans
-            if each in distinct or (each.is_question and not leans[each])
-        ]
+        parts = wishes.distinct(alone)
+        starts = [each.start for each in parts]
+        parts |= {
+            each
+            for each in whole
+            if each.is_question
+            and asks.get(each) == 0
+            and not any(each.start <= start < each.end for start in starts)
+        }
+        return [Part(each.start, each.end) for each in sorted(parts, key=lambda each: each.start)]
 
     def passages(self, text: str, service: Service) -> Passages | None:
         """Return the passages of a service by how well they answer: the questions of a message, or

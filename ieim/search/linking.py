@@ -73,8 +73,9 @@ class Links:
         for wanted in _FIELDS:
             for (field, text), vector in zip(passages, vectors, strict=True):
                 if field == wanted:
+                    before = _needs(service, field, text)
                     for place in self._named(text, names @ vector, own):
-                        links.setdefault(place, Linked(self._services[place], text))
+                        links.setdefault(place, Linked(self._services[place], text, before))
         return list(links.values())[:MOST]
 
     def _named(self, text: str, near: Matrix, own: int) -> Iterator[int]:
@@ -92,6 +93,12 @@ class Links:
     def _share(self, words: frozenset[str], name: frozenset[str]) -> float:
         whole = sum(self._says[word] for word in name)
         return sum(self._says[word] for word in words) / whole if whole > 0 else 0.0
+
+
+def _needs(service: Service, field: str, text: str) -> bool:
+    """Whether what a sentence names comes before the service: papers do, and so does what the first
+    step waits for; a later step may hand something on."""
+    return field == "requirements" or text in " ".join(service.how_to_apply[0].split())
 
 
 def _words_of(service: Service) -> set[str]:

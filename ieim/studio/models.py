@@ -177,6 +177,16 @@ class Service(DraftEntry):
             "steps and requirements name. A hyphen alone: nothing."
         ),
     )
+    deadline_days = models.CharField(
+        max_length=4,
+        blank=True,
+        db_default="",
+        default="",
+        help_text=_(
+            "Within how many days of the event it has to be asked for: who wishes several things "
+            "is shown what presses first. Blank: nothing presses."
+        ),
+    )
 
     class Meta:
         ordering = ["position", "id"]

@@ -170,7 +170,8 @@ def _reply(reply: Mapping[str, Any], turn: str, catalogue: NullTranslations) -> 
         lines.append(f"{title}\n{text}")
     lines += _lists(reply["facts"])
     for card in reply["cards"]:
-        lines += [f"{card['title']} ({card['agency']})", card["lead"], *_lists(card["facts"])]
+        lines += [f"{card['title']} ({card['agency']})", card["deadline"], card["lead"]]
+        lines += _lists(card["facts"])
     left_out = _(
         "“{agency}” has nothing that fits your message, so nothing is said of it here. Ask about "
         "it in a message of its own, or talk to a person."

@@ -14,7 +14,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
-from conversations.api.serializers import ClosedSerializer, ExactBooleanField, ExactTextField
+from conversations.api.bodies import ClosedSerializer, ExactBooleanField, ExactTextField
 from conversations.models import Attempt
 from conversations.person.models import RequestState, Way
 from conversations.states import StageStatus, TurnState

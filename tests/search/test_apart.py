@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ieim.search.clauses import Clause
-from ieim.search.fusing import Evidence, _distinct
+from ieim.search.clauses import Clause, read_clauses
+from ieim.search.wishes import Evidence, distinct, pieces
 
 ONE, OTHER, THIRD = (Clause(said, at, at + 1) for at, said in enumerate("abc"))
 
@@ -28,22 +28,54 @@ def evidence(*scores: float, meaning: float = 1.0) -> Evidence:
 )
 def test_each_has_to_find_a_service_of_its_own(other: Evidence, apart: bool) -> None:
     found = {ONE: evidence(4, -1, -1, -1), OTHER: other}
-    assert _distinct(found) == ({ONE, OTHER} if apart else set())
+    assert distinct(found) == ({ONE, OTHER} if apart else set())
 
 
 @pytest.mark.parametrize(("ahead", "apart"), [(1.6, True), (1.4, False)])
 def test_it_has_to_be_clear(ahead: float, apart: bool) -> None:
-    found = {ONE: evidence(4, 0, 2, 2), OTHER: evidence(0, 4, 4 - ahead, 0)}
-    assert _distinct(found) == ({ONE, OTHER} if apart else set())
+    found = {ONE: evidence(4, 0, 2, 2), OTHER: evidence(4 - ahead, 4, 0, 0)}
+    assert distinct(found) == ({ONE, OTHER} if apart else set())
 
 
 def test_no_word_decides_alone() -> None:
     own, about = evidence(9, 0, meaning=0.0), evidence(0, 9)
     assert not own.finds_another_than(about)
     assert evidence(9, 0).finds_another_than(about)
+    assert not own.finds_its_own_beside(about)
 
 
-def test_what_is_said_twice_finds_none_of_its_own() -> None:
-    one, other = evidence(4, -1, -1), evidence(-1, 4, -1)
-    assert _distinct({ONE: one, OTHER: other, THIRD: one}) == {OTHER}
-    assert _distinct({ONE: one}) == set()
+def test_what_is_said_twice_is_one_wish() -> None:
+    one, surer, other = evidence(4, -1, -1), evidence(5, -1, -1), evidence(-1, 4, -1)
+    assert distinct({ONE: one, OTHER: other, THIRD: surer}) == {OTHER, THIRD}
+    assert distinct({ONE: one, THIRD: surer}) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        (
+            "I need the birth paper, a new card and to tell the tax office",
+            ["I need the birth paper", "a new card", "to tell the tax office"],
+        ),
+        (
+            "Wir sind umgezogen: neue Adresse anmelden und den Parkausweis holen",
+            ["Wir sind umgezogen", "neue Adresse anmelden", "den Parkausweis holen"],
+        ),
+        ("我要办护照和驾照、身份证", ["我要办护照", "驾照", "身份证"]),
+        ("kailangan ko ng pasaporte at lisensya", ["kailangan ko ng pasaporte", "lisensya"]),
+        ("a place at the school of our district", ["a place at the school of our district"]),
+    ],
+)
+def test_a_list_is_cut_as_its_language_puts_items_apart(text: str, listed: list[str]) -> None:
+    found = [piece for each in read_clauses(text) for piece in pieces(each, text)]
+    assert [text[piece.start : piece.end] for piece in found] == listed
+
+
+def test_the_last_item_of_a_question_is_a_question() -> None:
+    text = "How do I claim the benefit and sign up for work?"
+    found = [piece for each in read_clauses(text) for piece in pieces(each, text)]
+    assert [(piece.text, piece.is_question) for piece in found] == [
+        ("How do I claim the benefit", False),
+        ("sign up for work?", True),
+    ]
+    assert text[found[1].start : found[1].end] == "sign up for work"

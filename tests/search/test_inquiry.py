@@ -206,7 +206,8 @@ def requests(text: str, leans: float = 0.0) -> list[str]:
 def test_statements_that_find_a_service_each_are_told_apart() -> None:
     text = "I lost my passport and I want to file a tax return"
     assert requests(text) == ["I lost my passport", "I want to file a tax return"]
-    assert requests("My licence expired. I lost my passport. Thanks to all") == []
+    text = "My licence expired. I lost my passport. Thanks to all"
+    assert requests(text) == ["My licence expired", "I lost my passport"]
     assert requests("I lost my passport, and how do I file a tax return?") == [
         "I lost my passport",
         "how do I file a tax return",
@@ -225,8 +226,8 @@ def test_what_is_wanted_beside_is_told_apart_without_saying_who_wants_it() -> No
 
 def test_what_may_lean_on_the_rest_is_told_apart_where_it_finds_a_service_of_its_own() -> None:
     text = "I lost my passport and I want to file a tax return"
-    assert len(requests(text, leans=0.5)) == 2
-    assert requests(text, leans=1.0) == []
+    assert len(requests(text, leans=1.0)) == 2
+    assert requests("I lost my passport and tell the office", leans=1.0) == []
     # A question that leans on nothing needs no service of its own, one that may lean does.
     two = "How do I renew a passport? What does a passport cost?"
     assert (len(requests(two)), requests(two, leans=0.5)) == (2, [])

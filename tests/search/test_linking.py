@@ -39,6 +39,19 @@ def test_a_step_names_a_service_in_other_words_than_its_name() -> None:
 
 
 @real
+def test_papers_and_the_first_step_come_before_what_is_handed_on_after() -> None:
+    before = {
+        (service.key, each.service.key): each.before
+        for service in demo().services.values()
+        for each in searched().next_services(service)
+    }
+    assert before["health-cover.add-child", "civil-registry.register-birth"]
+    assert before["municipal.parking-permit", "municipal.register-address"]
+    assert not before["business.register-sole-trader", "revenue.tax-number"]
+    assert not before["civil-registry.register-birth", "health-cover.add-child"]  # an editor's
+
+
+@real
 def test_an_entry_never_sends_on_to_itself_and_what_could_be_two_is_neither() -> None:
     for service in demo().services.values():
         assert service.key not in [key for key, _ in linked(searched(), service)]

@@ -86,14 +86,15 @@ class Bundle:
     @property
     def content(self) -> Content:
         """The bundle as JSON values; a threshold is a string with two decimals, or None, and
-        ``next_services`` is there only where it was written."""
+        what services have had later is there only where it was written."""
         content: Content = {table: list(map(asdict, getattr(self, table))) for table in TABLES}
         for label in content["labels"]:
             label["threshold"] = None if label["threshold"] is None else str(label["threshold"])
         for service in content["services"]:
-            # It came later: without it a release has the digest that it always had.
-            if not service["next_services"]:
-                del service["next_services"]
+            # They came later: without them a release has the digest that it always had.
+            for name in ("next_services", "deadline_days"):
+                if not service[name]:
+                    del service[name]
         always = ("agencies", "dictionary", "services", "labels")
         return {table: rows for table, rows in content.items() if rows or table in always}
 

@@ -50,6 +50,7 @@ a link."""
 _WEB = ("http://", "https://")
 _LANGUAGE = re.compile(r"[a-z]{2,3}", re.ASCII)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.ASCII)
+_DAYS = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 # What browsers skip before and inside a scheme.
@@ -122,10 +123,17 @@ def _threshold(value: Value) -> tuple[Decimal | None, Iterator[Complaint]]:
 
 
 def _effect(value: Value) -> tuple[str, Iterator[Complaint]]:
-    # Minutes are digits in every format, and YAML and JSON read digits as numbers.
+    # Minutes and days are digits in every format, and YAML and JSON read digits as numbers.
     if isinstance(value, Decimal) and value.is_finite() and abs(value) < 10**9:
         value = str(int(value)) if value == int(value) else value
     return _text(ID_LIMIT).read(value)
+
+
+def _days(value: Value) -> tuple[str, Iterator[Complaint]]:
+    read, complaints = _effect(value)
+    if isinstance(value, Wrong) or not read or _DAYS.fullmatch(read):
+        return read, complaints
+    return "", iter([Complaint(f"is {read[:40]!r}: write a number of days from 1 to 9999")])
 
 
 def _id_extra(value: str) -> Iterator[str]:
@@ -240,6 +248,7 @@ COLUMNS: Mapping[Table, Mapping[str, Column]] = {
         "contact": _TEXT,
         "url": _text(LINK_LIMIT, _url_extra),
         "next_services": _list(2 * ID_LIMIT + 1),
+        "deadline_days": Column(_days),
     },
     "labels": {
         "set": _ID,

@@ -273,6 +273,8 @@ LIST_COLUMNS = frozenset(
 
 BOM = "\ufeff"
 NUMBER_COLUMNS = frozenset({"threshold"})
+DIGITS = frozenset({"effect", "deadline_days"})
+"""Columns that may be numbers in a file and are digits to us."""
 
 # What spreadsheets take for the beginning of a formula, full-width forms included.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")

@@ -73,14 +73,18 @@ def lead_with_answer(reply: Reply, inputs: Inputs) -> Reply:
 
 def rearranges(led: Reply, composed: Reply) -> bool:
     """Whether ``led`` shows what ``composed`` does and nothing else: its passages may stand in
-    front, and its fields may be in another order or folded."""
-    if [card.source for card in led.cards] != [card.source for card in composed.cards]:
+    front, and its cards and its fields may be in another order, or fields folded."""
+    whole_cards = {card.source: card for card in composed.cards}
+    if {card.source for card in led.cards} != whole_cards.keys():
         return False
-    cards = zip(led.cards, composed.cards, strict=True)
+    cards = [(shown, whole_cards[shown.source]) for shown in led.cards]
     return (
         led.lead in {"", composed.lead}
         and _is_of(led.sections, composed.sections)
-        and all(_is_of(shown.sections, whole.sections) for shown, whole in cards)
+        and all(
+            shown.deadline_days == whole.deadline_days and _is_of(shown.sections, whole.sections)
+            for shown, whole in cards
+        )
     )
 
 

@@ -75,13 +75,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One service of an answer over several agencies: ``original`` as in a reply."""
+    """One service of an answer over several agencies: ``original`` as in a reply,
+    ``deadline_days`` as in the service."""
 
     title: str
     lead: str
     sections: tuple[Section, ...]
     source: Source
     original: tuple[str, ...] = ()
+    deadline_days: str = ""
 
     @property
     def first(self) -> str:
@@ -96,6 +98,7 @@ class Card:
             "sections": [section.as_dict() for section in self.sections],
             "source": asdict(self.source),
             **({"original": list(self.original)} if self.original else {}),
+            **({"deadline_days": self.deadline_days} if self.deadline_days else {}),
         }
 
     @classmethod
@@ -107,6 +110,7 @@ class Card:
             sections=tuple(map(Section.from_dict, data["sections"])),
             source=Source(**data["source"]),
             original=tuple(data.get("original", ())),
+            deadline_days=data.get("deadline_days", ""),
         )
 
 
@@ -129,6 +133,7 @@ def card(service: Service, agency: Agency, *, rules: str = "") -> Card:
         lead=lead(service),
         sections=tuple(sections(values, tuple(opens))),
         source=source(service, agency),
+        deadline_days=service.deadline_days,
     )
 
 

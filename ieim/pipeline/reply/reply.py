@@ -334,9 +334,9 @@ def mark_next(reply: Reply, inputs: Inputs) -> Reply:
     return replace(
         reply,
         next_services=tuple(
-            source(release.services[each.agency, each.key], release.agencies[each.agency])
-            for each, _ in linked
-            if (each.agency, each.key) != before
+            source(release.services[to.agency, to.key], release.agencies[to.agency])
+            for to in (each.service for each in linked)
+            if (to.agency, to.key) != before
         ),
     )
 

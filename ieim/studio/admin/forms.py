@@ -289,7 +289,7 @@ class ServiceForm(DraftForm):
         fields = [
             *("agency", "key", "name", "path", "overview", "applicability_summary"),
             *("categories", "requirements", "fees", "processing_time", "how_to_apply"),
-            *("contact", "url", "next_services"),
+            *("contact", "url", "next_services", "deadline_days"),
         ]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -50,6 +50,7 @@ COLUMNS: dict[str, StrPromise] = {
     "contact": _("contact"),
     "created_at": _("created at"),
     "created_by": _("created by"),
+    "deadline_days": _("deadline in days"),
     "description": _("description"),
     "effect": _("effect"),
     "fees": _("fees"),

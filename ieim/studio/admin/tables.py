@@ -115,7 +115,10 @@ class ServiceAdmin(FilesAdmin):
             gettext_lazy("What the citizen reads"),
             {"fields": ["overview", "applicability_summary", "requirements", "how_to_apply"]},
         ),
-        (gettext_lazy("Facts"), {"fields": ["fees", "processing_time", "contact"]}),
+        (
+            gettext_lazy("Facts"),
+            {"fields": ["fees", "processing_time", "deadline_days", "contact"]},
+        ),
         (gettext_lazy("Links"), {"fields": ["path", "url", "next_services"]}),
     ]
 

@@ -8,14 +8,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from conversations.api.serializers import (
-    ClosedSerializer,
-    ExactTextField,
-    FieldErrorSerializer,
-    MessageField,
-    ProblemSerializer,
-    ReplySerializer,
-)
+from conversations.api.bodies import ClosedSerializer, ExactTextField, MessageField
+from conversations.api.serializers import FieldErrorSerializer, ProblemSerializer, ReplySerializer
 from ieim.knowledge.bundles.columns import COLUMNS, EXAMPLE_LIMIT, ID_LIMIT, TEXT_LIMIT
 from ieim.knowledge.bundles.rows import IDENTITY, TABLES, Table
 from ieim.pipeline.message.screen import MAX_CHARS

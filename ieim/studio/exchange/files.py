@@ -28,6 +28,7 @@ from tablib import Dataset
 
 from ieim.knowledge.bundles.columns import COLUMNS
 from ieim.knowledge.bundles.formats import (
+    DIGITS,
     NUMBER_COLUMNS,
     Reader,
     csv_lines,
@@ -396,7 +397,7 @@ def _cell_value(cell: Any) -> Value:
 def _column(name: str, value: Value) -> Value:
     if value is None or isinstance(value, str):
         return read_cell(name, value or "")
-    if isinstance(value, Decimal) and name not in NUMBER_COLUMNS and name != "effect":
+    if isinstance(value, Decimal) and name not in NUMBER_COLUMNS and name not in DIGITS:
         return Wrong("a number: format the cell as text and write it again")
     return value
 

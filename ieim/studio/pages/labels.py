@@ -28,6 +28,7 @@ _COLUMNS: Mapping[str, str] = {
     "category": gettext_noop("Category"),
     "code": gettext_noop("Code"),
     "contact": gettext_noop("Contact"),
+    "deadline_days": gettext_noop("Deadline in days"),
     "description": gettext_noop("Description"),
     "effect": gettext_noop("Effect"),
     "fees": gettext_noop("Fees"),

@@ -115,6 +115,9 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         ("PUT", "/api/v1/turns/{turn_id}/rating/"): {
             *("200", "400", "401", "404", "411", "413", "415", "422", "429")
         },
+        ("PUT", "/api/v1/turns/{turn_id}/checklist/"): {
+            *("200", "400", "401", "404", "411", "413", "415")
+        },
         ("PUT", "/api/v1/turns/{turn_id}/choice/"): {
             *("200", "400", "401", "404", "409", "411", "413", "415", "422")
         },

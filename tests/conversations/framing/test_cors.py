@@ -17,7 +17,15 @@ from tests.review.world import Variant, World
 from tests.selection import sample
 
 CITIZENS = {
-    *("api:sessions", "api:session", "api:turns", "api:turn", "api:rating", "api:choice"),
+    *(
+        "api:sessions",
+        "api:session",
+        "api:turns",
+        "api:turn",
+        "api:rating",
+        "api:checklist",
+        "api:choice",
+    ),
     *(
         "api:something_else",
         "api:safe",

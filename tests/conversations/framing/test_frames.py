@@ -27,6 +27,7 @@ IN_FRAMES = {
         "chat",
         "ask",
         "rate",
+        "tick",
         "choose",
         "something_else",
         "safe",

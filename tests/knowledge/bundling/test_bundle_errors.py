@@ -74,6 +74,12 @@ def changed(table: str, row: int, **values: Any) -> Tables:
             {"next_services": ["tax/none"]},
             "services.jsonl:2: service 'tax/none' is not there: write agency/key, or -",
         ),
+        (
+            "services",
+            1,
+            {"deadline_days": "two weeks"},
+            "services.jsonl:2: deadline_days is 'two weeks': write a number of days from 1 to 9999",
+        ),
     ],
 )
 def test_it_refuses_a_bad_value(

@@ -81,7 +81,8 @@ def test_it_names_the_sheet_and_the_line_of_a_workbook(client: Client) -> None:
     assert found == [
         "mine.xlsx, sheet 'services':2: the column 'extra' is unknown: services have agency, key, "
         "name, path, overview, applicability_summary, categories, requirements, fees, "
-        "processing_time, how_to_apply, contact, url, next_services",
+        "processing_time, how_to_apply, contact, url, next_services, "
+        "deadline_days",
         "mine.xlsx, sheet 'services':2: key must be text, this is a number: format the cell as "
         "text and write it again",
         "mine.xlsx, sheet 'services':2: name must be text, this is a formula: paste its result as "

@@ -34,7 +34,7 @@ the default sets apply.
   dictionary     agency, key, value, keywords[]
   services       agency, key, name, path, overview, applicability_summary, categories[],
                  requirements[], fees, processing_time, how_to_apply[], contact, url,
-                 next_services[]
+                 next_services[], deadline_days
   labels         set, code, name, description, threshold, effect
   translations   language, agency, category, service, and the texts of what is translated
   help_lines     language, flag, text

@@ -1,0 +1,58 @@
+"""The order of an answer over several services: what presses first, and what another one needs.
+
+A service with fewer days comes first, and one that another needs comes before it, however many days
+it has itself; all else keeps the order of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ieim.pipeline.knowledge import Service
+from ieim.pipeline.reply.cards import Card
+
+if TYPE_CHECKING:
+    from ieim.pipeline.ports import Shortlist
+    from ieim.pipeline.reply.reply import Reply
+    from ieim.pipeline.stages.base import Inputs
+
+
+def in_order(reply: Reply, inputs: Inputs) -> Reply:
+    """Return ``reply`` with its cards in the order in which a citizen has to see to them."""
+    if len(reply.cards) < 2:
+        return reply
+    services = inputs.context.release.services
+    cited = [services[card.source.agency_id, card.source.service_key] for card in reply.cards]
+    order = ordered(reply.cards, _needs(cited, inputs.shortlist))
+    return replace(reply, cards=tuple(reply.cards[place] for place in order))
+
+
+def ordered(cards: Sequence[Card], needs: Mapping[int, set[int]]) -> list[int]:
+    """Return the places of ``cards`` in order; ``needs`` has the places of what each needs first.
+
+    Cards that need each other stand as if they did not.
+    """
+    due = [float(card.deadline_days or "inf") for card in cards]
+    for _ in cards:  # so far a need may reach
+        for place, needed in needs.items():
+            for each in needed:
+                due[each] = min(due[each], due[place])
+    left, order = list(range(len(cards))), list[int]()
+    while left:
+        free = [place for place in left if needs.get(place, set()).isdisjoint(left)] or left
+        order.append(min(free, key=lambda place: (due[place], place)))
+        left.remove(order[-1])
+    return order
+
+
+def _needs(cited: Sequence[Service], shortlist: Shortlist) -> dict[int, set[int]]:
+    places = {service.reference: place for place, service in enumerate(cited)}
+    needs: dict[int, set[int]] = {place: set() for place in places.values()}
+    for place, service in enumerate(cited):
+        for linked in shortlist.next_services(service):
+            other = places.get(linked.service.reference, place)
+            if other != place:
+                needs[place if linked.before else other].add(other if linked.before else place)
+    return needs

@@ -1,0 +1,49 @@
+"""The order of an answer over several services: what presses, after what it needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ieim.pipeline.reply.cards import Card, Source
+from ieim.pipeline.reply.checklist import ordered
+
+
+def cards(*days: str) -> list[Card]:
+    blank = Card("", "", (), Source("a", "A", "", "", ""))
+    return [replace(blank, deadline_days=each) for each in days]
+
+
+@pytest.mark.parametrize(
+    ("days", "needs", "order"),
+    [
+        (("", "", ""), {}, [0, 1, 2]),
+        (("", "30", "5"), {}, [2, 1, 0]),
+        (("30", "9", "9"), {}, [1, 2, 0]),  # by number, not by digits; else the answer's order
+        (("5", "30", ""), {0: {2}}, [2, 0, 1]),  # what the most urgent one needs is as urgent
+        (("5", "30", "", ""), {0: {2}, 2: {3}}, [3, 2, 0, 1]),
+        (("", "30"), {1: {0}, 0: {1}}, [0, 1]),  # each needs the other: as if they did not
+    ],
+)
+def test_what_presses_comes_first_and_what_it_needs_before_it(
+    days: tuple[str, ...], needs: dict[int, set[int]], order: list[int]
+) -> None:
+    assert ordered(cards(*days), needs) == order
+
+
+@given(
+    st.lists(st.sampled_from(["", "1", "7", "30"]), min_size=1, max_size=6),
+    st.dictionaries(st.integers(0, 5), st.sets(st.integers(0, 5), max_size=3), max_size=6),
+)
+def test_nothing_is_lost_and_no_need_is_passed_over(
+    days: list[str], needs: dict[int, set[int]]
+) -> None:
+    many = range(len(days))
+    # Needs that point backwards only: without circles.
+    held = {at: {to for to in some if to < at} for at, some in needs.items() if at in many}
+    order = ordered(cards(*days), held)
+    assert sorted(order) == list(many)
+    assert all(order.index(to) < order.index(at) for at, some in held.items() for to in some)
