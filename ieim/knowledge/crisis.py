@@ -25,8 +25,8 @@ from ieim.pipeline.message.screen import shows_nothing
 from ieim.pipeline.personal.redaction import prepare as redacted
 from ieim.pipeline.ports import WORDS, EmbedderUnavailable, Matrix
 from ieim.search import crisis as search
-from ieim.search import examples, train
-from ieim.search.crisis import CrisisModel, parts
+from ieim.search import examples, letters, train
+from ieim.search.crisis import CrisisModel, Spelt, parts
 from ieim.search.embedders import CheckedEmbedder
 
 DEADLINE: Final = 0.15
@@ -75,7 +75,7 @@ def look(text: str) -> Looked:
     """
     embedder = vectors.configured_embedder()
     if embedder is None:
-        return Looked(risk.find(text), WORDS)
+        return _look(text, None, None, None)
     current = _current.get(embedder)
     model = _shipped(embedder) if current is None else current.model
     return _look(text, embedder, model, DEADLINE if embedder.has_answered else FIRST_DEADLINE)
@@ -89,7 +89,7 @@ def look_patiently(text: str, added: Sequence[RiskExample] = ()) -> Looked:
     """
     embedder = vectors.configured_embedder()
     if embedder is None:
-        return Looked(risk.find(text), WORDS)
+        return _look(text, None, None, None)
     try:
         model = _model_with(embedder, tuple(added))
     except EmbedderUnavailable:
@@ -98,18 +98,37 @@ def look_patiently(text: str, added: Sequence[RiskExample] = ()) -> Looked:
 
 
 def _look(
-    text: str, embedder: CheckedEmbedder, model: CrisisModel | None, deadline: float | None
+    text: str,
+    embedder: CheckedEmbedder | None,
+    model: CrisisModel | None,
+    deadline: float | None,
 ) -> Looked:
     found = risk.find(text)
-    # A server may take an empty text for a fault.
-    if model is None or embedder.is_unavailable or shows_nothing(text):
+    if shows_nothing(text):
         return Looked(found, WORDS)
+    safe = redacted(text)  # an embedder may be a server, as a model may
+    where = parts(safe.text)
+    texts = [safe.text[part.start : part.end] for part in where]
+    pieces = sum(part.piece for part in where)
+    spelt = Spelt(letters.shipped(), letters.shipped().margins(texts))
+    by = WORDS
     try:
-        by_meaning = _by_meaning(text, model, embedder, deadline)
+        taught, rows, by = _vectors_of(texts, embedder, model, deadline)
     except (EmbedderUnavailable, TimeoutError):
-        return Looked(found, WORDS)
+        signs = spelt.flags(pieces=pieces)
+    else:
+        signs = taught.flags(rows, spelt, pieces=pieces)
     codes = {each.code for each in found}
-    return Looked([*found, *(each for each in by_meaning if each.code not in codes)], embedder.id)
+    found += (
+        Risk(
+            sign.code,
+            *safe.to_original(where[sign.row].start, where[sign.row].end),
+            "hint" if sign.weak else "meaning",
+        )
+        for sign in signs
+        if sign.code not in codes
+    )
+    return Looked(found, by)
 
 
 def prepare() -> None:
@@ -169,7 +188,7 @@ def _train(
         publication = Publication.objects.select_for_update(skip_locked=True, no_key=True)
         if newest is not None and publication.filter(pk=newest.id).first() is None:
             return None
-        model = train.crisis_model(rows, found, embedder=embedder.id)
+        model = train.crisis_model(rows, found, embedder=embedder.id, by_letters=letters.shipped())
         skip = 0 if shipped is None else len(shipped.vectors)
         vectors.keep_model(embedder.id, _name(added), model.to_bytes(skip=skip))
     return model
@@ -190,7 +209,9 @@ def _model_with(embedder: CheckedEmbedder, added: _Added) -> CrisisModel:
         if added not in tried:
             found = examples.crisis(added)
             rows = _rows(shipped, found.texts, embedder.documents)
-            tried[added] = train.crisis_model(rows, found, embedder=embedder.id)
+            tried[added] = train.crisis_model(
+                rows, found, embedder=embedder.id, by_letters=letters.shipped()
+            )
             for old in list(tried)[:-_TRIED]:
                 del tried[old]
         return tried[added]
@@ -210,26 +231,23 @@ def _name(added: _Added) -> str:
     return f"crisis {train.crisis_digest(examples.crisis(added))}"
 
 
-def _by_meaning(
-    text: str, model: CrisisModel, embedder: CheckedEmbedder, deadline: float | None
-) -> list[Risk]:
-    """Raises EmbedderUnavailable and TimeoutError."""
-    safe = redacted(text)  # an embedder may be a server, as a model may
-    where = parts(safe.text)
-    future = _readers.submit(embedder.queries, [safe.text[p.start : p.end] for p in where])
+def _vectors_of(
+    texts: Sequence[str],
+    embedder: CheckedEmbedder | None,
+    model: CrisisModel | None,
+    deadline: float | None,
+) -> tuple[CrisisModel, Matrix, str]:
+    """Return the model, the vector of each text, and the embedder's id; raises EmbedderUnavailable
+    and TimeoutError."""
+    if embedder is None or model is None or embedder.is_unavailable:
+        raise EmbedderUnavailable("There is no embedder whose vectors the examples have.")
+    future = _readers.submit(embedder.queries, list(texts))
     try:
         rows = future.result(deadline)
     except TimeoutError:
         future.cancel()
-        logger.warning("A message's meaning came too late; its phrases alone were looked for")
+        logger.warning("A message's meaning came too late; phrases and letters alone were read")
         raise
     if rows.shape[1] != model.width:
         raise EmbedderUnavailable("The embedder's vectors have another width than the examples'.")
-    return [
-        Risk(
-            sign.code,
-            *safe.to_original(where[sign.row].start, where[sign.row].end),
-            "hint" if sign.weak else "meaning",
-        )
-        for sign in model.flags(rows, pieces=sum(part.piece for part in where))
-    ]
+    return model, rows, embedder.id

@@ -19,12 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ieim.pipeline.ports import Matrix
+from ieim.search.letters import Letters
 
 SHIPPED: Final = Path(__file__).with_suffix(".npz")
 
 PIECE: Final = 0.3
 """By so much a piece of a sentence has to be surer than a sentence or the whole message: it is more
 seldom what somebody means to say."""
+
+LETTERS: Final = 0.5
+"""What letters weigh beside the meaning."""
 
 SECOND: Final = 0.25
 """A second flag counts when it is less sure than the surest one by no more than this."""
@@ -55,6 +59,41 @@ class Sign(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spelt:
+    """What letters say of the texts of a message: ``margins`` as in :meth:`Letters.margins`."""
+
+    letters: Letters
+    margins: _Numbers
+
+    def of(self, codes: Sequence[str]) -> _Numbers:
+        """Return the margins of these flags: nothing is said of one that letters do not know."""
+        known = {code: column for column, code in enumerate(self.letters.codes)}
+        columns = [known.get(code) for code in codes]
+        nothing = np.zeros(len(self.margins))
+        return np.stack([nothing if c is None else self.margins[:, c] for c in columns], axis=1)
+
+    def over(self, margins: _Numbers, pieces: int) -> _Numbers:
+        """Return by how much each of :meth:`of` is over what is flagged by letters alone."""
+        over: _Numbers = margins - self.letters.threshold
+        over[len(over) - pieces :] -= PIECE
+        return over
+
+    def flags(self, *, pieces: int = 0) -> list[Sign]:
+        """Return the flags of a message by letters alone, the surest first: each a weak one."""
+        over = self.over(self.margins, pieces)
+        return _signs(self.letters.codes, over, np.zeros(len(self.letters.codes), dtype=bool))
+
+
+def _signs(codes: Sequence[str], over: _Numbers, strong: npt.NDArray[np.bool_]) -> list[Sign]:
+    """Return the flags that are ``over`` the threshold in any row, and not far behind the best."""
+    best = over.max(axis=0)
+    least = max(0.0, float(best.max()) - SECOND)
+    rows = over[1:].argmax(axis=0) + 1 if len(over) > 1 else over.argmax(axis=0)
+    order = sorted(range(len(codes)), key=lambda i: -best[i])
+    return [Sign(codes[i], int(rows[i]), weak=not strong[i]) for i in order if best[i] > least]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class CrisisModel:
     """What examples taught; safe for threads.
 
@@ -79,23 +118,22 @@ class CrisisModel:
         """The width of the vectors."""
         return int(self.vectors.shape[1])
 
-    def flags(self, vectors: Matrix, *, pieces: int = 0) -> list[Sign]:
+    def flags(self, vectors: Matrix, spelt: Spelt | None = None, *, pieces: int = 0) -> list[Sign]:
         """Return the flags of a message, the surest first.
 
         The first of ``vectors`` is the whole message, the others are its sentences, and the last
-        ``pieces`` of them what stands between their commas.
+        ``pieces`` of them what stands between their commas. ``spelt`` is what letters say of each:
+        it counts beside the meaning, and where it is sure by itself.
         """
+        by_letters = None if spelt is None else spelt.of(self.codes)
         margins = self.margins(vectors)
+        margins += LETTERS * by_letters if by_letters is not None else 0.0
         margins[len(margins) - pieces :] -= PIECE
-        best = margins.max(axis=0)
-        least = max(self.threshold, float(best.max()) - SECOND)
-        order = sorted(range(len(self.codes)), key=lambda i: -best[i])
-        rows = margins[1:].argmax(axis=0) + 1 if len(margins) > 1 else margins.argmax(axis=0)
-        return [
-            Sign(self.codes[i], int(rows[i]), weak=bool(best[i] <= self.strong))
-            for i in order
-            if best[i] > least
-        ]
+        strong = margins.max(axis=0) > self.strong
+        over = margins - self.threshold
+        if spelt is not None and by_letters is not None:
+            over = np.maximum(over, spelt.over(by_letters, pieces))
+        return _signs(self.codes, over, strong)
 
     def margins(self, vectors: Matrix) -> _Numbers:
         """Return, a row a text and a column a flag, by how much it is that rather than nothing."""

@@ -1,6 +1,7 @@
-"""Training from examples: ``python -m ieim.search.train`` makes ``crisis.npz`` and ``inquiry.npz``.
+"""Training from examples: ``python -m ieim.search.train`` makes ``crisis.npz``, ``inquiry.npz`` and
+``letters.npz``.
 
-Run it after a change of the examples or of the embedded model (half a minute). A site whose
+Run it after a change of the examples or of the embedded model (two minutes). A site whose
 embedder is another one trains with the same functions, once, and so does one that publishes crisis
 examples besides the shipped ones. Every threshold is a share of the examples, each judged by all
 others; none was chosen by looking at the messages that measure it.
@@ -17,17 +18,20 @@ import numpy.typing as npt
 
 from ieim.pipeline import canonical
 from ieim.pipeline.knowledge import CASES
+from ieim.pipeline.message import risk
 from ieim.pipeline.ports import NEXT, NO, NOT, TURN, YES, Matrix
-from ieim.search import crisis, examples, inquiry
-from ieim.search.crisis import CrisisModel
+from ieim.search import crisis, examples, inquiry, letters
+from ieim.search.crisis import CrisisModel, Spelt
 from ieim.search.embedders import EmbeddedEmbedder
 from ieim.search.examples import CrisisExamples, Kind
 from ieim.search.inquiry import CASE, CORRECTS, FIELD, MOVE, SURELY, Reading
+from ieim.search.letters import Letters
 
 NARROW: Final = 3.5
 """How quickly likeness falls with the distance, in average distances of the examples."""
 
 CRISIS_RIDGE: Final = 0.1
+LETTERS_RIDGE: Final = 0.3
 INQUIRY_RIDGE: Final = 20.0
 """How little a single example may bend. For inquiries little changes from 5 to 60."""
 
@@ -39,6 +43,9 @@ embedded model alone: vectors of others are nearer to each other or further apar
 
 FALSE_ALARMS: Final = 0.03
 """The share of the near misses that may be flagged."""
+
+ALARMS_BY_LETTERS: Final = 0.01
+"""The share of them that may be flagged by letters alone."""
 
 STRONG: Final = 0.005
 """The share of them that may be flagged so surely that an answer waits for a person."""
@@ -91,8 +98,10 @@ def inquiry_digest() -> str:
     return canonical.digest([messages, examples.questions(), examples.moves()])
 
 
-def crisis_model(vectors: Matrix, found: CrisisExamples, *, embedder: str = "") -> CrisisModel:
-    """Return what ``found`` teaches, whose ``vectors`` are rows of length 1.
+def crisis_model(
+    vectors: Matrix, found: CrisisExamples, *, embedder: str = "", by_letters: Letters | None = None
+) -> CrisisModel:
+    """Return what ``found`` teaches, whose ``vectors`` are rows of length 1, beside ``by_letters``.
 
     For the 6,300 shipped examples it takes some seconds, and 400 MB meanwhile.
     """
@@ -116,7 +125,10 @@ def crisis_model(vectors: Matrix, found: CrisisExamples, *, embedder: str = "") 
     if near:
         # Each near miss is judged by all other texts: what it taught of itself says nothing.
         leverage = np.diag(solved[near, len(codes) :])
-        surest = np.sort((target[near] - weights[near] / leverage[:, None]).max(axis=1))
+        alone = target[near] - weights[near] / leverage[:, None]
+        if by_letters is not None:
+            alone += crisis.LETTERS * _spelt(by_letters, [found.texts[i] for i in near]).of(codes)
+        surest = np.sort(alone.max(axis=1))
     threshold, strong = (
         float(surest[-1 - int(share * len(surest))]) for share in (FALSE_ALARMS, STRONG)
     )
@@ -131,6 +143,47 @@ def crisis_model(vectors: Matrix, found: CrisisExamples, *, embedder: str = "") 
         threshold=threshold,
         strong=strong,
     )
+
+
+def letters_model(found: CrisisExamples, phrases: Sequence[tuple[str, str]] = ()) -> Letters:
+    """Return what the letters of ``found`` teach, and of ``phrases``, each with its flag.
+
+    For the shipped examples it takes a minute, and 1.5 GB meanwhile.
+    """
+    texts = [*found.texts, *(text for _, text in phrases)]
+    flags = [*found.codes, *(code for code, _ in phrases)]
+    codes, near = tuple(sorted(set(flags) - {""})), list(found.near)
+    rows = letters.spelt(texts)
+    rarity = np.log(len(texts) / (1.0 + rows.sum(axis=0))).clip(min=0.0).astype(np.float32)
+    rows = letters.unit(rows * rarity)
+    labels = np.array([[flag == code for code in (*codes, "")] for flag in flags])
+    target = labels[:, :-1].astype(np.float64) - labels[:, -1:]
+    shift = target.mean(axis=0)
+    matrix = rows @ rows.T
+    matrix.flat[:: len(matrix) + 1] += LETTERS_RIDGE
+    columns = np.zeros((len(texts), len(near)), dtype=np.float32)
+    columns[near, range(len(near))] = 1.0
+    solved = np.linalg.solve(matrix, np.c_[(target - shift).astype(np.float32), columns])
+    weights = solved[:, : len(codes)]
+    leverage = np.diag(solved[near, len(codes) :])
+    alone = target[near] - weights[near] / leverage[:, None]
+    surest = np.sort(alone.max(axis=1))
+    return Letters(
+        codes,
+        rows.T @ weights,
+        shift,
+        rarity,
+        float(surest[-1 - int(ALARMS_BY_LETTERS * len(surest))]),
+        {texts[place]: row for place, row in zip(near, alone, strict=True)},
+    )
+
+
+def _spelt(by_letters: Letters, texts: Sequence[str]) -> Spelt:
+    """Return what letters say of each near miss, judged by all other texts."""
+    margins = by_letters.margins(texts)
+    for row, text in zip(margins, texts, strict=True):
+        row[:] = by_letters.alone.get(text, row)
+    return Spelt(by_letters, margins)
 
 
 def reading(embedder: str, embed: Callable[[Sequence[str]], Matrix]) -> Reading:
@@ -322,13 +375,16 @@ def _line(
 
 
 def main() -> None:
-    """Train with the embedded model, and write both files."""
+    """Train with the embedded model, and write the three files."""
     embedder = EmbeddedEmbedder()
     taught = reading(embedder.id, embedder.documents)
     taught = replace(taught, limits={**taught.limits, "floor": FLOOR})
     inquiry.SHIPPED.write_bytes(taught.to_bytes())
     found = examples.crisis()
-    model = crisis_model(embedder.documents(found.texts), found, embedder=embedder.id)
+    by_letters = letters_model(found, risk.phrases(set(found.codes), examples.crisis_languages()))
+    letters.SHIPPED.write_bytes(by_letters.to_bytes())
+    vectors = embedder.documents(found.texts)
+    model = crisis_model(vectors, found, embedder=embedder.id, by_letters=by_letters)
     crisis.SHIPPED.write_bytes(model.to_bytes())
 
 

@@ -17,7 +17,7 @@ from ieim.search.crisis import MOST, CrisisModel, Sign, parts
 from ieim.search.examples import CrisisExamples
 from ieim.search.train import crisis_model
 
-LANGUAGES = ("en", "de", "fr", "es", "pt", "zh", "ar")
+LANGUAGES = ("en", "de", "fr", "es", "pt", "zh", "ar", "fil")
 
 
 def unit(rows: list[list[float]]) -> Matrix:
@@ -188,7 +188,9 @@ def test_there_are_enough_examples_of_each_flag_in_each_language() -> None:
     counted = Counter((topic, language) for topic, language, _ in examples._texts("crisis"))
     flags = {flag for flag, _ in counted}
     assert {(flag, language) for flag in flags for language in LANGUAGES} == set(counted)
-    assert min(counted.values()) >= 60
+    # Filipino, which the embedded model cannot read, is taught by letters: with the phrases too.
+    assert min(count for (_, code), count in counted.items() if code != "fil") >= 60
+    assert min(counted.values()) >= 20
     assert {topic for topic, _, _ in examples._texts("near_misses")} == flags
 
 

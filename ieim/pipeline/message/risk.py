@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -171,12 +171,26 @@ def _closed(once: bool) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _phrases() -> tuple[tuple[str, str], ...]:
+    return tuple((code, phrase) for code, _, phrase in _listed())
+
+
+def phrases(flags: Collection[str], languages: Collection[str]) -> list[tuple[str, str]]:
+    """Return the phrases of ``flags`` in ``languages`` (ISO 639), each after its flag."""
+    return [
+        (code, phrase)
+        for code, language, phrase in _listed()
+        if code in flags and language in languages
+    ]
+
+
+@cache
+def _listed() -> tuple[tuple[str, str, str], ...]:
     path = Path(__file__).parent / "risk_phrases.yaml"
     flags: dict[str, dict[str, list[str]]] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return tuple(
-        (code, phrase)
-        for code, languages in flags.items()
-        for phrases in languages.values()
+        (code, language, phrase)
+        for code, by_language in flags.items()
+        for language, phrases in by_language.items()
         for phrase in phrases
     )
 

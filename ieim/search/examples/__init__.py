@@ -157,6 +157,12 @@ def crisis(added: Sequence[RiskExample] = ()) -> CrisisExamples:
 
 
 @cache
+def crisis_languages() -> frozenset[str]:
+    """Return the languages that there are examples of danger in."""
+    return frozenset(language for _, language, _ in _texts("crisis"))
+
+
+@cache
 def shipped_crisis() -> tuple[tuple[str, str, bool], ...]:
     """Return text, risk flag and whether it is a near miss, for each text of the files."""
     found = [(text, code, False) for code, _, text in _texts("crisis")]

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ieim.knowledge import crisis, vectors
-from ieim.search import examples
+from ieim.search import examples, letters
 from ieim.search.embedders import CheckedEmbedder
+from ieim.search.letters import Letters
 from tests.embedders import Feelings
 from tests.knowledge.test_crisis import few
+
+SILENT = Letters(
+    codes=("self_harm",),
+    weights=np.zeros((letters.PLACES, 1), dtype=np.float32),
+    shift=np.zeros(1),
+    rarity=np.zeros(letters.PLACES, dtype=np.float32),
+    threshold=9.0,
+)
+"""Letters that say nothing: the few examples here are told apart by single words."""
 
 
 @pytest.fixture
@@ -22,6 +33,7 @@ def feelings(monkeypatch: pytest.MonkeyPatch, published: None) -> Feelings:
     monkeypatch.setattr(crisis, "_current", {})
     monkeypatch.setattr(crisis, "_tried", {})
     monkeypatch.setattr(examples, "crisis", few)
+    monkeypatch.setattr(letters, "shipped", lambda: SILENT)
     monkeypatch.setattr(crisis, "DEADLINE", 60.0)
     crisis.prepare()
     return feelings
