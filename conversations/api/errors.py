@@ -217,6 +217,7 @@ def problem_pages(
             if response.status_code < 500:
                 detail = "The request cannot be used as it is."
             response.content = json.dumps(problem(response.status_code, detail)).encode()
+            del response.headers["Content-Encoding"]
             response.headers["Content-Type"] = MEDIA_TYPE
             response.headers["Content-Length"] = str(len(response.content))
         return response

@@ -7,11 +7,9 @@ address is kept while a request is open and never after; no event has it.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -23,6 +21,7 @@ from conversations.mail import selectors
 from conversations.mail.models import OPEN, MailRequest, MailState
 from conversations.models import Session, Turn
 from conversations.person import contacts
+from conversations.queueing import queue_after_commit
 from conversations.record.audited import MAIL
 from conversations.turns import limits
 from conversations.turns.moves import QUEUE
@@ -187,8 +186,7 @@ def record(request: MailRequest, kind: str, *, actor: str = "system", **more: An
 
 def queue(request_id: UUID) -> None:
     """Queue a message after the commit; a broker that fails leaves it to the sweeper."""
-    send = partial(current_app.send_task, SEND_MAIL, (str(request_id),), queue=QUEUE, retry=False)
-    transaction.on_commit(send, robust=True)
+    queue_after_commit(SEND_MAIL, str(request_id), queue=QUEUE)
 
 
 def held(request_id: UUID) -> MailRequest | None:

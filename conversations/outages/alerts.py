@@ -5,13 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from uuid import UUID
 
-from celery import current_app
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone, translation
@@ -23,6 +20,7 @@ from conversations.mail import sending
 from conversations.outages import selectors
 from conversations.outages.models import Outage
 from conversations.outages.services import LASTING
+from conversations.queueing import queue_after_commit
 from conversations.turns.executor import release_connection
 from conversations.turns.moves import QUEUE
 from ieim.pipeline.ports import Cause
@@ -73,10 +71,7 @@ def sweep(*, now: datetime) -> None:
     if not settings.IEIM_MAIL["OPERATORS"]:
         return
     for outage_id in due(now).values_list("pk", flat=True):
-        send = partial(
-            current_app.send_task, SEND_ALERT, (str(outage_id),), queue=QUEUE, retry=False
-        )
-        transaction.on_commit(send, robust=True)
+        queue_after_commit(SEND_ALERT, str(outage_id), queue=QUEUE)
 
 
 def send_due(*, outage_id: UUID) -> None:

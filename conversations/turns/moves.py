@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import partial
 from uuid import UUID
 
-from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 
 from conversations import notify, ports, states
 from conversations.models import Turn
 from conversations.outages import services as outages
+from conversations.queueing import queue_after_commit
 from conversations.states import TurnState
 from conversations.turns import events, flags
 from conversations.turns.leases import LeaseLost
@@ -34,8 +33,7 @@ MAX_RUNS = 5
 def queue(turn_id: UUID) -> None:
     """Queue the turn's task after the commit; a broker that fails leaves it to the sweeper."""
     # By name: the tasks import this module.
-    send = partial(current_app.send_task, RUN_TURN, (str(turn_id),), queue=QUEUE, retry=False)
-    transaction.on_commit(send, robust=True)
+    queue_after_commit(RUN_TURN, str(turn_id), queue=QUEUE)
 
 
 def move_turn(turn: Turn, new: TurnState, **fields: object) -> None:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from functools import partial
 from uuid import UUID
 
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
@@ -21,6 +19,7 @@ from django.utils import timezone
 
 from conversations import ports
 from conversations.models import MissingTriage, Stage, Turn
+from conversations.queueing import queue_after_commit
 from conversations.states import DONE_STAGE_STATUSES, PENDING_TURN_STATES, StageStatus, TurnState
 from conversations.turns import flags, moves
 from conversations.turns.leases import LeaseLost
@@ -70,8 +69,7 @@ def _is_complete(turn_id: UUID) -> bool:
 
 
 def _queue(turn_id: UUID) -> None:
-    send = partial(current_app.send_task, TASK, (str(turn_id),), queue=moves.QUEUE, retry=False)
-    transaction.on_commit(send, robust=True)
+    queue_after_commit(TASK, str(turn_id), queue=moves.QUEUE)
 
 
 def sweep(*, now: datetime, at_start: bool = False) -> None:

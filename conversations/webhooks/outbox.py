@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from celery import current_app
-from django.db import transaction
 from django.utils import timezone
 
+from conversations.queueing import queue_after_commit
 from conversations.states import TurnState
 from conversations.webhooks.models import Delivery, Event, Subscription, Webhook
 
@@ -64,5 +62,4 @@ def tell(turn: Turn, event: Event | None = None) -> None:
 def queue(delivery_id: UUID) -> None:
     """Queue a delivery's task after the commit; what fails there is left to the sweeper."""
     # By name: the tasks import this module.
-    send = partial(current_app.send_task, DELIVER, (str(delivery_id),), queue="turns", retry=False)
-    transaction.on_commit(send, robust=True)
+    queue_after_commit(DELIVER, str(delivery_id), queue="turns")

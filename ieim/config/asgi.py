@@ -15,8 +15,10 @@ from channels.sessions import SessionMiddlewareStack
 from django.conf import settings
 
 from conversations.routing import websocket_urlpatterns
-from ieim.config import bodies, embedded
+from ieim.config import bodies, embedded, outage
 from ieim.config.origins import StrictOriginValidator
+
+outage.serve_impatiently()
 
 application = ProtocolTypeRouter(
     {

@@ -104,6 +104,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "conversations.api.errors.problem_pages",
+    "ieim.config.outage.outage_page",
     "django.middleware.security.SecurityMiddleware",
     "ieim.config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -291,8 +292,11 @@ CSRF_COOKIE_HTTPONLY = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IEIM_TRUSTED_PROXIES else None
 SECURE_SSL_REDIRECT = PRODUCTION
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if PRODUCTION else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
-SECURE_HSTS_PRELOAD = PRODUCTION
+# What a browser has learnt of a whole domain it forgets after a year: nobody learns it by default.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("IEIM_HSTS_SUBDOMAINS", default=False)
+SECURE_HSTS_PRELOAD = env.flag("IEIM_HSTS_PRELOAD", default=False)
+# Django's deployment check would have both.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # --- Celery --------------------------------------------------------------------------------------
 

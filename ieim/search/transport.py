@@ -17,8 +17,8 @@ from contextvars import ContextVar
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-import httpcore
-import httpx
+import httpcore2
+import httpx2
 import openai
 
 MAX_BODY = 1024 * 1024
@@ -33,7 +33,7 @@ _WRITE = 16 * 1024
 _CALLS = 32
 """Calls of one pool: with each call a pool looks at every connection that it has, so that hundreds
 in one would cost more time than the calls themselves."""
-_NETWORK_ERRORS = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError)
+_NETWORK_ERRORS = (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError)
 _deadline: ContextVar[float] = ContextVar("ieim_deadline")
 
 
@@ -66,7 +66,7 @@ def client(base_url: str, key: str, *, settings: str) -> openai.OpenAI:
             max_retries=0,
             http_client=_Client(transport=_Transport()),
         )
-    except httpx.InvalidURL:
+    except httpx2.InvalidURL:
         raise ValueError(f"{settings}_BASE_URL is no address.") from None
 
 
@@ -91,11 +91,11 @@ def exchange(
             return _response(response.http_response, b"".join(response.http_response.iter_raw()))
     except openai.APIStatusError as error:
         return _response(error.response, error.response.content)
-    except (openai.APITimeoutError, httpcore.TimeoutException):
+    except (openai.APITimeoutError, httpcore2.TimeoutException):
         failure = TimeoutError("No whole answer came before the deadline.")
-    except (openai.APIError, httpcore.NetworkError, httpcore.ProtocolError) as error:
+    except (openai.APIError, httpcore2.NetworkError, httpcore2.ProtocolError) as error:
         failure = ConnectionError("The connection failed.")
-        if isinstance(error.__cause__, httpcore.TimeoutException):
+        if isinstance(error.__cause__, httpcore2.TimeoutException):
             failure = TimeoutError("No whole answer came before the deadline.")
     finally:
         _deadline.reset(token)
@@ -103,7 +103,7 @@ def exchange(
     raise failure
 
 
-def _response(response: httpx.Response, body: bytes) -> Response:
+def _response(response: httpx2.Response, body: bytes) -> Response:
     limit = _limit(response.status_code)
     return Response(response.status_code, response.headers, body[:limit], len(body) <= limit)
 
@@ -120,32 +120,32 @@ def _clip(timeout: float | None, error: type[Exception]) -> float:
     return left if timeout is None else min(timeout, left)
 
 
-class _Client(httpx.Client):
+class _Client(httpx2.Client):
     """A client that keeps no body once it is sent: hundreds of calls wait at the same time."""
 
-    def build_request(self, *args: Any, **named: Any) -> httpx.Request:
+    def build_request(self, *args: Any, **named: Any) -> httpx2.Request:
         content = named.get("content")
         if isinstance(content, bytes):
-            headers = httpx.Headers(named.get("headers"))
+            headers = httpx2.Headers(named.get("headers"))
             headers["Content-Length"] = str(len(content))  # an iterator has none: it is chunked
             named = {**named, "headers": headers, "content": iter((content,))}
         return super().build_request(*args, **named)
 
 
-class _Transport(httpx.BaseTransport):
-    """Pools of connections that obey :func:`exchange`'s deadline. The errors are httpcore's."""
+class _Transport(httpx2.BaseTransport):
+    """Pools of connections that obey :func:`exchange`'s deadline. The errors are httpcore2's."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._pools: dict[httpcore.ConnectionPool, int] = {}
+        self._pools: dict[httpcore2.ConnectionPool, int] = {}
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         pool = self._take()
         try:
             response = pool.handle_request(
-                httpcore.Request(
+                httpcore2.Request(
                     method=request.method,
-                    url=httpcore.URL(
+                    url=httpcore2.URL(
                         scheme=request.url.raw_scheme,
                         host=request.url.raw_host,
                         port=request.url.port,
@@ -159,21 +159,21 @@ class _Transport(httpx.BaseTransport):
         except BaseException:
             self._give_back(pool)
             raise
-        return httpx.Response(
+        return httpx2.Response(
             status_code=response.status,
             headers=response.headers,
             stream=_Body(response, partial(self._give_back, pool)),
             extensions=response.extensions,
         )
 
-    def _take(self) -> httpcore.ConnectionPool:
+    def _take(self) -> httpcore2.ConnectionPool:
         """Return the first pool that has room: in quiet times always the same few connections."""
         with self._lock:
             pool = next((each for each, calls in self._pools.items() if calls < _CALLS), None)
             if pool is None:
                 # As many connections as callers, which the workers bound: a call that waits for
                 # one would lose time that its deadline counts.
-                pool = httpcore.ConnectionPool(
+                pool = httpcore2.ConnectionPool(
                     ssl_context=_ssl_context(),
                     network_backend=_Backend(),
                     max_connections=None,
@@ -182,7 +182,7 @@ class _Transport(httpx.BaseTransport):
             self._pools[pool] = self._pools.get(pool, 0) + 1
             return pool
 
-    def _give_back(self, pool: httpcore.ConnectionPool) -> None:
+    def _give_back(self, pool: httpcore2.ConnectionPool) -> None:
         with self._lock:
             self._pools[pool] -= 1
 
@@ -191,10 +191,10 @@ class _Transport(httpx.BaseTransport):
             pool.close()
 
 
-class _Body(httpx.SyncByteStream):
+class _Body(httpx2.SyncByteStream):
     """The bytes of a response, one more than its limit at most."""
 
-    def __init__(self, response: httpcore.Response, ended: Callable[[], None]) -> None:
+    def __init__(self, response: httpcore2.Response, ended: Callable[[], None]) -> None:
         self._response = response
         self._ended: Callable[[], None] | None = ended
 
@@ -218,9 +218,9 @@ class _Body(httpx.SyncByteStream):
             ended()
 
 
-class _Backend(httpcore.NetworkBackend):
+class _Backend(httpcore2.NetworkBackend):
     def __init__(self) -> None:
-        self._backend = httpcore.SyncBackend()
+        self._backend = httpcore2.SyncBackend()
 
     def connect_tcp(
         self,
@@ -229,26 +229,26 @@ class _Backend(httpcore.NetworkBackend):
         timeout: float | None = None,
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
-        left = _clip(timeout, httpcore.ConnectTimeout)
+    ) -> httpcore2.NetworkStream:
+        left = _clip(timeout, httpcore2.ConnectTimeout)
         return _Stream(self._backend.connect_tcp(host, port, left, local_address, socket_options))
 
 
-class _Stream(httpcore.NetworkStream):
-    def __init__(self, stream: httpcore.NetworkStream) -> None:
+class _Stream(httpcore2.NetworkStream):
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
         self._sent = False
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._sent:
             max_bytes, self._sent = min(max_bytes, _FIRST_READ), False
-        return self._stream.read(max_bytes, _clip(timeout, httpcore.ReadTimeout))
+        return self._stream.read(max_bytes, _clip(timeout, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._sent = True
         # In pieces: the timeout of one write starts again with each part that the peer takes.
         for start in range(0, len(buffer), _WRITE):
-            left = _clip(timeout, httpcore.WriteTimeout)
+            left = _clip(timeout, httpcore2.WriteTimeout)
             self._stream.write(buffer[start : start + _WRITE], left)
 
     def close(self) -> None:
@@ -259,8 +259,8 @@ class _Stream(httpcore.NetworkStream):
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
         timeout: float | None = None,
-    ) -> httpcore.NetworkStream:
-        left = _clip(timeout, httpcore.ConnectTimeout)
+    ) -> httpcore2.NetworkStream:
+        left = _clip(timeout, httpcore2.ConnectTimeout)
         return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
@@ -269,4 +269,4 @@ class _Stream(httpcore.NetworkStream):
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    return httpx.create_ssl_context()
+    return httpx2.create_ssl_context()

@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from celery import current_app
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from conversations.queueing import queue_after_commit
 from ieim.knowledge.heartbeat import process_heartbeat
 from ieim.studio.models import CheckRun, GoldenRun, Run
 
@@ -114,11 +113,8 @@ def queue(run: Run) -> None:
 
 
 def _queue(model: type[Run], run_id: int) -> None:
-    def send() -> None:
-        # By name: the tasks import what queues them.
-        current_app.send_task(TASKS[model], (run_id,), retry=False)
-
-    transaction.on_commit(send, robust=True)
+    # By name: the tasks import what queues them.
+    queue_after_commit(TASKS[model], run_id)
 
 
 def sweep(*, now: datetime | None = None, at_start: bool = False) -> int:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from httpcore._backends.sync import SyncStream
+from httpcore2._backends.sync import SyncStream
 
 from ieim.llm.capabilities import Capabilities
 from ieim.llm.openai_client import OpenAIModel

@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Sequence
 from uuid import UUID
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import Citation, Correction, CorrectionNotice, Session
+from conversations.queueing import queue_after_commit
 from conversations.record.audited import CORRECTION, NOTICE
 from conversations.turns import moves
 from conversations.turns.locking import locked
@@ -103,12 +103,8 @@ def confirm(
 
 def queue(*, notice_id: UUID) -> None:
     """Queue the sending of a correction, or the rest of it, once the transaction is committed."""
-
-    def send() -> None:
-        # By name: the tasks import this module.
-        current_app.send_task(SEND, (str(notice_id),), queue=moves.QUEUE, retry=False)
-
-    transaction.on_commit(send, robust=True)
+    # By name: the tasks import this module.
+    queue_after_commit(SEND, str(notice_id), queue=moves.QUEUE)
 
 
 def deliver(*, notice_id: UUID) -> CorrectionNotice:

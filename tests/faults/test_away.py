@@ -1,0 +1,110 @@
+"""Redis or the database is away: what was sent is kept, people are told, logs stay short."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests import services
+from tests.fixtures import VISA
+from tests.live import Site, site
+
+PATIENCE = 60.0
+
+pytestmark = [pytest.mark.postgres, pytest.mark.processes]
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+class World:
+    """A site with a database and a Redis of its own, which can be taken away."""
+
+    def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ieim-")))
+        folder.chmod(0o755)  # PostgreSQL's user has to get to its own folder in it
+        self._folder = folder
+        self.database, self.redis = ExitStack(), ExitStack()
+        stack.enter_context(self.database)
+        stack.enter_context(self.redis)
+        url = self.database.enter_context(services.postgres(folder))
+        self._redis_url = self.redis.enter_context(services.redis(folder))
+        monkeypatch.setenv("DATABASE_URL", url)
+        monkeypatch.setenv("REDIS_URL", self._redis_url)
+        self.site: Site = stack.enter_context(site(folder))
+        self.client = httpx.Client(base_url=self.site.base_url, timeout=30)
+        made = self.client.post("/api/v1/sessions/", json={}).json()
+        self.session = f"/api/v1/sessions/{made['id']}/"
+        self.client.headers["Authorization"] = f"Bearer {made['token']}"
+        self._stack = stack
+
+    def ask(self, text: str) -> httpx.Response:
+        return self.client.post(f"{self.session}turns/", json={"text": text})
+
+    def state(self) -> str:
+        return str(self.client.get(self.session).json()["turns"][-1]["state"])
+
+    def start_redis_again(self) -> None:
+        port = self._redis_url.rpartition(":")[2].partition("/")[0]
+        command = ["redis-server", "--port", port, "--bind", "127.0.0.1", "--databases", "5000"]
+        command += ["--save", "", "--appendonly", "no", "--dir", str(self._folder)]
+        again = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        self._stack.callback(again.kill)
+        services.wait_for_port(int(port), again)
+
+    def lines(self) -> list[str]:
+        return [
+            line
+            for name in ("server.log", "worker.log")
+            for line in (self._folder / name).read_text(encoding="utf-8").splitlines()
+        ]
+
+
+@pytest.fixture
+def world(stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(stack, monkeypatch)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Poll until ``condition`` holds; the interval only keeps the processor free for the others."""
+    deadline, pause = time.monotonic() + PATIENCE, threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        pause.wait(0.2)
+
+
+def test_a_message_is_taken_while_redis_is_away_and_answered_when_it_is_back(world: World) -> None:
+    world.redis.close()
+    sent = world.ask(VISA)
+    assert (sent.status_code, sent.json()["state"]) == (202, "queued")
+    assert world.client.get("/").status_code == 200
+    world.start_redis_again()
+    wait_until(lambda: world.state() == "answered")
+    assert not [line for line in world.lines() if line.startswith("Traceback")]
+
+
+def test_a_database_that_is_away_is_told_at_once_and_in_a_line_a_minute(world: World) -> None:
+    wait_until(lambda: world.ask(VISA).status_code == 202)
+    before = len(world.lines())
+    world.database.close()
+    for place, kind in (("/", "text/html"), (world.session, "application/problem+json")) * 10:
+        began = time.monotonic()
+        told = world.client.get(place)
+        # Half a second would do; the machine may be busy with other tests.
+        assert time.monotonic() - began < 5
+        assert (told.status_code, told.headers["Retry-After"]) == (503, "10")
+        assert told.headers["Content-Type"].startswith(kind)
+    said = world.lines()[before:]
+    assert not [line for line in said if line.startswith("Traceback")]
+    assert len(said) < 15
