@@ -15,14 +15,14 @@ from channels.sessions import SessionMiddlewareStack
 from django.conf import settings
 
 from conversations.routing import websocket_urlpatterns
-from ieim.config import bodies, embedded, outage
+from ieim.config import bodies, embedded, health, outage
 from ieim.config.origins import StrictOriginValidator
 
 outage.serve_impatiently()
 
 application = ProtocolTypeRouter(
     {
-        "http": bodies.limited(django_application),
+        "http": health.probed(bodies.limited(django_application)),
         "websocket": StrictOriginValidator(
             SessionMiddlewareStack(URLRouter(websocket_urlpatterns)),
             settings.IEIM_WEBSOCKET_ORIGINS,

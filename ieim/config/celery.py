@@ -7,7 +7,13 @@ from typing import Any
 
 from celery import Celery
 from celery.concurrency.thread import TaskPool as Threads
-from celery.signals import worker_init, worker_ready, worker_shutdown
+from celery.signals import (
+    heartbeat_sent,
+    task_prerun,
+    worker_init,
+    worker_ready,
+    worker_shutdown,
+)
 
 app = Celery("ieim")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -41,6 +47,22 @@ def _follow(sender: Any, **_signal: Any) -> None:
         from ieim.knowledge.following import follower
 
         follower.start()
+
+
+@heartbeat_sent.connect
+def _beats(**_signal: Any) -> None:
+    from ieim.config import health
+
+    health.beat("worker")
+
+
+@task_prerun.connect
+def _swept(task: Any, **_signal: Any) -> None:
+    # Beat has sent it, and nobody else does.
+    if task.name in app.conf.beat_schedule:
+        from ieim.config import health
+
+        health.beat("beat")
 
 
 @worker_shutdown.connect

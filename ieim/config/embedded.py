@@ -18,7 +18,7 @@ from django.db import close_old_connections
 
 from conversations.mail.sending import sweep as sweep_mail
 from conversations.sweeper import sweep as sweep_turns
-from ieim.config import process
+from ieim.config import health, process
 from ieim.config.celery import app
 from ieim.knowledge.following import follower
 from ieim.studio.runs import sweep as sweep_runs
@@ -70,6 +70,8 @@ class Embedded:
                     logger.exception("The sweep failed; the next one is in %s s", SWEEP_EVERY)
                 finally:
                     close_old_connections()
+            health.beat("worker")
+            health.beat("beat")
             if self._stopping.wait(SWEEP_EVERY):
                 return
 

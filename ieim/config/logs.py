@@ -117,6 +117,8 @@ def configuration(level: str) -> dict[str, Any]:
             "django": {"handlers": [], "level": level, "propagate": True},
             # Of requests, only those that failed here are worth a line.
             "django.request": {"handlers": [], "level": "ERROR", "propagate": True},
+            # Who probes is told.
+            "health_check": {"handlers": [], "level": "CRITICAL", "propagate": True},
             # Anybody can send a wrong Host header; the answer is 400, and there is nothing to do.
             "django.security.DisallowedHost": {"handlers": [], "propagate": False},
         }

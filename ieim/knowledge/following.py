@@ -70,6 +70,11 @@ class Follower:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether this process has read a release, its search and what danger looks like."""
+        return self._ready is not None
+
     def number(self) -> int | None:
         """Return the number of the release that a new turn is pinned to, None before the first.
 

@@ -1,0 +1,82 @@
+"""What probes are told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from health_check.exceptions import ServiceUnavailable
+
+from ieim.config import health
+
+
+async def asked(path: str, method: str = "GET") -> tuple[int, bytes]:
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    async def beyond(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    scope = {"type": "http", "path": path, "method": method}
+    await health.probed(beyond)(scope, None, send)
+    return sent[0]["status"], sent[1]["body"]
+
+
+def test_a_live_process_asks_for_nothing() -> None:
+    status, body = asyncio.run(asked(health.LIVE))
+    assert (status, json.loads(body)) == (200, {"status": "ok", "checks": {}})
+    assert asyncio.run(asked(health.LIVE, "HEAD")) == (200, b"")
+    assert asyncio.run(asked(health.LIVE, "POST"))[0] == 404
+    assert asyncio.run(asked("/livez/"))[0] == 404
+
+
+@pytest.mark.parametrize(("said", "status"), [("ok", 200), ("No sign of worker.", 503)])
+def test_it_is_ready_when_everything_is(
+    said: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def readiness() -> dict[str, str]:
+        return {"database": "ok", "worker": said}
+
+    monkeypatch.setattr(health, "readiness", readiness)
+    told = asyncio.run(asked(health.READY))
+    assert told[0] == status
+    assert json.loads(told[1])["checks"]["worker"] == said
+
+
+def test_a_process_without_a_heartbeat_for_a_minute_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(health, "_last", {})
+    cache.delete("heartbeat.worker")
+    with pytest.raises(ServiceUnavailable):
+        health.Heartbeat("worker").run()
+    health.beat("worker")
+    health.Heartbeat("worker").run()
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + health.STALE + 1)
+    with pytest.raises(ServiceUnavailable):
+        health.Heartbeat("worker").run()
+
+
+def test_a_heartbeat_is_written_seldom_and_its_cache_may_be_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(health, "_last", {})
+    written: list[str] = []
+
+    class Away:
+        def set(self, key: str, _value: float, *, timeout: float) -> None:
+            written.append(key)
+            raise ConnectionError("no")
+
+    monkeypatch.setattr(health, "cache", Away())
+    for _ in range(3):
+        health.beat("beat")
+    assert written == ["heartbeat.beat"]
