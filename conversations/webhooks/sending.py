@@ -14,7 +14,7 @@ import httpx
 from django.conf import settings
 
 MOST = 500
-_WITHIN = [ipaddress.ip_network(net) for net in ("64:ff9b::/96", "2001::/32", "2002::/16")]
+_WITHIN = [ipaddress.ip_network(net) for net in ("::/96", "64:ff9b::/96", "2001::/32", "2002::/16")]
 """IPv6 addresses that lead to an IPv4 one, which may be anything."""
 
 

@@ -28,6 +28,7 @@ _NO_HOST = gettext_noop(
     "a star or a password."
 )
 _web = URLValidator(schemes=["https", "http"])
+_PASSWORD = re.compile(r"[a-z]+://[^/?#]*@", re.IGNORECASE)
 
 
 class Wrong(ValueError):
@@ -120,6 +121,9 @@ def email(typed: str) -> str:
 
 def website(typed: str) -> str:
     message = gettext("This is no web address. Write one such as https://www.example.org/.")
+    # A password would be shown to everybody, and a quote is written %22 or %27.
+    if _PASSWORD.match(typed.strip()) or set(typed) & set("\"'<>"):
+        raise Wrong(message)
     return _valid(typed, _web, message)
 
 

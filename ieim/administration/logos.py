@@ -38,7 +38,9 @@ _ATTRIBUTES = re.compile(
     r"|stroke|stroke-[a-z]+|offset|stop-(?:color|opacity)|gradient(?:Units|Transform)|spreadMethod"
     r"|clipPathUnits|mask(?:Content)?Units|visibility|role|(?:aria|data)-[a-z-]+|href|style|space"
 )
-_OUTSIDE = re.compile(r"url\(\s*['\"]?(?!#)|@|\\|[a-z]+\s*:\s*//|javascript|data:", re.IGNORECASE)
+_OUTSIDE = re.compile(
+    r"url\(\s*['\"]?(?!#)|image|src\(|@|\\|[a-z]+\s*:\s*//|javascript|data:", re.IGNORECASE
+)
 
 
 class NoLogo(ValueError):

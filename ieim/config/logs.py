@@ -120,7 +120,8 @@ def configuration(level: str) -> dict[str, Any]:
             # Who probes is told.
             "health_check": {"handlers": [], "level": "CRITICAL", "propagate": True},
             # Anybody can send a wrong Host header; the answer is 400, and there is nothing to do.
-            "django.security.DisallowedHost": {"handlers": [], "propagate": False},
+            # (Without a level, no handler anywhere would mean the last resort: standard error.)
+            "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL"},
         }
         | {
             name: {"handlers": [], "level": "WARNING", "propagate": True}

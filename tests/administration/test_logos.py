@@ -38,6 +38,7 @@ ATTACKS = {
     "fill from elsewhere": svg(b'<path fill="url(https://x.example/#a)"/>'),
     "fill from elsewhere, quoted": svg(b"<path fill=\"url( 'https://x.example/#a')\"/>"),
     "style from elsewhere": svg(b'<path style="fill:u\\72l(//x)"/>'),
+    "style with an image set": svg(b"<path style=\"fill:image-set('//x' 1x)\"/>"),
     "style with data": svg(b'<path style="fill:url(data:image/svg+xml,x)"/>'),
     "entities": svg(b"&a;", before=b'<!DOCTYPE svg [<!ENTITY a "aaaa">]>'),
     "entity of a file": svg(

@@ -158,6 +158,8 @@ BAD = {
         "www.example.org",
         "ftp://example.org",
         "https://",
+        "https://me:secret@example.org/",
+        'https://example.org/"onclick=',
     ],
     ("hours", "monday"): ["nine to five", "17:00-09:00", "09:00-25:00", "09:00-12:00, 11:00-13:00"],
     ("hours", "country"): ["Germany", "XX", "DE-XX"],

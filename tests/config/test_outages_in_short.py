@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from django.db import OperationalError
+from django.test import Client
 
 from ieim.config.logs import OutagesInShort
 
@@ -58,3 +59,13 @@ def test_all_else_goes_through_as_it_is() -> None:
         assert short.filter(fault)
         assert fault.exc_info is not None
         assert short.filter(record(None, "django.request", status_code=500))
+
+
+@pytest.mark.django_db
+def test_a_foreign_host_is_told_to_nobody_not_even_by_the_last_resort(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert Client().get("/", headers={"Host": "elsewhere.example"}).status_code == 400
+    said = capsys.readouterr()
+    assert "elsewhere" not in said.err + said.out
+    assert not logging.getLogger("django.security.DisallowedHost").isEnabledFor(logging.ERROR)
