@@ -9,6 +9,7 @@ from django.db import transaction
 from conversations.models import Reply, Session, Tick
 from conversations.turns import erasing
 from conversations.turns.locking import locked
+from ieim.pipeline.reply.cards import Card
 
 
 class NothingToTick(Exception):
@@ -28,7 +29,7 @@ def tick(*, session_id: UUID, turn_id: UUID, service: str, done: bool) -> None:
         raise Session.DoesNotExist(str(session_id))
     reply = Reply.objects.filter(turn_id=turn_id, turn__session=session).first()
     cards = reply.body.get("cards", ()) if reply is not None else ()
-    there = {f"{card['source']['agency_id']}/{card['source']['service_key']}" for card in cards}
+    there = {Card.from_dict(card).source.reference for card in cards}
     if reply is None or service not in there:
         raise NothingToTick(str(turn_id))
     if done:

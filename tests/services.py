@@ -62,16 +62,18 @@ def postgres_bin() -> Path | None:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[str]:
-    """Run a new PostgreSQL cluster in ``folder``; yields the address of an empty database."""
+def postgres(folder: Path, port: int | None = None) -> Iterator[str]:
+    """Run a PostgreSQL cluster in ``folder``, at ``port`` if one is named; yields the address of a
+    database, which is empty unless the folder has it from an earlier run."""
     bin_dir = postgres_bin()
     if bin_dir is None:
         raise RuntimeError(
             "PostgreSQL's server is not installed (Debian: apt-get install postgresql)."
         )
-    port = free_port()
+    port = port or free_port()
     data = folder / "postgres"
-    data.mkdir()
+    is_new = not data.exists()
+    data.mkdir(exist_ok=True)
     prefix: list[str] = []
     if os.geteuid() == 0:  # PostgreSQL refuses to run as root
         shutil.chown(data, "postgres", "postgres")
@@ -88,13 +90,15 @@ def postgres(folder: Path) -> Iterator[str]:
     cluster = str(data / "cluster")
     options = f"-c listen_addresses=127.0.0.1 -p {port} -c unix_socket_directories={data}"
     encoding = ["-E", "UTF8", "--locale=C.UTF-8"]
-    run("initdb", "-D", cluster, "-U", "postgres", "-A", "trust", "-N", *encoding)
+    if is_new:
+        run("initdb", "-D", cluster, "-U", "postgres", "-A", "trust", "-N", *encoding)
     # The log goes to a file: a pipe would stay open for as long as the server runs.
     settings = " ".join(f"-c {each}" for each in UNSAFE)
     start = ["-D", cluster, "-w", "-l", str(data / "log"), "-o", f"{options} {settings}"]
     try:
         run("pg_ctl", *start, "start")
-        run("createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "ieim")
+        if is_new:
+            run("createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "ieim")
         yield f"postgresql://postgres@127.0.0.1:{port}/ieim"
     finally:
         if (data / "cluster" / "postmaster.pid").exists():

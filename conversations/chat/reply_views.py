@@ -146,7 +146,7 @@ def _card(
         facts=tuple(_fact(section, spoken, words) for section in card.sections),
         source=_source(card.source, spoken.get("title", ""), agency, release),
         languages={part: code for part, code in spoken.items() if code and part in _FREE},
-        reference=f"{card.source.agency_id}/{card.source.service_key}",
+        reference=card.source.reference,
         deadline=words.within(int(card.deadline_days)) if card.deadline_days else "",
     )
 

@@ -239,7 +239,7 @@ def store_reply(
         "release": turn.release_number,
         "reply_sha256": digest(body),
         "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
-        "sources": [f"{s.agency_id}/{s.service_key}" for s in reply.sources],
+        "sources": [s.reference for s in reply.sources],
     }
     if reply.retold is not None:
         payload["retold"] = [each.as_dict() for each in reply.retold]

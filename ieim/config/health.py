@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from django.core.cache import cache
-from django.db import connection
+from django.db import DatabaseError, connection
 from health_check.base import HealthCheck
 from health_check.checks import Cache, Database
 from health_check.exceptions import ServiceUnavailable
@@ -30,8 +31,10 @@ STALE: Final = 60.0
 """Seconds after its last heartbeat that a process counts as gone: twelve sweeps."""
 
 _EVERY: Final = 5.0
+_FRESH: Final = 1.0
 _KEY: Final = "heartbeat"
 _last: dict[str, float] = {}
+_migrated = threading.Event()
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
@@ -56,12 +59,21 @@ class Migrations(HealthCheck):
     timeout = timedelta(seconds=3)
 
     def run(self) -> None:
-        """Raise ServiceUnavailable where one has not."""
+        """Raise ServiceUnavailable where one has not, or where nobody can say.
+
+        That they have been run holds for as long as the process: its code does not change.
+        """
+        if _migrated.is_set():
+            return
         try:
+            connection.ensure_connection()
             if process.missing_tables():
                 raise ServiceUnavailable("Migrations have not been run.")
+        except DatabaseError as error:
+            raise ServiceUnavailable("The database does not answer.") from error
         finally:
             connection.close()
+        _migrated.set()
 
 
 @dataclass
@@ -99,8 +111,27 @@ def checks() -> dict[str, HealthCheck]:
     }
 
 
-async def readiness() -> dict[str, str]:
-    """Return for each of :func:`checks` ``ok`` or why not, in words for operators."""
+class Readiness:
+    """What :func:`checks` say, asked at most once a second: anybody may send a probe."""
+
+    def __init__(self) -> None:
+        self._latest: asyncio.Task[dict[str, str]] | None = None
+        self._asked = 0.0
+
+    async def told(self) -> dict[str, str]:
+        """Return for each check ``ok`` or why not, in words for operators."""
+        if self._latest is None or (
+            self._latest.done() and time.monotonic() - self._asked > _FRESH
+        ):
+            self._asked = time.monotonic()
+            self._latest = asyncio.create_task(_ask())
+        return await asyncio.shield(self._latest)
+
+
+_readiness = Readiness()
+
+
+async def _ask() -> dict[str, str]:
     named = checks()
     results = await asyncio.gather(*(check.get_result() for check in named.values()))
     return {
@@ -117,7 +148,7 @@ def probed(application: Application) -> Application:
         if path not in (LIVE, READY) or scope["method"] not in ("GET", "HEAD"):
             await application(scope, receive, send)
             return
-        found = await readiness() if path == READY else {}
+        found = await _readiness.told() if path == READY else {}
         ok = all(said == "ok" for said in found.values())
         body = json.dumps({"status": "ok" if ok else "unavailable", "checks": found}).encode()
         headers = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -13,32 +14,68 @@ from django.db import InterfaceError, OperationalError, connection
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils import translation
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
 from psycopg_pool import PoolTimeout
 
 PATIENCE: Final = 0.4
-"""Seconds that a request waits for a connection to the database."""
+"""Seconds after which a request that still has no connection to the database asks why."""
 
 KNOWN: Final = 0.02
-"""And once none could be had, until one can: the pool tries by itself."""
+"""And once the database was away, until a connection is had: the pool tries by itself."""
+
+FRESH: Final = 1.0
+"""Seconds for which what the database said, or that it said nothing, counts for others too."""
 
 RETRY_AFTER: Final = 10
 """Seconds after which it is worth asking again."""
 
 
+class _Server:
+    """Whether the database's server answers at all: a ping needs no place in the pool."""
+
+    def __init__(self, parameters: dict[str, Any]) -> None:
+        known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
+        named = {name: value for name, value in parameters.items() if name in known}
+        self._conninfo = make_conninfo(**named).encode()
+        self._lock = threading.Lock()
+        self._asked, self._answers = 0.0, False
+
+    def answers(self) -> bool:
+        with self._lock:
+            if time.monotonic() - self._asked > FRESH:
+                # In a thread, because a host that swallows packets keeps libpq for two seconds.
+                said: list[int] = []
+                ping = threading.Thread(
+                    target=lambda: said.append(pq.PGconn.ping(self._conninfo)), daemon=True
+                )
+                ping.start()
+                ping.join(PATIENCE)
+                self._asked, self._answers = time.monotonic(), said == [int(pq.Ping.OK)]
+            return self._answers
+
+
 def serve_impatiently() -> None:
-    """Let requests of this process wait for the database no longer than :data:`PATIENCE`: a person
-    looks at each of them, where a worker can wait."""
+    """Let requests of this process wait no longer than about a second for a database that is away:
+    a person looks at each of them, where a worker can wait.
+
+    One that is only busy is waited for as long as the pool says.
+    """
     pool = getattr(connection, "pool", None)  # SQLite has none
     if pool is None:
         return
     getconn, away = pool.getconn, threading.Event()
+    server = _Server(pool.kwargs)
 
-    def impatient(_timeout: float | None = None) -> Any:
+    def impatient(timeout: float | None = None) -> Any:
         try:
             found = getconn(KNOWN if away.is_set() else PATIENCE)
         except PoolTimeout:
-            away.set()
-            raise
+            if not server.answers():
+                away.set()
+                raise
+            found = getconn(timeout)
         away.clear()
         return found
 
@@ -63,7 +100,9 @@ def outage_page(
         response = get_response(request)
         if response.status_code != 500 or "ieim.outage" not in request.META:
             return response
-        page = HttpResponse(render_to_string("503.html"), status=503)
+        # This is outside of what sets a request's language, which would have left it by now.
+        with translation.override(translation.get_language_from_request(request)):
+            page = HttpResponse(render_to_string("503.html"), status=503)
         page["Retry-After"] = str(RETRY_AFTER)
         page["Cache-Control"] = "no-store"
         return page

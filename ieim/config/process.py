@@ -14,6 +14,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from ieim.knowledge import following
 from ieim.pipeline.message import language, risk
+from ieim.search import letters
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ def raise_limits() -> None:
 
 
 def warm_up() -> None:
-    """Load the language model (half a second), the risk phrases and the current release.
+    """Load the language model (half a second), what tells danger and the current release.
 
     Vectors that are missing are not waited for: the follower makes them. A database that does not
     answer yet is no reason not to start: the first turn reads it then.
@@ -45,6 +46,7 @@ def warm_up() -> None:
     text = "A sentence that is long enough to have a language."
     language.detect(text)
     risk.find(text)
+    letters.shipped()
     try:
         following.prepare(make=False)
     except DatabaseError:

@@ -203,7 +203,7 @@ class FusedIndex:
         whole = read_clauses(text)
         if len(whole) > _PARTS:
             whole = [each for each in whole if each.is_question][:_PARTS]
-        listed = [piece for each in whole for piece in wishes.pieces(each, text)]
+        listed = wishes.pieces(whole, text)
         listed = listed if len(listed) <= _PARTS else whole
         found = list(dict.fromkeys([*listed, *(each for each in whole if each.is_question)]))
         vectors = self._read([each.text for each in found]) if len(found) > 1 else None

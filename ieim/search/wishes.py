@@ -8,7 +8,7 @@ one service for it and another one for each of the others. Figures: docs/decisio
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -64,12 +64,15 @@ class Evidence:
         return nearer >= _NEARER and bool(self.scores[best] - self.scores[others].max() >= by)
 
 
-def pieces(whole: Clause, text: str) -> Iterator[Clause]:
-    """Yield the items of a clause of ``text``, itself where it lists nothing."""
+def pieces(read: Sequence[Clause], text: str) -> list[Clause]:
+    """Return the items that the clauses of ``text`` list, and those that list nothing."""
+    separators = _separators(tuple(languages.likely(text, languages.detectable())))
+    return [piece for each in read for piece in _items(each, separators)]
+
+
+def _items(whole: Clause, separators: re.Pattern[str]) -> Iterator[Clause]:
     start, end = 0, whole.end - whole.start
-    for found in _separators(tuple(languages.likely(text, languages.detectable()))).finditer(
-        whole.text, 0, end
-    ):
+    for found in separators.finditer(whole.text, 0, end):
         yield from clause(whole.text, start, found.start(), "", whole.start)
         start = found.end()
     mark = "?" if whole.is_question else ""

@@ -41,13 +41,22 @@ def test_a_live_process_asks_for_nothing() -> None:
 def test_it_is_ready_when_everything_is(
     said: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def readiness() -> dict[str, str]:
+    asks = 0
+
+    async def ask() -> dict[str, str]:
+        nonlocal asks
+        asks += 1
         return {"database": "ok", "worker": said}
 
-    monkeypatch.setattr(health, "readiness", readiness)
-    told = asyncio.run(asked(health.READY))
-    assert told[0] == status
-    assert json.loads(told[1])["checks"]["worker"] == said
+    async def probes() -> list[tuple[int, bytes]]:
+        return await asyncio.gather(*(asked(health.READY) for _ in range(3)))
+
+    monkeypatch.setattr(health, "_ask", ask)
+    monkeypatch.setattr(health, "_readiness", health.Readiness())
+    for found, body in asyncio.run(probes()):
+        assert found == status
+        assert json.loads(body)["checks"]["worker"] == said
+    assert asks == 1, "anybody may send many"
 
 
 def test_a_process_without_a_heartbeat_for_a_minute_is_gone(

@@ -9,10 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from django.db import connection
+from django.db.backends.postgresql.base import DatabaseWrapper
+from psycopg_pool import PoolTimeout
 
+from ieim.config import outage
 from tests import services
 from tests.fixtures import VISA
 from tests.live import Site, site
@@ -39,6 +44,7 @@ class World:
         stack.enter_context(self.database)
         stack.enter_context(self.redis)
         url = self.database.enter_context(services.postgres(folder))
+        self._database_port = int(url.rpartition(":")[2].partition("/")[0])
         self._redis_url = self.redis.enter_context(services.redis(folder))
         monkeypatch.setenv("DATABASE_URL", url)
         monkeypatch.setenv("REDIS_URL", self._redis_url)
@@ -62,6 +68,9 @@ class World:
         wrong = {name: said for name, said in checks.items() if said != "ok"}
         assert told.status_code == (503 if wrong else 200)
         return wrong
+
+    def start_database_again(self) -> None:
+        self._stack.enter_context(services.postgres(self._folder, self._database_port))
 
     def start_redis_again(self) -> None:
         port = self._redis_url.rpartition(":")[2].partition("/")[0]
@@ -95,7 +104,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def test_a_message_is_taken_while_redis_is_away_and_answered_when_it_is_back(world: World) -> None:
     wait_until(lambda: not world.ready())
     world.redis.close()
-    assert world.ready().keys() >= {"redis", "worker", "beat"}
+    wait_until(lambda: world.ready().keys() >= {"redis", "worker", "beat"})
     sent = world.ask(VISA)
     assert (sent.status_code, sent.json()["state"]) == (202, "queued")
     assert world.client.get("/").status_code == 200
@@ -116,7 +125,41 @@ def test_a_database_that_is_away_is_told_at_once_and_in_a_line_a_minute(world: W
         assert (told.status_code, told.headers["Retry-After"]) == (503, "10")
         assert told.headers["Content-Type"].startswith(kind)
     assert world.client.get("/livez").status_code == 200
-    assert world.ready().keys() >= {"database"}
+    wait_until(lambda: world.ready().keys() >= {"database"})
     said = world.lines()[before:]
     assert not [line for line in said if line.startswith("Traceback")]
     assert len(said) < 15
+    german = world.client.get("/", headers={"Accept-Language": "de"}).text
+    assert '<html class="govuk-template" lang="de"' in german
+    assert "Noch einmal versuchen" in german
+    world.start_database_again()
+    wait_until(lambda: world.client.get("/").status_code == 200 and not world.ready())
+    assert world.ask(VISA).status_code == 202
+
+
+def test_a_database_that_is_only_busy_is_waited_for(
+    stack: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ieim-")))
+    folder.chmod(0o755)
+    options = {"pool": {"min_size": 1, "max_size": 1, "timeout": 10}}
+    database = ExitStack()
+    stack.enter_context(database)
+    url = urlsplit(database.enter_context(services.postgres(folder)))
+    wrapper = DatabaseWrapper(
+        {**connection.settings_dict, "NAME": "ieim", "USER": "postgres", "HOST": url.hostname}
+        | {"PORT": url.port, "OPTIONS": options},
+        alias="busy",
+    )
+    stack.callback(wrapper.close_pool)
+    monkeypatch.setattr(outage, "connection", wrapper)
+    wrapper.pool.open()
+    monkeypatch.setattr(outage, "PATIENCE", 0.1)
+    monkeypatch.setattr(outage, "FRESH", 0.0)
+    outage.serve_impatiently()
+    held = wrapper.pool.getconn()
+    threading.Timer(0.3, wrapper.pool.putconn, [held]).start()
+    assert wrapper.pool.getconn() is held
+    database.close()
+    with pytest.raises(PoolTimeout):
+        wrapper.pool.getconn()

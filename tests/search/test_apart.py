@@ -67,13 +67,13 @@ def test_what_is_said_twice_is_one_wish() -> None:
     ],
 )
 def test_a_list_is_cut_as_its_language_puts_items_apart(text: str, listed: list[str]) -> None:
-    found = [piece for each in read_clauses(text) for piece in pieces(each, text)]
+    found = pieces(read_clauses(text), text)
     assert [text[piece.start : piece.end] for piece in found] == listed
 
 
 def test_the_last_item_of_a_question_is_a_question() -> None:
     text = "How do I claim the benefit and sign up for work?"
-    found = [piece for each in read_clauses(text) for piece in pieces(each, text)]
+    found = pieces(read_clauses(text), text)
     assert [(piece.text, piece.is_question) for piece in found] == [
         ("How do I claim the benefit", False),
         ("sign up for work?", True),

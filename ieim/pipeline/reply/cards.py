@@ -52,6 +52,11 @@ class Source:
     service_name: str
     url: str
 
+    @property
+    def reference(self) -> str:
+        """Names the service in its release: ``agency/key``."""
+        return f"{self.agency_id}/{self.service_key}"
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
