@@ -94,8 +94,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     what it said first. Notices are left out: what stands now is told as ``runtime_directive``.
 
     A turn that was asked again as something else begins a new conversation. Left out are a replaced
-    answer, a message to a person, and a message of danger without an answer from the knowledge:
-    "I want to die" is not about death certificates.
+    answer, a message to a person, and a message whose danger lets a person answer it and that has
+    no answer from the knowledge yet: "I want to die" is not about death certificates.
     """
     turns = Turn.objects.filter(session_id=turn.session_id)
     anew = turns.filter(number__lte=turn.number, replaces__isnull=False)
@@ -109,7 +109,7 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     )
     items: list[dict[str, Any]] = []
     for past in reversed(earlier):
-        if past.risks and not (hasattr(past, "reply") and past.reply.body["sources"]):
+        if flags.hold(past) and not (hasattr(past, "reply") and past.reply.body["sources"]):
             continue
         items.append({"role": "user", "text": cut(prepare(past.text).text, HISTORY_CHARS)})
         if hasattr(past, "reply") and not hasattr(past, "replaced"):

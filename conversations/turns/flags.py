@@ -24,17 +24,22 @@ from ieim.pipeline.topology import REPLY
 def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     """Add to a turn what classify found beyond the screen, and audit where the two disagree.
 
-    ``classified`` is a classify result (:mod:`ieim.pipeline.results`). Flags are only ever added: a
-    weak sign that the model sees as well is stored twice.
+    ``classified`` is a classify result (:mod:`ieim.pipeline.results`). No flag is ever taken away:
+    a weak sign that the model sees as well is stored twice, and what it made of a strong one
+    (:func:`ieim.pipeline.message.risk.reread`) is told by that flag's source.
     """
+    _weaken(turn, [each["label"] for each in classified["risk_flags"] if each["source"] == "hint"])
     found_before = {found.code for found in of(turn) if not found.weak}
     seen = {
-        flag["label"]: spans[0]
+        flag["label"]: (spans[0], flag["confidence"])
         for flag in classified["risk_flags"]
         if flag["label"] not in found_before and (spans := _of_model(flag))
     }
     added = [
-        Risk(code, span["start"], span["end"], "model").as_dict() for code, span in seen.items()
+        Risk(
+            code, span["start"], span["end"], "model" if sure >= risk.UNSURE else "unsure"
+        ).as_dict()
+        for code, (span, sure) in seen.items()
     ]
     if added:
         turn.risks = [*turn.risks, *added]
@@ -43,6 +48,19 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
         events.record(turn, "turn.flagged", {"risk_flags": codes}, rows=[TURN.row(turn)])
     if classified["disagreements"]:
         events.record(turn, "triage.disagreement", {"rule_wins": classified["disagreements"]})
+
+
+def _weaken(turn: Turn, labels: Sequence[str]) -> None:
+    strong = [found.code for found in of(turn) if found.source == "meaning"]
+    weaker = [code for code in strong if code in labels]
+    if not weaker:
+        return
+    turn.risks = [
+        {**found, "source": "hint"} if found["source"] == "meaning" else found
+        for found in turn.risks
+    ]
+    Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
+    events.record(turn, "turn.flagged", {"risk_flags_weak": weaker}, rows=[TURN.row(turn)])
 
 
 @transaction.atomic
@@ -73,7 +91,7 @@ def of(turn: Turn) -> list[Risk]:
 
 def of_rules(turn: Turn) -> list[Risk]:
     """Return the risks that were found when the message came, without what came of a model."""
-    return [found for found in of(turn) if found.source not in ("model", "refusal")]
+    return [found for found in of(turn) if found.source not in ("model", "unsure", "refusal")]
 
 
 def of_feedback(turn: Turn) -> list[tuple[str, str]]:
@@ -83,6 +101,12 @@ def of_feedback(turn: Turn) -> list[tuple[str, str]]:
     return [(each.code, text[each.start : each.end]) for each in risk.find(text)] if text else []
 
 
+def hold(turn: Turn) -> bool:
+    """Whether an answer to a turn waits for a person by its flags and its release's labels."""
+    labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
+    return bool(turn.risks and risk.holds(of(turn), labels))
+
+
 def codes(turn: Turn) -> list[str]:
     """Return why a person has to see a turn by its risk flags and its release's labels.
 
@@ -90,10 +114,10 @@ def codes(turn: Turn) -> list[str]:
     """
     if not turn.risks:
         return []
+    if hold(turn):
+        return [Code.POLICY_RISK.value]
     found = of(turn)
     labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    if risk.holds(found, labels):
-        return [Code.POLICY_RISK.value]
     return [Code.CITIZEN_DANGER.value] if risk.shown(found, labels) else []
 
 

@@ -24,6 +24,7 @@ from ieim.pipeline.contract import Contract
 from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import Release
+from ieim.pipeline.message import risk
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.fallback import fallback_result
@@ -342,7 +343,10 @@ class TurnStages:
             judgement = judgement.stopped_by(overruns)
         patterns = self._options.key_patterns
         fallback = fallback_result(contract, judgement, context, own_words=self._options.own_words)
-        result = results.build(contract.id, judgement, context, self._turn.risks, patterns)
+        risks = self._turn.risks
+        if not self._engine.model.reads_hints:  # a rule engine is no second reader
+            risks = risk.reread(risks, judgement.output, context.release)
+        result = results.build(contract.id, judgement, context, risks, patterns)
         if fallback is not None and fallback.retelling is not None:
             result = fallback.retelling.as_dict()
         return AttemptRecord(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Final
 
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code, Finding, pointer
@@ -25,6 +26,10 @@ from ieim.pipeline.stages.triage import CLASSIFY, label_elements
 from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Stopped, Turn
 
+PLAUSIBLE: Final = Decimal("0.40")
+"""Below this score a model that names something says that nothing fits: prompts ask for the closest
+one at 0.20 then."""
+
 LabelSets = Mapping[str, Mapping[str, Label]]
 
 
@@ -34,10 +39,10 @@ def stopped(
     """Return what becomes of a turn whose stage stopped.
 
     After an abstention the citizen is asked back where there is something to offer, and told so in
-    their ``language`` where no service is near enough; else a person gets it.
+    their ``language`` where no service is about the message; else a person gets it.
     """
     if result.abstained:
-        if not (_named_surely(result.output) or inputs.near_enough()):
+        if _is_outside(result.output, inputs):
             release = inputs.context.release
             return Answered(in_language(outside(release), language, release))
         matching = [each.item for each in _matching(inputs)]
@@ -60,7 +65,9 @@ def apply(
     the languages that the deployment answers in, beside those of the release.
     """
     release = inputs.context.release
-    holds = decide(turn.risks, classified, release.labels)
+    # A rule engine is no second reader.
+    seen = turn.risks if inputs.reads_hints else risk.reread(turn.risks, classified, release)
+    holds = decide(seen, classified, release.labels)
     readable = release.languages.union(answered)
     reply = None if isinstance(outcome, Abstained) else outcome.reply
     if reply is not None and reply.kind in ("guidance", "outside"):
@@ -85,10 +92,37 @@ def apply(
     return Held(outcome.reply, tuple(holds)) if holds else outcome
 
 
-def _named_surely(output: Output | None) -> bool:
-    """Whether a stage that abstained was sure of a service, and the search was not."""
-    score = (output or {}).get("serviceSelection", {}).get("score", 0)
-    return Decimal(score) >= SURE
+def _is_outside(output: Output | None, inputs: Inputs) -> bool:
+    """Whether no service is about a message at which a stage abstained with this ``output``.
+
+    A model that read all that it was offered knows, unless the search clearly finds something. A
+    rule engine has only the search: whether any service is near enough.
+    """
+    if inputs.reads_hints:
+        sure = _likeliest(output) >= SURE and "serviceSelection" in (output or {})
+        return not (sure or inputs.near_enough())
+    return _likeliest(output) < PLAUSIBLE and not _search_is_clear(inputs)
+
+
+def _likeliest(output: Output | None) -> Decimal:
+    """Return the best score that a stage gave to anything, 0 where it named nothing."""
+    output = output or {}
+    analysed = output.get("semanticAnalysis", {}).get("agencies", ())
+    found = [output.get("serviceSelection", {}).get("score", 0)]
+    for each in (output, *analysed):
+        candidates = each.get("categorySelection", {}).get("candidates", {})
+        found += [candidate["score"] for candidate in candidates.values()]
+    if output.get("judgements", {}).get("agencyDetected"):
+        found.append(1)
+    return max(map(Decimal, found))
+
+
+def _search_is_clear(inputs: Inputs) -> bool:
+    """Whether the search finds one service near enough, and every other far behind it."""
+    ranked = inputs.shortlist.services(inputs.text, agencies=None, limit=2)
+    found, _ = inputs.shortlist.evidence(inputs.text, [each.item for each in ranked])
+    own, *behind = sorted(found, reverse=True) or [0.0]
+    return own > 0 and inputs.near_enough() and all(each <= BEHIND * own for each in behind)
 
 
 def _says_nothing_in_danger(reply: Reply, inputs: Inputs) -> bool:
@@ -183,7 +217,7 @@ def language(text: str, supported: Collection[str]) -> list[Finding]:
 
 def holds(contract: str, output: Output, labels: LabelSets) -> list[Finding]:
     """Return the holds for a triage answer that passed the gate: none but for the risk flags of
-    classify. How sure the model is of a label holds nothing."""
+    classify that the model is sure of. How sure it is of any other label holds nothing."""
     if contract != CLASSIFY.id:
         return []
     flags = labels.get("risk_flags", {})
@@ -194,7 +228,10 @@ def holds(contract: str, output: Output, labels: LabelSets) -> list[Finding]:
             f"The risk flag {element['label']} asks for a person.",
         )
         for path, label_set, element in label_elements(output)
-        if label_set == "risk_flags" and element["label"] in flags and flags[element["label"]].holds
+        if label_set == "risk_flags"
+        and element["label"] in flags
+        and flags[element["label"]].holds
+        and element["confidence"] >= risk.UNSURE
     ]
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 import yaml
 
@@ -25,7 +25,10 @@ from ieim.pipeline.message import closing
 
 PERSON_WANTED = "person_wanted"
 
-Source = Literal["rule", "meaning", "hint", "model", "refusal"]
+Source = Literal["rule", "meaning", "hint", "model", "unsure", "refusal"]
+
+UNSURE: Final = 0.5
+"""A model that is less sure of a flag is not sure: help lines are shown, and no answer waits."""
 
 
 # Han has no spaces: a word may begin and end anywhere in it.
@@ -55,7 +58,8 @@ class Risk:
 
     ``source`` is ``rule`` for a phrase of the screen, ``meaning`` where the message is like what
     people in danger write (:mod:`ieim.search.crisis`), ``hint`` where it is only somewhat like
-    that, ``model`` for what classify added to them, ``refusal`` where a model would not classify.
+    that, ``model`` for what classify added to them, ``unsure`` where it was not sure of that,
+    ``refusal`` where a model would not classify.
     """
 
     code: str
@@ -66,7 +70,7 @@ class Risk:
     @property
     def weak(self) -> bool:
         """Whether it may well be a mistake: help lines are shown for it, and no answer waits."""
-        return self.source in ("hint", "refusal")
+        return self.source in ("hint", "unsure", "refusal")
 
     def as_dict(self) -> RiskDict:
         """Return the risk as JSON."""
@@ -129,6 +133,22 @@ def holds(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Finding]:
         for each in holding
         if each not in weak
     ]
+
+
+def reread(risks: Sequence[Risk], output: Mapping[str, Any] | None, release: Release) -> list[Risk]:
+    """Return the signs of the screen once a model has read the message too: ``output`` is what it
+    said, of any contract, and says something of danger if that was classify.
+
+    Where it saw no danger of any kind, what the message is only like is a weak sign: its help lines
+    are shown, a person looks at it, and no answer waits. A phrase stays what it is.
+    """
+    if output is None or "risk_flags" not in output:
+        return list(risks)
+    labels = release.labels.get("risk_flags", {})
+    flagged = [each["label"] for each in output["risk_flags"]]
+    if any(code in labels and labels[code].escalates for code in flagged):
+        return list(risks)
+    return [replace(each, source="hint") if each.source == "meaning" else each for each in risks]
 
 
 def shown(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Risk]:

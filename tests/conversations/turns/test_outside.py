@@ -44,16 +44,38 @@ def test_it_is_replayed_and_remembered(ask: Ask, far: None) -> None:
     assert selectors.history(later)[-1]["text"] == OUTSIDE
 
 
-@pytest.mark.parametrize(("score", "kind"), [(0.2, "outside"), (0.8, "service")])
-def test_it_is_not_said_over_a_sure_model(far: None, score: float, kind: str) -> None:
+class Reader(ScriptedModel):
+    """Reads messages itself, as a language model does."""
+
+    reads_hints = False
+
+
+def chosen(score: float) -> ScriptedModel:
+    """A model that names the closest service with this score."""
     answer = valid("service_select_v1")
     answer["serviceSelection"]["score"] = score
-    outcome = run(ScriptedModel({"service_select_v1": [answer]}))[0]
-    assert isinstance(outcome, Answered)
-    assert outcome.reply.kind == kind
+    return Reader({"service_select_v1": [answer]})
 
 
-def test_an_unsure_model_asks_back_where_something_is_near() -> None:
-    answer = valid("service_select_v1")
-    answer["serviceSelection"]["score"] = 0.2
-    assert isinstance(run(ScriptedModel({"service_select_v1": [answer]}))[0], Abstained)
+def none_fits() -> ScriptedModel:
+    """A model that finds no agency for an inquiry."""
+    answer = valid("agency_detect_v1")
+    answer["judgements"] |= {"agencyDetected": [], "agencyInfo": [], "agencyCount": 0}
+    return Reader({"agency_detect_v1": [answer | {"nextStep": "session_end"}]})
+
+
+def ends(model: ScriptedModel) -> str:
+    """How a message ends at it: "asks", or the reply's kind."""
+    outcome = run(model)[0]
+    assert isinstance(outcome, Answered | Abstained)
+    return "asks" if isinstance(outcome, Abstained) else outcome.reply.kind
+
+
+def test_a_model_that_finds_nothing_is_believed_where_the_search_is_not_clear(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert [ends(chosen(0.2)), ends(none_fits())] == ["asks", "asks"]
+    monkeypatch.setattr(Inputs, "near_enough", lambda *_: False)
+    assert [ends(chosen(0.2)), ends(none_fits())] == ["outside", "outside"]
+    assert ends(chosen(0.45)) == "asks"  # it is plausible
+    assert ends(chosen(0.8)) == "service"

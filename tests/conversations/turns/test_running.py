@@ -23,6 +23,7 @@ from tests.embedders import Ideas
 from tests.fixtures import VISA, Ask, demo_bundle
 from tests.knowledge.reading import taught
 from tests.model_server import scripted_model
+from tests.review import desk
 
 pytestmark = pytest.mark.both_databases
 
@@ -127,6 +128,17 @@ def test_it_reminds_the_model_of_earlier_turns(ask: Ask) -> None:
     assert items[0]["text"] == VISA
     assert items[1]["service"] == second.reply.body["sources"][0]["service_key"]
     assert len(selectors.history(second)) <= 20
+
+
+def test_it_reminds_it_of_what_waits_for_a_person_but_not_of_danger(ask: Ask) -> None:
+    model = desk.Scripted({"service_select_v1": [desk.unsure]})
+    waiting = ask("How do I renew my passport?", secret="a", model=model)
+    flag = {"code": "minor_at_risk", "start": 0, "end": 4}
+    for source, told in (("hint", True), ("unsure", True), ("rule", False)):
+        risks = [{**flag, "source": source}]
+        Turn.objects.filter(pk=waiting.pk).update(state="needs_review", risks=risks)
+        later = Turn(session_id=waiting.session_id, number=2)
+        assert bool(selectors.history(later)) == told
 
 
 def test_it_queues_a_turn_again_after_an_error_of_ours_and_then_asks_a_person(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,10 @@ from ieim.audit.models import AuditEvent
 from review.models import ReviewItem
 from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import page, send, visitor
+from tests.conversations.turns.triage.test_triage import classified, flag
 from tests.embedders import Feelings
 from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
 from tests.review import desk
 
 INDIRECT = f"{VISA}. Nobody has to look after me"
@@ -82,6 +85,24 @@ def test_no_model_takes_it_away_and_replay_says_the_same(feelings: Feelings, ask
     assert len(feelings.asked) == asked
 
 
+def test_a_model_that_reads_no_danger_lets_the_answer_out_below_the_help_lines(
+    feelings: Feelings, ask: Ask
+) -> None:
+    def answered(text: str, *said: Any) -> Turn:
+        with scripted_model({"classify": [classified(text, risk_flags=list(said))]}) as (model, _):
+            return ask(text, model=model)
+
+    turn = answered(INDIRECT)
+    assert turn.state == "answered"
+    assert {found["source"] for found in turn.risks} == {"hint"}
+    assert selectors.turn_view(turn.pk).contacts
+    assert ReviewItem.objects.get(turn=turn).reasons == ["citizen.danger"]
+    assert replay(turn).same
+    other = answered(INDIRECT, flag("violence", INDIRECT))
+    assert other.state == "needs_review"
+    assert "meaning" in {found["source"] for found in other.risks}
+
+
 def test_the_record_says_what_looked(feelings: Feelings) -> None:
     def looked(secret: str) -> str:
         turn = services.receive(session=secret, text=VISA, enqueue=False)[0]
@@ -106,7 +127,8 @@ def test_what_a_model_flags_later_shows_its_help_at_that_moment() -> None:
     told = client.ask(VISA).json()
     turn = Turn.objects.get()
     assert told["contacts"] == []
-    flag = {"label": "violence", "spans": [{"start": 0, "end": 6}]}
+    flag = {"label": "violence", "confidence": 0.9, "source": "model"}
+    flag["spans"] = [{"start": 0, "end": 6}]
     flags.add(turn=turn, classified={"risk_flags": [flag], "disagreements": []})
     assert Turn.objects.get().state == "queued"  # nothing else has happened
     assert "112" in client.get(f"/api/v1/turns/{turn.pk}/").json()["contacts"][0]

@@ -212,3 +212,13 @@ def test_it_gives_a_person_what_failed_although_triage_cannot_be_had(ask: Ask) -
         turn = ask(VISA, model=model)
     assert turn.state == "needs_review"
     assert ReviewItem.objects.get().stage == "agency_detect_v1"
+
+
+def test_a_model_that_is_not_sure_of_a_flag_shows_its_help_and_holds_nothing(ask: Ask) -> None:
+    said = classified(VISA, risk_flags=[flag("minor_at_risk", "tourist visa", 0.35)])
+    with scripted_model({"classify": [said]}) as (model, _):
+        turn = ask(VISA, model=model)
+    assert turn.state == "answered"
+    assert [found["source"] for found in turn.risks] == ["unsure"]
+    assert "child" in " ".join(selectors.turn_view(turn.pk).contact_texts)
+    assert ReviewItem.objects.get().reasons == ["citizen.danger"]
