@@ -28,7 +28,7 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     a weak sign that the model sees as well is stored twice, and what it made of a strong one
     (:func:`ieim.pipeline.message.risk.reread`) is told by that flag's source.
     """
-    _weaken(turn, [each["label"] for each in classified["risk_flags"] if each["source"] == "hint"])
+    _weaken(turn, {each["label"]: each["source"] for each in classified["risk_flags"]})
     found_before = {found.code for found in of(turn) if not found.weak}
     seen = {
         flag["label"]: (spans[0], flag["confidence"])
@@ -50,17 +50,23 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
         events.record(turn, "triage.disagreement", {"rule_wins": classified["disagreements"]})
 
 
-def _weaken(turn: Turn, labels: Sequence[str]) -> None:
-    strong = [found.code for found in of(turn) if found.source == "meaning"]
-    weaker = [code for code in strong if code in labels]
+def _weaken(turn: Turn, sources: Mapping[str, str]) -> None:
+    """Let the signs of a turn's screen be as weak as ``sources`` says, a source for each flag."""
+    weaker = {
+        found.code: risk.FAINTER[found.source]
+        for found in of(turn)
+        if found.source in risk.FAINTER and risk.FAINTER[found.source] == sources.get(found.code)
+    }
     if not weaker:
         return
     turn.risks = [
-        {**found, "source": "hint"} if found["source"] == "meaning" else found
+        {**found, "source": weaker[found["code"]]}
+        if found["source"] in risk.FAINTER and found["code"] in weaker
+        else found
         for found in turn.risks
     ]
     Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
-    events.record(turn, "turn.flagged", {"risk_flags_weak": weaker}, rows=[TURN.row(turn)])
+    events.record(turn, "turn.flagged", {"risk_flags_weak": list(weaker)}, rows=[TURN.row(turn)])
 
 
 @transaction.atomic
@@ -110,7 +116,8 @@ def hold(turn: Turn) -> bool:
 def codes(turn: Turn) -> list[str]:
     """Return why a person has to see a turn by its risk flags and its release's labels.
 
-    That is a hold, or else a weak sign, for which no answer waits; nothing for most turns.
+    That is a hold, or else a weak sign, for which no answer waits; nothing for most turns, nor for
+    a sign that is only faint.
     """
     if not turn.risks:
         return []
@@ -118,7 +125,8 @@ def codes(turn: Turn) -> list[str]:
         return [Code.POLICY_RISK.value]
     found = of(turn)
     labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    return [Code.CITIZEN_DANGER.value] if risk.shown(found, labels) else []
+    shown = [each for each in risk.shown(found, labels) if each.source != "faint"]
+    return [Code.CITIZEN_DANGER.value] if shown else []
 
 
 def show(*, turn_id: UUID, codes: Sequence[str]) -> None:

@@ -25,6 +25,7 @@ from ieim.pipeline.findings import Code, Finding
 from ieim.pipeline.gate import gate
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.message import risk
+from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable, Shortlist
 from ieim.pipeline.reply import template
 from ieim.pipeline.reply.fallback import fallback_result
@@ -123,9 +124,17 @@ class TurnStages:
 
     def _classify(self) -> Steps[Done | Stopped]:
         result = yield from self._stage(CLASSIFY, self._first)
-        if isinstance(result, Stopped) or result[0]["risk_flags"]:
-            self.start_triage()  # each of the two opens an item
+        output = None if isinstance(result, Stopped) else result[0]
+        faint = all(each.source == "faint" for each in self._reread(output))
+        if output is None or output["risk_flags"] or not faint:
+            self.start_triage()  # each of the three opens an item
         return result
+
+    def _reread(self, output: Output | None) -> Sequence[Risk]:
+        """Return the signs of danger once the model has said ``output``."""
+        if self._engine.model.reads_hints:  # a rule engine is no second reader
+            return self._turn.risks
+        return risk.reread(self._turn.risks, output, self._engine.release)
 
     def finish(self, *, settle: float = 0.0) -> None:
         """Return when triage has ended; store the discarded calls.
@@ -343,9 +352,7 @@ class TurnStages:
             judgement = judgement.stopped_by(overruns)
         patterns = self._options.key_patterns
         fallback = fallback_result(contract, judgement, context, own_words=self._options.own_words)
-        risks = self._turn.risks
-        if not self._engine.model.reads_hints:  # a rule engine is no second reader
-            risks = risk.reread(risks, judgement.output, context.release)
+        risks = self._reread(judgement.output)
         result = results.build(contract.id, judgement, context, risks, patterns)
         if fallback is not None and fallback.retelling is not None:
             result = fallback.retelling.as_dict()

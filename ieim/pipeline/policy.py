@@ -13,7 +13,7 @@ from typing import Final
 
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code, Finding, pointer
-from ieim.pipeline.gate.subject import BEHIND, SURE, is_clear
+from ieim.pipeline.gate.subject import BEHIND, CLEAR, SURE, is_clear
 from ieim.pipeline.knowledge import Label, Service
 from ieim.pipeline.message import language as languages
 from ieim.pipeline.message import risk
@@ -122,7 +122,7 @@ def _search_is_clear(inputs: Inputs) -> bool:
     ranked = inputs.shortlist.services(inputs.text, agencies=None, limit=2)
     found, _ = inputs.shortlist.evidence(inputs.text, [each.item for each in ranked])
     own, *behind = sorted(found, reverse=True) or [0.0]
-    return own > 0 and inputs.near_enough() and all(each <= BEHIND * own for each in behind)
+    return own > 0 and inputs.near_enough() and all(each <= CLEAR * own for each in behind)
 
 
 def _says_nothing_in_danger(reply: Reply, inputs: Inputs) -> bool:

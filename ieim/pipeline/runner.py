@@ -118,9 +118,9 @@ class Runner(Engine):
         ``context`` is that of the first, ``asks`` the message that the reply answers."""
         outputs: dict[str, Output] = {}
         stage_id = FIRST
-        if turn.risks:
+        if any(not each.weak for each in turn.risks):
             stages.start_triage()
-        elif turn.in_danger:
+        elif turn.risks or turn.in_danger:
             stages.start_classify()
         while stage_id != SESSION_END:
             done = stages.run(stage_id, context)

@@ -23,6 +23,7 @@ FOUND_BY: Mapping[str, str] = {
     "rule": gettext_noop("found by a rule"),
     "meaning": gettext_noop("found by its meaning"),
     "hint": gettext_noop("may be meant, by its meaning"),
+    "faint": gettext_noop("may be meant, by its meaning: the model saw no danger"),
     "unsure": gettext_noop("may be meant: the model was not sure"),
     "refusal": gettext_noop("may be meant: the model would not read the message"),
 }

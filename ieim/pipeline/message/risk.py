@@ -25,11 +25,13 @@ from ieim.pipeline.message import closing
 
 PERSON_WANTED = "person_wanted"
 
-Source = Literal["rule", "meaning", "hint", "model", "unsure", "refusal"]
+Source = Literal["rule", "meaning", "hint", "faint", "model", "unsure", "refusal"]
 
-UNSURE: Final = 0.5
+UNSURE: Final = 0.6
 """A model that is less sure of a flag is not sure: help lines are shown, and no answer waits."""
 
+FAINTER: Final[Mapping[Source, Source]] = {"meaning": "hint", "hint": "faint"}
+"""What a sign becomes where a model that read the message sees no danger."""
 
 # Han has no spaces: a word may begin and end anywhere in it.
 _BEFORE, _AFTER = r"(?<![^\W\u4e00-\u9fff])", r"(?![^\W\u4e00-\u9fff])"
@@ -58,8 +60,8 @@ class Risk:
 
     ``source`` is ``rule`` for a phrase of the screen, ``meaning`` where the message is like what
     people in danger write (:mod:`ieim.search.crisis`), ``hint`` where it is only somewhat like
-    that, ``model`` for what classify added to them, ``unsure`` where it was not sure of that,
-    ``refusal`` where a model would not classify.
+    that, ``faint`` where a model that read it saw no danger, ``model`` for what classify added to
+    them, ``unsure`` where it was not sure of that, ``refusal`` where a model would not classify.
     """
 
     code: str
@@ -70,7 +72,7 @@ class Risk:
     @property
     def weak(self) -> bool:
         """Whether it may well be a mistake: help lines are shown for it, and no answer waits."""
-        return self.source in ("hint", "unsure", "refusal")
+        return self.source in ("hint", "faint", "unsure", "refusal")
 
     def as_dict(self) -> RiskDict:
         """Return the risk as JSON."""
@@ -140,7 +142,8 @@ def reread(risks: Sequence[Risk], output: Mapping[str, Any] | None, release: Rel
     said, of any contract, and says something of danger if that was classify.
 
     Where it saw no danger of any kind, what the message is only like is a weak sign: its help lines
-    are shown, a person looks at it, and no answer waits. A phrase stays what it is.
+    are shown, a person looks at it, and no answer waits. For what is only somewhat like that the
+    lines are shown and that is all. A phrase stays what it is.
     """
     if output is None or "risk_flags" not in output:
         return list(risks)
@@ -148,7 +151,7 @@ def reread(risks: Sequence[Risk], output: Mapping[str, Any] | None, release: Rel
     flagged = [each["label"] for each in output["risk_flags"]]
     if any(code in labels and labels[code].escalates for code in flagged):
         return list(risks)
-    return [replace(each, source="hint") if each.source == "meaning" else each for each in risks]
+    return [replace(each, source=FAINTER.get(each.source, each.source)) for each in risks]
 
 
 def shown(risks: Sequence[Risk], labels: Mapping[str, Label]) -> list[Risk]:

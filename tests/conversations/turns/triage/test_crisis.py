@@ -15,7 +15,7 @@ from ieim.audit.models import AuditEvent
 from review.models import ReviewItem
 from tests.conversations.api.integrating import Integrator
 from tests.conversations.chat.page.test_views import page, send, visitor
-from tests.conversations.turns.triage.test_triage import classified, flag
+from tests.conversations.turns.triage.test_triage import classified, flag, result_of
 from tests.embedders import Feelings
 from tests.fixtures import VISA, Ask
 from tests.model_server import scripted_model
@@ -98,6 +98,9 @@ def test_a_model_that_reads_no_danger_lets_the_answer_out_below_the_help_lines(
     assert selectors.turn_view(turn.pk).contacts
     assert ReviewItem.objects.get(turn=turn).reasons == ["citizen.danger"]
     assert replay(turn).same
+    turn.refresh_from_db()
+    flags.add(turn=turn, classified=result_of(turn, "classify"))
+    assert {found["source"] for found in turn.risks} == {"hint"}  # said twice, it is no weaker
     other = answered(INDIRECT, flag("violence", INDIRECT))
     assert other.state == "needs_review"
     assert "meaning" in {found["source"] for found in other.risks}
