@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from ieim.pipeline.message.risk import Risk
 
 MESSAGES = Path(__file__).parent / "questions" / "crisis.jsonl"
-AIMS = {"plain": 0.95, "indirect": 0.80, "ordinary": 0.03}
-"""Recall at least, and for ordinary messages the share that may be flagged at most."""
+AIMS = {"plain": 0.95, "indirect": 0.90, "ordinary": 0.02, "worried": 0.10}
+"""Recall at least, and for messages of nobody in danger the share that may be flagged at most."""
+NO_DANGER = ("ordinary", "worried")
 
 Message = dict[str, Any]
 Row = dict[str, str | int | float]
@@ -109,8 +110,8 @@ def main() -> None:
     pairs = zip(found["phrases"], found["phrases and meaning"], strict=True)
     for before, after in pairs:
         style = after["style"]
-        aim = f"{'<=' if style == 'ordinary' else '>='} {AIMS[style]:.2f}"
-        right = "" if style == "ordinary" else f"{after['right flag']:.2f}"
+        aim = f"{'<=' if style in NO_DANGER else '>='} {AIMS[style]:.2f}"
+        right = "" if style in NO_DANGER else f"{after['right flag']:.2f}"
         print(
             f"{style:12}{after['language']:12}{after['messages']:9}{before['flagged']:9.2f}"
             f"{after['flagged']:11.2f}{after['held']:7.2f}{right:>12}{aim:>8}"

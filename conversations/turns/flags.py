@@ -117,7 +117,8 @@ def codes(turn: Turn) -> list[str]:
     """Return why a person has to see a turn by its risk flags and its release's labels.
 
     That is a hold, or else a weak sign, for which no answer waits; nothing for most turns, nor for
-    a sign that is only faint.
+    a sign that is only faint, unless the citizen is asked what they mean: who chooses below help
+    lines reads that a caseworker reads the message too.
     """
     if not turn.risks:
         return []
@@ -125,7 +126,8 @@ def codes(turn: Turn) -> list[str]:
         return [Code.POLICY_RISK.value]
     found = of(turn)
     labels = knowledge.release(turn.release_number).labels.get("risk_flags", {})
-    shown = [each for each in risk.shown(found, labels) if each.source != "faint"]
+    asking = turn.state == TurnState.ASKING.value
+    shown = [each for each in risk.shown(found, labels) if asking or each.source != "faint"]
     return [Code.CITIZEN_DANGER.value] if shown else []
 
 

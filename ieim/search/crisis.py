@@ -27,6 +27,10 @@ PIECE: Final = 0.3
 """By so much a piece of a sentence has to be surer than a sentence or the whole message: it is more
 seldom what somebody means to say."""
 
+WHOLE: Final = 0.3
+"""What the whole message weighs beside each of its sentences: a sentence out of its story is soon
+like danger ("it was expected, but still"). Chosen on messages of worried people."""
+
 LETTERS: Final = 0.5
 """What letters weigh beside the meaning."""
 
@@ -81,7 +85,13 @@ class Spelt:
     def flags(self, *, pieces: int = 0) -> list[Sign]:
         """Return the flags of a message by letters alone, the surest first: each a weak one."""
         over = self.over(self.margins, pieces)
-        return _signs(self.letters.codes, over, np.zeros(len(self.letters.codes), dtype=bool))
+        weak = np.zeros(len(self.letters.codes), dtype=bool)
+        return _signs(self.letters.codes, _within(over), weak)
+
+
+def _within(rows: _Numbers) -> _Numbers:
+    """Return the rows of a message's sentences with what the whole of it, the first row, says."""
+    return (1.0 - WHOLE) * rows + WHOLE * rows[0]
 
 
 def _signs(codes: Sequence[str], over: _Numbers, strong: npt.NDArray[np.bool_]) -> list[Sign]:
@@ -129,11 +139,11 @@ class CrisisModel:
         margins = self.margins(vectors)
         margins += LETTERS * by_letters if by_letters is not None else 0.0
         margins[len(margins) - pieces :] -= PIECE
-        strong = margins.max(axis=0) > self.strong
+        strong = _within(margins).max(axis=0) > self.strong
         over = margins - self.threshold
         if spelt is not None and by_letters is not None:
             over = np.maximum(over, spelt.over(by_letters, pieces))
-        return _signs(self.codes, over, strong)
+        return _signs(self.codes, _within(over), strong)
 
     def margins(self, vectors: Matrix) -> _Numbers:
         """Return, a row a text and a column a flag, by how much it is that rather than nothing."""

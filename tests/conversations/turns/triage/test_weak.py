@@ -21,8 +21,10 @@ from review.deciding import locking
 from review.models import CRISIS, SIGN, Action, ReviewItem
 from tests.conversations.chat.page.test_views import browser_with, page, send, visitor
 from tests.conversations.chat.tabs import run_newest, tab
+from tests.conversations.turns.triage.test_triage import classified
 from tests.embedders import Feelings
 from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
 from tests.review import desk
 from tests.review.people import browser, person
 
@@ -259,3 +261,14 @@ def test_help_in_feedback_joins_the_item(unsure: Feelings, ask: Ask) -> None:
     said = "I want to kill myself"
     rate(session_id=turn.session_id, turn_id=turn.pk, useful=False, text=said)
     assert item_of(turn, CRISIS).reasons == ["policy.risk", "citizen.danger", "citizen.feedback"]
+
+
+def test_a_sign_that_the_model_does_not_see_shows_its_lines_and_calls_nobody(
+    unsure: Feelings, ask: Ask
+) -> None:
+    with scripted_model({"classify": [classified(WEAK)]}) as (model, server):
+        turn = ask(WEAK, model=model)
+    assert (turn.state, turn.risks[0]["source"]) == ("answered", "faint")
+    assert selectors.turn_view(turn.pk).contacts
+    assert not ReviewItem.objects.exists()
+    assert "extract" not in {contract for contract, _ in server.asked}
