@@ -44,6 +44,7 @@ QUESTIONS = ROOT / "benchmarks" / "questions"
 FILES = ("multi_agency", "injected", "not_inquiries")
 BLIND = ("ca", "us_life_events")
 DEMO_SETS = ("demo", "demo_talks")
+HELD_OUT = ("outside", "outside_b", "own_words")
 TALKS = ("goes-on", "turns", "corrects", "absent", "thanks")
 """The kinds of second messages in ``demo_talks.jsonl``, by their tag."""
 MADE = ("ca", "us")
@@ -180,8 +181,9 @@ def _of_the_demo(engine: Engine) -> Iterable[Row]:
         name: sets.CaseSet(read_cases(QUESTIONS / f"{name}.jsonl").cases) for name in DEMO_SETS
     }
     yield from engine.rows("blind, demo", blind["demo"])
-    outside = sets.CaseSet(read_cases(QUESTIONS / "outside.jsonl").cases)
-    yield from engine.rows("outside the demo", outside)
+    for name in HELD_OUT:
+        asked = sets.CaseSet(read_cases(QUESTIONS / f"{name}.jsonl").cases)
+        yield from engine.rows(f"demo, {name.replace('_', ' ')}", asked)
     for kind in TALKS:
         cases = [case for case in blind["demo_talks"].cases if kind in case.tags]
         yield from engine.rows(f"blind, demo, talk {kind}", sets.CaseSet(cases))

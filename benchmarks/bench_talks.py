@@ -1,8 +1,9 @@
 """Talks that a citizen steers in words, over the demo knowledge: how each later message ends.
 
-Run with ``python benchmarks/bench_talks.py [-v]``. Each talk of ``questions/steering.yaml`` goes on
-as it should have, whatever the engine said. The talks were written for development: their figures
-say whether something broke, not how good it is.
+Run with ``python benchmarks/bench_talks.py [-v] [FILE]``. Each talk of ``questions/steering.yaml``
+goes on as it should have, whatever the engine said. Those talks were written for development: their
+figures say whether something broke. How good it is, ``questions/talks_2.yaml`` says, whose author
+knew nothing of the engine.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ QUESTIONS = ROOT / "benchmarks" / "questions" / "steering.yaml"
 DEMO = ROOT / "ieim" / "knowledge" / "demo"
 
 
-def measure(*, verbose: bool) -> dict[str, Counter[str]]:
+def measure(questions: Path, *, verbose: bool) -> dict[str, Counter[str]]:
     """Play every talk; returns the ends of first messages, later ones, and small talk."""
     from benchmarks.bench_answers import Engine
     from ieim.knowledge.bundles.bundle import read_bundle
@@ -34,8 +35,9 @@ def measure(*, verbose: bool) -> dict[str, Counter[str]]:
     release = read_bundle(DEMO).release()
     engine = Engine(release, build_embedder({"KIND": "embedded"}))
     keys = {each.key.split(".")[1]: (each.agency, each.key) for each in release.services.values()}
-    found: dict[str, Counter[str]] = {name: Counter() for name in ("first", "later", "small talk")}
-    for talk in yaml.safe_load(QUESTIONS.read_text(encoding="utf-8")):
+    kinds = ("first", "later", "outside", "small talk")
+    found: dict[str, Counter[str]] = {name: Counter() for name in kinds}
+    for talk in yaml.safe_load(questions.read_text(encoding="utf-8")):
         history: list[dict[str, Any]] = []
         for each in talk:
             if "offer" in each:
@@ -46,7 +48,8 @@ def measure(*, verbose: bool) -> dict[str, Counter[str]]:
             wanted = [each["is"]] if isinstance(each["is"], str) else each["is"]
             result = engine.answer(each["say"], history)
             end = _end(result, {keys[name][1] for name in wanted if name in keys}, wanted)
-            kind = "small talk" if wanted == ["G"] else "later" if history else "first"
+            usual = "later" if history else "first"
+            kind = {"G": "small talk", "O": "outside"}.get(wanted[0], usual)
             found[kind][end] += 1
             if verbose and end != "right":
                 print(f"{end:12} {each['say']!r} wanted {wanted}")
@@ -73,6 +76,9 @@ def _end(result: Any, services: set[str], wanted: list[str]) -> str:
         return "right"
     if wanted == ["G"]:
         return "right" if result.outcome == "guidance" else "wrong"
+    if wanted == ["O"]:
+        told = result.outcome == "outside"
+        return "right" if told else "wrong" if result.outcome == "answered" else "no help"
     if result.outcome == "answered":
         return "right" if {key for _, key in result.cited} <= services else "wrong"
     asked = result.outcome == "asked"
@@ -83,6 +89,7 @@ def main() -> None:
     """Play the talks without a database of its own, and print how they end."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-v", "--verbose", action="store_true", help="print what is not right")
+    parser.add_argument("file", type=Path, nargs="?", default=QUESTIONS, help="the talks to play")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IEIM_DATA_DIR"] = folder
@@ -92,8 +99,8 @@ def main() -> None:
 
         django.setup()
         logging.disable(logging.CRITICAL)
-        for kind, ends in measure(verbose=options.verbose).items():
-            total = sum(ends.values())
+        for kind, ends in measure(options.file, verbose=options.verbose).items():
+            total = sum(ends.values()) or 1
             shares = ", ".join(f"{end} {count / total:.2f}" for end, count in ends.most_common())
             print(f"{kind} ({total}): {shares}")
 
