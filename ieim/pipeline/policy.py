@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Final
 
 from ieim.pipeline import choosing
 from ieim.pipeline.findings import Code, Finding, pointer
@@ -25,10 +24,6 @@ from ieim.pipeline.stages.base import Context, Inputs, Output
 from ieim.pipeline.stages.triage import CLASSIFY, label_elements
 from ieim.pipeline.topology import REPLY
 from ieim.pipeline.work import Abstained, Answered, Held, NeedsReview, Outcome, Stopped, Turn
-
-PLAUSIBLE: Final = Decimal("0.40")
-"""Below this score a model that names something says that nothing fits: prompts ask for the closest
-one at 0.20 then."""
 
 LabelSets = Mapping[str, Mapping[str, Label]]
 
@@ -95,26 +90,16 @@ def apply(
 def _is_outside(output: Output | None, inputs: Inputs) -> bool:
     """Whether no service is about a message at which a stage abstained with this ``output``.
 
-    A model that read all that it was offered knows, unless the search clearly finds something. A
-    rule engine has only the search: whether any service is near enough.
+    A model that read all agencies and named none knows, unless the search clearly finds something;
+    where it named one, something of that is meant. A rule engine has only the search: whether any
+    service is near enough.
     """
+    said = output or {}
     if inputs.reads_hints:
-        sure = _likeliest(output) >= SURE and "serviceSelection" in (output or {})
-        return not (sure or inputs.near_enough())
-    return _likeliest(output) < PLAUSIBLE and not _search_is_clear(inputs)
-
-
-def _likeliest(output: Output | None) -> Decimal:
-    """Return the best score that a stage gave to anything, 0 where it named nothing."""
-    output = output or {}
-    analysed = output.get("semanticAnalysis", {}).get("agencies", ())
-    found = [output.get("serviceSelection", {}).get("score", 0)]
-    for each in (output, *analysed):
-        candidates = each.get("categorySelection", {}).get("candidates", {})
-        found += [candidate["score"] for candidate in candidates.values()]
-    if output.get("judgements", {}).get("agencyDetected"):
-        found.append(1)
-    return max(map(Decimal, found))
+        score = said.get("serviceSelection", {}).get("score", 0)
+        return not (Decimal(score) >= SURE or inputs.near_enough())
+    none = "agencyDetected" in said.get("judgements", {})
+    return none and not said["judgements"]["agencyDetected"] and not _search_is_clear(inputs)
 
 
 def _search_is_clear(inputs: Inputs) -> bool:

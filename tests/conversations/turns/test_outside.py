@@ -74,8 +74,8 @@ def ends(model: ScriptedModel) -> str:
 def test_a_model_that_finds_nothing_is_believed_where_the_search_is_not_clear(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert [ends(chosen(0.2)), ends(none_fits())] == ["asks", "asks"]
+    assert ends(none_fits()) == "asks"
     monkeypatch.setattr(Inputs, "near_enough", lambda *_: False)
-    assert [ends(chosen(0.2)), ends(none_fits())] == ["outside", "outside"]
-    assert ends(chosen(0.45)) == "asks"  # it is plausible
-    assert ends(chosen(0.8)) == "service"
+    assert ends(none_fits()) == "outside"
+    # It has named an agency: something there is meant.
+    assert [ends(chosen(0.2)), ends(chosen(0.8))] == ["asks", "service"]
