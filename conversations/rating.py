@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from uuid import UUID
 
 from django.db import transaction
@@ -133,12 +132,7 @@ def _store_feedback(session: Session, reply: Reply, reason: str, words: str) -> 
         chain=session.pk,
         kind="reply.feedback",
         actor="citizen",
-        payload={
-            "turn": str(reply.turn_id),
-            "reason": reason,
-            "characters": len(words),
-            "text_sha256": hashlib.sha256(words.encode()).hexdigest(),
-        },
+        payload={"turn": str(reply.turn_id), "reason": reason},
         rows=[FEEDBACK.row(feedback)],
     )
     if risk.find(words):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.db.migrations.operations import RunPython
 
-from ieim.audit.audited import ERASED, AuditedModel
+from ieim.audit.audited import AuditedModel
+from ieim.audit.services import ERASED
 from ieim.audit.triggers import Guard, ended_by, guarded
 from review.models import Decision, ReviewItem, SignOff
 
@@ -31,6 +32,7 @@ ITEM = AuditedModel(
     ReviewItem.objects.all,
     ("id", "turn_id", "stage", "opened_at"),
     chain="turn__session_id",
+    once=True,
 )
 DECISION = AuditedModel(
     "decision",
@@ -40,6 +42,7 @@ DECISION = AuditedModel(
         *("evidence", "seconds", "about_id", "created_at"),
     ),
     chain="item__turn__session_id",
+    once=True,
 )
 SIGN_OFF = AuditedModel(
     "sign_off",

@@ -67,7 +67,26 @@ def _of_choice(choice: Choice) -> dict[str, Any]:
     return {name: getattr(choice, name) for name in names if getattr(choice, name)}
 
 
-TURN = AuditedModel(
+TEXT = AuditedModel(
+    "turn_text",
+    Turn.objects.all,
+    ("id", "session_id", "number", "text", "release_number", "created_at"),
+    chain="session_id",
+    tombstone=lambda turn: not turn.text,
+    once=True,
+    formerly="turn",
+)
+SIGNS = AuditedModel(
+    "turn_signs",
+    Turn.objects.all,
+    ("id", "language", "risks"),
+    chain="session_id",
+    # That a turn should be there at all is for its text to say.
+    blank=lambda turn: True,
+    tombstone=lambda turn: not (turn.risks or turn.language),
+    formerly="turn",
+)
+BOTH = AuditedModel(
     "turn",
     Turn.objects.all,
     (
@@ -75,6 +94,8 @@ TURN = AuditedModel(
         *("language", "risks", "created_at"),
     ),
     chain="session_id",
+    # It is in events of before the two above.
+    blank=lambda turn: True,
     tombstone=_is_erased,
 )
 STAGE = AuditedModel(
@@ -96,15 +117,21 @@ ATTEMPT = AuditedModel(
     ),
     chain="stage__turn__session_id",
     more=_of_attempt,
+    once=True,
 )
 SPAN = AuditedModel(
     "span",
     EvidenceSpan.recorded.all,
     ("stage_id", "path", "source", "start", "end", "quote", "snippet_sha256", "occurrences"),
     chain="stage__turn__session_id",
+    once=True,
 )
 REPLACEMENT = AuditedModel(
-    "replacement", Replacement.objects.all, ("turn_id", "by_id"), chain="turn__session_id"
+    "replacement",
+    Replacement.objects.all,
+    ("turn_id", "by_id"),
+    chain="turn__session_id",
+    once=True,
 )
 CHOICE = AuditedModel(
     "choice",
@@ -122,6 +149,7 @@ REPLY = AuditedModel(
     ("turn_id", "origin", "body", "marked", "model", "created_at"),
     chain="turn__session_id",
     more=_of_reply,
+    once=True,
 )
 RATING = AuditedModel(
     "rating", Rating.objects.all, ("reply_id", "useful", "at"), chain="reply__turn__session_id"
@@ -137,6 +165,7 @@ CORRECTION = AuditedModel(
     Correction.objects.all,
     ("session_id", "turn_id", "notice_id", "text_sha256", "created_at"),
     chain="session_id",
+    once=True,
 )
 NOTICE = AuditedModel(
     "correction_notice",
@@ -145,6 +174,7 @@ NOTICE = AuditedModel(
         *("id", "agency", "service", "service_sha256", "other_than_sha256", "turns", "text"),
         *("text_sha256", "total", "created_at", "created_by_id"),
     ),
+    once=True,
 )
 PERSON = AuditedModel(
     "person_request",
@@ -167,6 +197,7 @@ LINE = AuditedModel(
     Line.objects.all,
     ("id", "session_id", "takeover_id", "after", "kind", "text", "at"),
     chain="session_id",
+    once=True,
 )
 MAIL = AuditedModel(
     "mail_request",
@@ -176,6 +207,6 @@ MAIL = AuditedModel(
     chain="session_id",
 )
 KINDS = (
-    *(TURN, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, FEEDBACK, CORRECTION, NOTICE),
-    *(PERSON, TAKEOVER, LINE, MAIL),
+    *(TEXT, SIGNS, BOTH, REPLACEMENT, STAGE, ATTEMPT, SPAN, CHOICE, REPLY, RATING, FEEDBACK),
+    *(CORRECTION, NOTICE, PERSON, TAKEOVER, LINE, MAIL),
 )

@@ -114,7 +114,6 @@ def keep_unused(
         payload={
             "turn": str(turn.pk),
             "stage": cost.contract,
-            "request_sha256": cost.request_sha256,
             "prompt_tokens": cost.prompt_tokens,
             "completion_tokens": cost.completion_tokens,
             "tokens": cost.tokens,
@@ -178,7 +177,8 @@ def _counted(answer: ModelAnswer | None, count: Count) -> int:
 
 
 def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
-    """Return what the audit keeps of an attempt: digests and codes, no citizen's word."""
+    """Return what the audit keeps of an attempt beside its row: codes and counts, and nothing from
+    which a citizen's words could be found by trying."""
     return {
         "turn": str(turn.pk),
         "stage": row.contract,
@@ -186,10 +186,8 @@ def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
         "attempt": stored.number,
         "model": stored.model,
         "temperature": str(stored.temperature),
-        "request_sha256": stored.request_sha256,
         "contract_sha256": stored.contract_sha256,
         "prompt_sha256": stored.prompt_sha256,
-        "raw_sha256": hashlib.sha256(bytes(stored.raw)).hexdigest(),
         "prompt_tokens": stored.prompt_tokens,
         "completion_tokens": stored.completion_tokens,
         "cached_tokens": stored.cached_tokens,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from django.db.migrations.operations import RunPython
 
-from ieim.audit.audited import ERASED
+from ieim.audit.services import ERASED
 from ieim.audit.triggers import Guard, ended_by, guarded
 
 _PENDING = "('queued', 'running', 'awaiting_model')"

@@ -13,7 +13,7 @@ from conversations.models import Session, Stage, Turn
 from conversations.states import TurnState
 from conversations.turns.locking import locked
 from ieim.audit import services as audit
-from ieim.audit.audited import ERASED
+from ieim.audit.services import ERASED
 
 _ERASED = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""

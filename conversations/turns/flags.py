@@ -10,7 +10,7 @@ from django.db import transaction
 
 from conversations import ports
 from conversations.models import Turn
-from conversations.record.audited import TURN
+from conversations.record.audited import SIGNS
 from conversations.states import TurnState
 from conversations.turns import events
 from ieim.knowledge import selectors as knowledge
@@ -45,7 +45,7 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
         turn.risks = [*turn.risks, *added]
         Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
         codes = [found["code"] for found in added]
-        events.record(turn, "turn.flagged", {"risk_flags": codes}, rows=[TURN.row(turn)])
+        events.record(turn, "turn.flagged", {"risk_flags": codes}, rows=[SIGNS.row(turn)])
     if classified["disagreements"]:
         events.record(turn, "triage.disagreement", {"rule_wins": classified["disagreements"]})
 
@@ -66,7 +66,7 @@ def _weaken(turn: Turn, sources: Mapping[str, str]) -> None:
         for found in turn.risks
     ]
     Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
-    events.record(turn, "turn.flagged", {"risk_flags_weak": list(weaker)}, rows=[TURN.row(turn)])
+    events.record(turn, "turn.flagged", {"risk_flags_weak": list(weaker)}, rows=[SIGNS.row(turn)])
 
 
 @transaction.atomic
@@ -81,7 +81,7 @@ def add_refusal(*, turn: Turn) -> None:
         turn.risks = [*turn.risks, *(sign.as_dict() for sign in added)]
         Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
         codes = [sign.code for sign in added]
-        events.record(turn, "turn.flagged", {"risk_flags_weak": codes}, rows=[TURN.row(turn)])
+        events.record(turn, "turn.flagged", {"risk_flags_weak": codes}, rows=[SIGNS.row(turn)])
 
 
 def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:

@@ -6,7 +6,6 @@ and each move is a compare-and-set: a turn that no longer waits for a person is 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,7 +24,6 @@ from conversations.webhooks import outbox
 from conversations.webhooks.models import Event
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.notices import selectors as notices
-from ieim.pipeline.canonical import digest
 from ieim.pipeline.gate.gate import EvidenceDict
 from ieim.pipeline.knowledge import Release
 from ieim.pipeline.reply import reply as replies
@@ -237,8 +235,6 @@ def store_reply(
     payload = {
         "origin": stored.origin,
         "release": turn.release_number,
-        "reply_sha256": digest(body),
-        "text_sha256": hashlib.sha256(turn.text.encode()).hexdigest(),
         "sources": [s.reference for s in reply.sources],
     }
     if reply.retold is not None:

@@ -27,7 +27,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from conversations.models import ClientTurn, Replacement, Session, Turn
 from conversations.person import takeovers
-from conversations.record.audited import REPLACEMENT, TURN
+from conversations.record.audited import REPLACEMENT, SIGNS, TEXT
 from conversations.states import PENDING_TURN_STATES, TurnState
 from conversations.turns import erasing, flags, help_lines, limits, moves, refusing
 from conversations.turns.locking import locked
@@ -248,14 +248,12 @@ def store(
         language=message.language,
         queued_at=timezone.now(),
     )
-    rows = [TURN.row(turn)]
+    rows = [TEXT.row(turn), SIGNS.row(turn)]
     if replaces is not None:
         rows.append(REPLACEMENT.row(Replacement.objects.create(turn=replaces, by=turn)))
     payload: dict[str, Any] = {
         "turn": str(turn.id),
         "number": turn.number,
-        "characters": len(text),
-        "text_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "release": turn.release_number,
         "risk_flags": [found.code for found in risks],
         "risks_by": message.risks_by,

@@ -15,6 +15,7 @@ LOGO = AuditedModel(
     "administration_logo",
     Logo.objects.all,
     ("sha256", "media_type", "content", "added_at"),
+    once=True,
     chunk=10,
 )
 KINDS = (SECTION, LOGO)

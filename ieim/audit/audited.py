@@ -20,10 +20,8 @@ from django.db.models import F, Model, QuerySet
 
 from ieim.audit.canonical import Row, instant
 from ieim.audit.models import SYSTEM_CHAIN
+from ieim.audit.services import ERASED
 from ieim.pipeline.canonical import digest
-
-ERASED = "session.erased"
-"""The kind of the event after which nothing of its session is left but tombstones."""
 
 Key = tuple[str, str]
 """A row's kind and id."""
@@ -63,7 +61,9 @@ class AuditedModel:
     what else belongs to the content (parts that other tables hold). ``chain`` is the lookup from a
     row to its session's id, empty for rows of the system chain. ``blank`` says of a row that it
     holds nothing yet, so that no event has to vouch for it; ``tombstone`` says that a row is as an
-    erasure leaves it (None: an erasure removes such rows). ``chunk`` rows are in memory at once.
+    erasure leaves it (None: an erasure removes such rows). ``once``: the content never changes, so
+    that no second event may vouch for another. ``formerly`` is the kind by which events before
+    this one came vouch for the same row. ``chunk`` rows are in memory at once.
     """
 
     kind: str
@@ -73,6 +73,8 @@ class AuditedModel:
     more: Callable[[Any], Mapping[str, Any]] = lambda row: {}
     blank: Callable[[Any], bool] = lambda row: False
     tombstone: Callable[[Any], bool] | None = None
+    once: bool = False
+    formerly: str = ""
     chunk: int = 100
 
     def row(self, stored: Model, **more: Any) -> Row:
@@ -117,8 +119,14 @@ def checks() -> Sequence[Check]:
     return tuple(_checks)
 
 
+class SecondDigest(Exception):
+    """An event vouches for another content of what never changes."""
+
+
 def note(expected: Expected, kind: str, payload: bytes) -> None:
-    """Add to ``expected`` what one event says; raises ValueError for rows of another form."""
+    """Add to ``expected`` what one event says; raises ValueError for rows of another form, and
+    :class:`SecondDigest`, with what was vouched for first left as it is."""
+    second = ""
     if kind == ERASED:
         for key in list(expected):
             if key[0] in _registered and _registered[key[0]].tombstone is not None:
@@ -130,7 +138,14 @@ def note(expected: Expected, kind: str, payload: bytes) -> None:
         for row in json.loads(payload).get("rows", ()):
             if len(row) != 3 or not all(isinstance(part, str) for part in row):
                 raise ValueError("its rows are not kind, id and digest")
-            expected[(row[0], row[1])] = row[2]
+            key, digest = (row[0], row[1]), row[2]
+            model = _registered.get(row[0])
+            if model is not None and model.once and expected.get(key, digest) != digest:
+                second = second or f"{row[0]} {row[1]}"
+                continue
+            expected[key] = digest
+    if second:
+        raise SecondDigest(second)
 
 
 def _plain(value: Any) -> Any:

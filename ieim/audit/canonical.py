@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -22,6 +23,7 @@ Row: TypeAlias = tuple[str, str, str]
 MAX_PAYLOAD_BYTES = 64 * 1024
 MAX_DEPTH = 32
 MAX_INTEGER = 2**53 - 1
+_KEYED = "hmac:"
 GENESIS = "0" * 64
 """The ``prev_hash`` of a chain's first event."""
 
@@ -64,6 +66,18 @@ def check_text(text: str, path: str) -> str:
 def instant(at: datetime) -> str:
     """Return ``at`` as it is hashed: UTC, six decimals, ``Z`` (2026-11-21T07:40:00.000000Z)."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def vouch(row: Row, key: bytes) -> Row:
+    """Return ``row`` as an event of a chain with ``key`` names it, as it is without one: its digest
+    is ``hmac:`` and the lower-case hex HMAC-SHA-256 (RFC 2104) of the digest's hex."""
+    kind, id_, digest = row
+    return (kind, id_, _KEYED + hmac.digest(key, digest.encode(), "sha256").hex()) if key else row
+
+
+def stands(row: Row, recorded: str, key: bytes) -> bool:
+    """Whether ``row`` is what was ``recorded`` of it, by its digest or with ``key``."""
+    return vouch(row, key if recorded.startswith(_KEYED) else b"")[2] == recorded
 
 
 def event_hash(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 from django.db import DatabaseError, transaction
@@ -10,6 +10,7 @@ from django.db.models import Exists, Model, OuterRef
 
 from ieim.audit import verify
 from ieim.audit.audited import AuditedModel, Discrepancy, Expected, Fault, Key, checks, registered
+from ieim.audit.canonical import stands
 from ieim.audit.models import AuditEvent, AuditHead
 from ieim.audit.verify import ChainReport
 
@@ -23,6 +24,10 @@ _SAYS = {
 }
 # What a driver, a column's converter or the digest raises over a value that is none.
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, DatabaseError)
+
+
+Keys = Mapping[UUID, bytes]
+"""The keys of chains, see :class:`ieim.audit.models.AuditHead`."""
 
 
 class Comparison:
@@ -77,18 +82,20 @@ def compare(reports: Sequence[ChainReport]) -> Iterator[Discrepancy]:
             left[UUID(report.chain)] = dict(report.rows)
         except ValueError:
             continue  # A chain's id that is none: its report says so.
+    heads = AuditHead.objects.filter(chain__in=left).values_list("chain", "key")
+    keys = {chain: bytes(key) for chain, key in heads}
     for model in registered():
         try:
-            yield from _of_kind(model, left)
+            yield from _of_kind(model, left, keys)
         except _UNREADABLE:
             for chain in left:
-                yield from _of_one_chain(model, chain, left[chain])
+                yield from _of_one_chain(model, chain, left[chain], keys)
     for chain, expected in left.items():
         for kind, id_ in expected:
             yield _found(chain, kind, id_, Fault.MISSING)
 
 
-def _of_kind(model: AuditedModel, left: dict[UUID, Expected]) -> list[Discrepancy]:
+def _of_kind(model: AuditedModel, left: dict[UUID, Expected], keys: Keys) -> list[Discrepancy]:
     """Compare all rows of a kind, and strike out of ``left`` what was there."""
     found = []
     seen: set[tuple[UUID, Key]] = set()
@@ -96,9 +103,10 @@ def _of_kind(model: AuditedModel, left: dict[UUID, Expected]) -> list[Discrepanc
         key = (model.kind, str(row.pk))
         # SQLite can hold one UUID in two spellings: the second row is not the one recorded.
         if key not in left[chain] or (chain, key) in seen:
-            fault = None if model.blank(row) else Fault.UNVOUCHED
+            before = (model.formerly, key[1]) in left[chain]
+            fault = None if before or model.blank(row) else Fault.UNVOUCHED
         else:
-            fault = _fault(model, row, left[chain][key])
+            fault = _fault(model, row, left[chain][key], keys.get(chain, b""))
         seen.add((chain, key))
         if fault is not None:
             found.append(_found(chain, *key, fault))
@@ -107,30 +115,34 @@ def _of_kind(model: AuditedModel, left: dict[UUID, Expected]) -> list[Discrepanc
     return found
 
 
-def _fault(model: AuditedModel, row: Model, recorded: str | None) -> Fault | None:
+def _fault(model: AuditedModel, row: Model, recorded: str | None, key: bytes) -> Fault | None:
     if recorded is None:
         assert model.tombstone is not None  # noqa: S101 - only such rows are left
         return None if model.tombstone(row) else Fault.UNVOUCHED
-    return None if model.row(row)[2] == recorded else Fault.CHANGED
+    return None if stands(model.row(row), recorded, key) else Fault.CHANGED
 
 
-def _of_one_chain(model: AuditedModel, chain: UUID, left: Expected) -> list[Discrepancy]:
+def _of_one_chain(
+    model: AuditedModel, chain: UUID, left: Expected, keys: Keys
+) -> list[Discrepancy]:
     """Compare a kind of which something cannot be read: row by row in the chain that has it."""
     try:
-        return _of_kind(model, {chain: left})
+        return _of_kind(model, {chain: left}, keys)
     except _UNREADABLE:
-        found = [*_one_by_one(model, chain, left)]
+        found = [*_one_by_one(model, chain, left, keys.get(chain, b""))]
         unreadable = any(each.fault is Fault.UNREADABLE for each in found)
         return found if unreadable else [*found, _found(chain, model.kind, "?", Fault.UNREADABLE)]
 
 
-def _one_by_one(model: AuditedModel, chain: UUID, left: Expected) -> Iterator[Discrepancy]:
+def _one_by_one(
+    model: AuditedModel, chain: UUID, left: Expected, key: bytes
+) -> Iterator[Discrepancy]:
     for kind, id_ in [key for key in left if key[0] == model.kind]:
         try:
             row = model.rows().filter(pk=id_).first()
             if row is None:
                 continue
-            fault = _fault(model, row, left[(kind, id_)])
+            fault = _fault(model, row, left[(kind, id_)], key)
         except _UNREADABLE:
             fault = Fault.UNREADABLE
         del left[(kind, id_)]

@@ -94,11 +94,18 @@ class AuditEvent(AppendOnlyModel):
 
 
 class AuditHead(models.Model):
-    """The last event of a chain. Its row is locked while the next one is written."""
+    """The last event of a chain. Its row is locked while the next one is written.
+
+    With ``key`` (32 random bytes) the digests of a session's rows are made, so that nobody who
+    reads the events can find a citizen's words by trying: without it they say nothing. It stands
+    beside the events, not in them, and is destroyed when the session is erased. Empty for what is
+    never erased.
+    """
 
     chain = models.UUIDField(primary_key=True)
     seq = models.PositiveBigIntegerField()
     hash = models.CharField(max_length=64)
+    key = models.BinaryField(default=b"", db_default=b"")
 
     def __str__(self) -> str:
         return f"{self.chain}/{self.seq}"

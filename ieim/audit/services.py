@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from secrets import token_bytes
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -18,12 +20,21 @@ from ieim.audit.canonical import (
     check_text,
     event_hash,
     instant,
+    vouch,
 )
-from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
+from ieim.audit.models import PEOPLE_CHAIN, SYSTEM_CHAIN, AuditEvent, AuditHead
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _ACTOR = re.compile(r"citizen|system|staff:.+", re.DOTALL)
 
+
+FOR_GOOD: Final = frozenset({SYSTEM_CHAIN, PEOPLE_CHAIN})
+"""The chains of what is never erased: the digests of their rows need no key."""
+
+KEY_BYTES: Final = 32
+
+ERASED: Final = "session.erased"
+"""The kind of the event after which nothing of its session is left but tombstones."""
 
 MAX_ROWS = 400
 """Stored rows that one event vouches for; what is more goes into further events."""
@@ -44,7 +55,8 @@ def record(
     ``kind`` is lower-case words with dots (``turn.received``), ``actor`` is ``citizen``, ``system``
     or ``staff:<username>``. ``payload`` carries ids, codes, digests and counts, never a citizen's
     words. ``rows`` are the stored rows that the event vouches for, as
-    :meth:`~ieim.audit.audited.AuditedModel.row` gives them, the payload's ``rows``. Until
+    :meth:`~ieim.audit.audited.AuditedModel.row` gives them; the payload's ``rows`` are these, of a
+    session with its key (:class:`ieim.audit.models.AuditHead`). Until
     the transaction ends, other writers of the same chain wait. Returns the (first) event.
 
     Raises :class:`RuntimeError` outside ``transaction.atomic()``: the event and what it tells of
@@ -59,17 +71,25 @@ def record(
     _check(kind, actor)
     if "rows" in payload:
         raise PayloadError("rows is the name of what an event vouches for: pass them as rows")
+    canonical(payload)  # What cannot be recorded is refused before anybody waits for it.
+    head = lock_head(chain)
+    if chain not in FOR_GOOD and not head.key:
+        head.key = token_bytes(KEY_BYTES)
+    vouched = [vouch(row, bytes(head.key)) for row in rows]
     if rows:
-        payload = {**payload, "rows": list(rows[:MAX_ROWS])}
-    event = _append(chain, kind, canonical(payload), actor)
+        payload = {**payload, "rows": vouched[:MAX_ROWS]}
+    if kind == ERASED:
+        head.key = b""
+    event = _append(head, kind, canonical(payload), actor)
     for start in range(MAX_ROWS, len(rows), MAX_ROWS):
-        more: dict[str, JSONValue] = {"of": event.seq, "rows": list(rows[start : start + MAX_ROWS])}
-        _append(chain, CONTINUED, canonical(more), actor)
+        more: dict[str, JSONValue] = {"of": event.seq, "rows": vouched[start : start + MAX_ROWS]}
+        _append(head, CONTINUED, canonical(more), actor)
     return event
 
 
-def _append(chain: UUID, kind: str, data: bytes, actor: str) -> AuditEvent:
-    head = lock_head(chain)
+def _append(head: AuditHead, kind: str, data: bytes, actor: str) -> AuditEvent:
+    """Append an event to the chain of a locked ``head``, and move the head to it."""
+    chain = head.chain
     at = timezone.now()
     seq = head.seq + 1
     digest = event_hash(
@@ -92,7 +112,8 @@ def _append(chain: UUID, kind: str, data: bytes, actor: str) -> AuditEvent:
         hash=digest,
     )
     event.save()
-    AuditHead.objects.filter(pk=chain).update(seq=seq, hash=digest)
+    head.seq, head.hash = seq, digest
+    AuditHead.objects.filter(pk=chain).update(seq=seq, hash=digest, key=head.key)
     return event
 
 

@@ -19,7 +19,7 @@ from django.db.models import BinaryField, Exists, Func, OuterRef, Q, QuerySet, S
 from django.db.models.expressions import Combinable
 from django.db.models.sql.compiler import SQLCompiler
 
-from ieim.audit.audited import Expected, note
+from ieim.audit.audited import Expected, SecondDigest, note
 from ieim.audit.canonical import GENESIS, event_hash, instant
 from ieim.audit.models import AuditEvent, AuditHead, CheckpointHead
 
@@ -41,6 +41,8 @@ class Break(StrEnum):
     """The last event is not the one that the head names: a tail was removed or added."""
     NO_HEAD = "no_head"
     """There are events and no head."""
+    SECOND_DIGEST = "second_digest"
+    """An event vouches for another content of a row that never changes."""
     CHECKPOINT = "checkpoint"
     """An event that a checkpoint saw is not there any more."""
 
@@ -234,6 +236,9 @@ def _noted(rows: Expected, seq: int, row: _Row) -> Problem | None:
     """Add what an event vouches for to ``rows``, also beyond a break: it says what to look for."""
     try:
         note(rows, str(row[1], "utf-8"), row[4])
+    except SecondDigest as row:
+        message = f"event {seq} vouches for another content of {row}, which never changes"
+        return Problem(Break.SECOND_DIGEST, seq, message)
     except (TypeError, ValueError, KeyError) as error:
         return Problem(Break.UNREADABLE, seq, f"event {seq} cannot be read: {error}")
     return None

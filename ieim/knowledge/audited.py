@@ -12,12 +12,14 @@ RELEASE = AuditedModel(
     Release.objects.all,
     ("number", "sha256", "note", "created_at", "created_by_id"),
     more=lambda release: {"content_sha256": digest(release.content)},
+    once=True,
     chunk=1,
 )
 PUBLICATION = AuditedModel(
     "publication",
     Publication.objects.all,
     ("id", "release_id", "published_at", "published_by_id"),
+    once=True,
 )
 KINDS = (RELEASE, PUBLICATION)
 

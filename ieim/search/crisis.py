@@ -91,7 +91,8 @@ class Spelt:
 
 def _within(rows: _Numbers) -> _Numbers:
     """Return the rows of a message's sentences with what the whole of it, the first row, says."""
-    return (1.0 - WHOLE) * rows + WHOLE * rows[0]
+    within: _Numbers = (1.0 - WHOLE) * rows + WHOLE * rows[0]
+    return within
 
 
 def _signs(codes: Sequence[str], over: _Numbers, strong: npt.NDArray[np.bool_]) -> list[Sign]:

@@ -133,10 +133,9 @@ def _artifacts(item: ReviewItem, contract: str) -> dict[str, str]:
     found = {"stage": contract} if contract else {}
     if attempt is not None:
         found |= {
-            "raw_sha256": hashlib.sha256(bytes(attempt.raw)).hexdigest(),
+            "attempt": f"{attempt.round}.{attempt.number}",
             "contract_sha256": attempt.contract_sha256,
             "prompt_sha256": attempt.prompt_sha256,
-            "request_sha256": attempt.request_sha256,
         }
     return found
 

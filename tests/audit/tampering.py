@@ -69,12 +69,12 @@ def change_text(position: int) -> Tampered:
     place = position * len(text) // POSITIONS
     other = text[:place] + ("x" if text[place] != "x" else "y") + text[place + 1 :]
     do("UPDATE conversations_turn SET text = %s WHERE id = %s", other, key)
-    return "turn", name(key)
+    return "turn_text", name(key)
 
 
 def delete_turn(key: Any) -> Tampered:
     _delete_whole(Turn, "id", [key])
-    return "turn", name(key)
+    return "turn_text", name(key)
 
 
 def _delete_whole(model: type[Model], column: str, keys: list[Any]) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -15,10 +16,13 @@ from django.db import transaction
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ieim.audit.canonical import PayloadError
+from conversations.record import audited
+from conversations.turns import erasing
+from ieim.audit.canonical import PayloadError, stands, vouch
 from ieim.audit.models import SYSTEM_CHAIN, AuditEvent, AuditHead
 from ieim.audit.services import record, record_system
 from ieim.audit.verify import verify
+from tests.fixtures import VISA, Ask
 
 pytestmark = pytest.mark.both_databases
 
@@ -236,3 +240,24 @@ def test_it_vouches_for_more_rows_than_one_event_holds() -> None:
     report = verify(SYSTEM_CHAIN)
     assert report.ok
     assert report.rows == {(kind, id_): digest for kind, id_, digest in rows}
+
+
+@pytest.mark.django_db
+def test_words_cannot_be_found_by_trying_once_they_are_erased(ask: Ask) -> None:
+    turn = ask(VISA)
+    bare = [audited.TEXT.row(turn), audited.REPLY.row(turn.reply)]
+    known = [digest for _, _, digest in bare] + [hashlib.sha256(VISA.encode()).hexdigest()]
+    erasing.erase_session(session_id=turn.session_id)
+    said = "".join(AuditEvent.objects.values_list("payload", flat=True))
+    assert not [digest for digest in known if digest in said]
+    assert "characters" not in said
+    assert bytes(AuditHead.objects.get(pk=turn.session_id).key) == b""
+    assert verify(turn.session_id).ok
+
+
+def test_digests_of_before_there_were_keys_stand() -> None:
+    row = ("turn", "1", "ab" * 32)
+    assert stands(row, row[2], b"key")
+    assert stands(row, vouch(row, b"key")[2], b"key")
+    assert not stands(row, vouch(row, b"key")[2], b"other")
+    assert vouch(row, b"") == row

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from conversations import selectors
@@ -39,7 +37,6 @@ def test_it_stores_why_with_its_audit_event_and_not_the_words(ask: Ask) -> None:
     tell(turn, reason="wrong", text="The fee is higher")
     assert told(turn) == ("wrong", "The fee is higher")
     (event,) = events(turn)
-    assert json.loads(event)["characters"] == 17
     assert "higher" not in event
     assert verify(turn.session_id).ok
     tell(turn, reason="wrong", text="The fee is higher")

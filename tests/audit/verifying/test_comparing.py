@@ -46,7 +46,7 @@ def test_it_says_that_rows_without_digests_are_not_vouched_for(db: None) -> None
         record(chain=turn.session_id, kind="turn.received", payload={}, actor="citizen")
     found = comparing.second_look(turn.session_id)
     assert [(each.kind, each.id, each.fault) for each in found] == [
-        ("turn", str(turn.pk), "unvouched")
+        ("turn_text", str(turn.pk), "unvouched")
     ]
     assert "is not vouched for" in found[0].message
 

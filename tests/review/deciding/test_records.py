@@ -66,10 +66,9 @@ def test_it_keeps_the_hashes_of_what_was_judged() -> None:
     attempt = turn.stages.get(contract="service_select_v1").attempts.get(number=2)
     assert decision.artifacts == {
         "stage": "service_select_v1",
-        "raw_sha256": hashlib.sha256(bytes(attempt.raw)).hexdigest(),
+        "attempt": f"{attempt.round}.{attempt.number}",
         "contract_sha256": attempt.contract_sha256,
         "prompt_sha256": attempt.prompt_sha256,
-        "request_sha256": attempt.request_sha256,
     }
 
 
