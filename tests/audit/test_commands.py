@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from hashlib import sha256
 from io import StringIO
 from typing import Any
 from uuid import UUID, uuid4
@@ -144,3 +145,28 @@ def test_checkpoint_audit_prints_what_to_keep(chain: UUID) -> None:
     printed = json.loads(run("checkpoint_audit", "--json"))
     taken = AuditCheckpoint.objects.get(number=2)
     assert (printed["number"], printed["chains"], printed["digest"]) == (2, 2, taken.digest)
+
+
+def test_export_audit_gives_what_everybody_can_hash_anew(chain: UUID, other_chain: UUID) -> None:
+    lines = [json.loads(line) for line in run("export_audit").splitlines()]
+    assert [(each["chain"], each["seq"]) for each in lines] == [
+        (str(of), seq) for of in sorted([chain, other_chain]) for seq in range(1, 6)
+    ]
+    previous = ""
+    for told in lines:
+        seen = told.pop("hash")
+        assert told["seq"] == 1 or told["prev_hash"] == previous
+        # Plain ASCII keys and integers: sorted compact JSON is RFC 8785.
+        text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert sha256(text.encode()).hexdigest() == seen
+        previous = seen
+    assert run("export_audit", "--session", str(chain)).count("\n") == 5
+    assert run("export_audit", "--until", "2020-01-01") == ""
+    assert run("export_audit", "--since", "2020-01-01").count("\n") == 10
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("time", ["soon", "2026-13-01", "2026-02-30T00:00:00Z"])
+def test_export_audit_says_what_a_time_is(time: str) -> None:
+    with pytest.raises(CommandError, match="is no time"):
+        run("export_audit", "--since", time)

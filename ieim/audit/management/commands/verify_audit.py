@@ -7,6 +7,7 @@ import re
 from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from ieim.audit.audited import Discrepancy
 from ieim.audit.checkpoints import expected, faults, summary
 from ieim.audit.comparing import Comparison, second_look
 from ieim.audit.models import AuditCheckpoint, AuditEvent
+from ieim.audit.seals import SealError, compared, public_key
 from ieim.audit.verify import ChainReport, reading, verify, verify_all
 
 
@@ -47,6 +49,16 @@ class Command(BaseCommand):
             "must still begin with all that was in it then",
         )
         parser.add_argument(
+            "--seals",
+            type=Path,
+            metavar="FILE",
+            help="the file that seal_audit writes: each seal has to be signed, its checkpoint "
+            "stored, and the newest one is expected as by --expect",
+        )
+        parser.add_argument(
+            "--public-key", type=Path, metavar="FILE", help="with --seals: the key (PEM) they need"
+        )
+        parser.add_argument(
             "--nothing-since",
             action="store_true",
             help="with --expect: nothing may have been added since either (a system at rest, a "
@@ -63,14 +75,26 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Verify, print, and raise :class:`CommandError` unless everything holds."""
+        if bool(options["seals"]) != bool(options["public_key"]):
+            raise CommandError("--seals and --public-key go together")
+        sealed = None
+        if options["seals"]:
+            try:
+                sealed = compared(options["seals"], public_key(options["public_key"]))
+            except SealError as error:
+                raise CommandError(str(error)) from error
+            options["expect"] = options["expect"] or sealed.newest or None
         if options["session"] and options["expect"]:
-            raise CommandError("--expect is about all chains: leave --session out")
+            raise CommandError("--expect and --seals are about all chains: leave --session out")
         if options["nothing_since"] and not options["expect"]:
             raise CommandError("--nothing-since needs --expect with the digest that you kept")
         try:
             result = _verify(options["session"], options["expect"], options["nothing_since"])
         except (DatabaseError, ValueError) as error:
             raise CommandError(f"the audit record cannot be read: {error}") from error
+        if sealed is not None and sealed.faults:
+            result["faults"] += sealed.faults
+            result["ok"] = False
         if options["json"]:
             self.stdout.write(json.dumps(result))
         else:
