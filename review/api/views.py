@@ -20,7 +20,7 @@ from rest_framework.response import Response
 
 from ieim.pipeline.canonical import DecimalEncoder
 from ieim.studio.api.staff import StaffView, etag
-from review import claims, deciding, talking
+from review import claims, deciding, reading, talking
 from review.api import schema
 from review.api.errors import Changed, ItemConflict, NotDecided, NoVersion
 from review.api.serializers import (
@@ -97,6 +97,7 @@ class OneItem(View):
             item: Any = load(pk, self.user).item
         except ReviewItem.DoesNotExist as error:
             raise Http404 from error
+        reading.note(item, self.user)
         prefetch_related_objects([item], "turn__stages__spans")
         item.spans = [span for stage in item.turn.stages.all() for span in stage.spans.all()]
         item.unsigned = deciding.missing_signatures(item)

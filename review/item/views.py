@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
 from ieim.studio.trying import services as questions
-from review import corrections, deciding, talking
+from review import corrections, deciding, reading, talking
 from review.claims import ClaimRefused, ClaimTaken
 from review.corrections import NoCase
 from review.deciding import Conflict, Preview, Refused
@@ -200,7 +200,9 @@ def _page(
     status: int = 200,
     **context: Any,
 ) -> HttpResponse:
-    values = pages.context(_loaded(request, pk), member(request), data, **context)
+    loaded = _loaded(request, pk)
+    reading.note(loaded.item, member(request))
+    values = pages.context(loaded, member(request), data, **context)
     filters = lists.list_filters(request)
     values |= {"list": filters.query, "queue_address": lists.queue_address(filters)}
     return render(request, "review/item/item.html", values, status=status)
