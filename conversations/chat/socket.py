@@ -21,7 +21,7 @@ from django.urls import set_script_prefix
 from django.utils import translation
 from django.utils.translation import gettext_noop
 
-from conversations import framing, notify, page_languages, returning, selectors
+from conversations import framing, logged, notify, page_languages, returning, selectors
 from conversations.chat.announcing import announcement, turns_without_alert
 from conversations.chat.presenters import ChatView, ReplyView, TurnView
 from conversations.models import Session
@@ -181,6 +181,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def take(self, service: Callable[..., object], **arguments: Any) -> None:
         """Hand a question to its service and show what became of it."""
+        with logged.about():  # the next question is another turn
+            await self._take(service, **arguments)
+
+    async def _take(self, service: Callable[..., object], **arguments: Any) -> None:
         problem = None
         try:
             address = addresses.of_scope(self.scope)
@@ -250,6 +254,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         session = await database_sync_to_async(selectors.session_for_secret)(self.secret)
         if session is None:
             return
+        logged.note(session=session.id)
         group = notify.group_name(session.id)
         try:
             await self.channel_layer.group_add(group, self.channel_name)

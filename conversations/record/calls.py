@@ -191,6 +191,7 @@ def audited(turn: Turn, row: Stage, stored: Attempt) -> dict[str, Any]:
         "prompt_tokens": stored.prompt_tokens,
         "completion_tokens": stored.completion_tokens,
         "cached_tokens": stored.cached_tokens,
+        "duration_ms": stored.duration_ms,
         "codes": [finding["code"] for finding in stored.findings],
         "passed": all(finding["code"] in RECORDED for finding in stored.findings),
     }

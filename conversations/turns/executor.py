@@ -16,6 +16,7 @@ from uuid import UUID
 
 from django.db import connection, reset_queries, transaction
 
+from conversations import logged
 from conversations.models import Delay, Turn
 from conversations.turns import moves
 from conversations.turns.leases import Lease
@@ -57,8 +58,10 @@ class ThreadExecutor:
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Do ``work`` in a thread of its own; it may not use the database."""
         future: Future[T] = Future()
+        ids = logged.ids()
 
         def run() -> None:
+            logged.begin(ids)
             try:
                 future.set_result(work())
             except BaseException as error:  # noqa: BLE001  # raised again where it is read

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from conversations import ports, selectors
+from conversations import logged, ports, selectors
 from conversations.models import Attempt, Reply, ReplyOrigin, Turn
 from conversations.outages import services as outages
 from conversations.states import TurnState
@@ -59,9 +59,19 @@ def backoff(number: int) -> float:
 
 
 @cache
+def _behind_breaker() -> BreakerModel:
+    return BreakerModel(build_model(settings.IEIM_MODEL), clock=time.monotonic)
+
+
+def breaker_is_open() -> bool:
+    """Whether this process leaves the model alone for now; not where it has never asked it."""
+    return _behind_breaker.cache_info().currsize > 0 and _behind_breaker().is_open
+
+
+@cache
 def configured_model() -> Model:
     """Return the deployment's model, built once a process."""
-    model = BreakerModel(build_model(settings.IEIM_MODEL), clock=time.monotonic)
+    model = _behind_breaker()
     most = settings.IEIM_MODEL["CALLS"]
     if most is None:
         return model
@@ -94,10 +104,17 @@ def run_turn(*, turn_id: UUID, model: Model | None = None) -> None:
     turn = _claim(turn_id)
     if turn is None:
         return
+    with logged.about(session=turn.session_id, turn=turn_id):
+        _run_claimed(turn, model)
+
+
+def _run_claimed(turn: Turn, model: Model | None) -> None:
+    turn_id, since = turn.pk, time.monotonic()
     try:
         with leases.holding(turn) as lease, executor.working:
             moves.changed(turn)
             _run(turn, model or configured_model(), lease)
+        logger.info("turn %s: %s after %.1f s", turn_id, turn.state, time.monotonic() - since)
     except LeaseLost:
         logger.warning("turn %s: the lease was lost; this run stops", turn_id)
     except Exception:  # Whatever it is: the turn must neither be lost nor run for ever.
@@ -159,7 +176,13 @@ def run_triage(*, turn_id: UUID, model: Model | None = None) -> None:
         executor.release_connection()
     if store is None:
         return
+    with logged.about(session=store.turn.session_id, turn=turn_id):
+        _triage_claimed(store, model)
+
+
+def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
     turn = store.turn
+    turn_id = turn.pk
     calls = executor.ThreadExecutor(Lease(turn.pk), awaited=False)
     try:
         with executor.working:

@@ -25,6 +25,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from conversations import logged
 from conversations.models import ClientTurn, Replacement, Session, Turn
 from conversations.person import takeovers
 from conversations.record.audited import REPLACEMENT, SIGNS, TEXT
@@ -248,6 +249,7 @@ def store(
         language=message.language,
         queued_at=timezone.now(),
     )
+    logged.note(session=session.pk, turn=turn.pk)
     rows = [TEXT.row(turn), SIGNS.row(turn)]
     if replaces is not None:
         rows.append(REPLACEMENT.row(Replacement.objects.create(turn=replaces, by=turn)))

@@ -16,16 +16,20 @@ from django.conf import settings
 
 from conversations.routing import websocket_urlpatterns
 from ieim.config import bodies, embedded, health, outage
+from ieim.config.monitoring.serving import served
 from ieim.config.origins import StrictOriginValidator
+from ieim.config.requests import identified
 
 outage.serve_impatiently()
 
 application = ProtocolTypeRouter(
     {
-        "http": health.probed(bodies.limited(django_application)),
-        "websocket": StrictOriginValidator(
-            SessionMiddlewareStack(URLRouter(websocket_urlpatterns)),
-            settings.IEIM_WEBSOCKET_ORIGINS,
+        "http": health.probed(served(identified(bodies.limited(django_application)))),
+        "websocket": identified(
+            StrictOriginValidator(
+                SessionMiddlewareStack(URLRouter(websocket_urlpatterns)),
+                settings.IEIM_WEBSOCKET_ORIGINS,
+            )
         ),
         "lifespan": embedded.lifespan,
     }

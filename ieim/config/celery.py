@@ -8,6 +8,7 @@ from typing import Any
 from celery import Celery
 from celery.concurrency.thread import TaskPool as Threads
 from celery.signals import (
+    before_task_publish,
     heartbeat_sent,
     task_prerun,
     worker_init,
@@ -53,7 +54,11 @@ def _follow(sender: Any, **_signal: Any) -> None:
 def _beats(**_signal: Any) -> None:
     from ieim.config import health
 
-    health.beat("worker")
+    if health.beat("worker"):
+        # Here too: it reads the models, which this module is loaded before.
+        from ieim.config.monitoring import processes
+
+        processes.report("worker")
 
 
 @task_prerun.connect
@@ -63,6 +68,24 @@ def _swept(task: Any, **_signal: Any) -> None:
         from ieim.config import health
 
         health.beat("beat")
+
+
+_REQUEST = "ieim_request"
+
+
+@before_task_publish.connect
+def _hand_on(headers: dict[str, Any], **_signal: Any) -> None:
+    from conversations import logged
+
+    headers[_REQUEST] = logged.ids().get("request", "")
+
+
+@task_prerun.connect
+def _take_on(task: Any, **_signal: Any) -> None:
+    from conversations import logged
+
+    # None before an upgrade's first tasks, and where a task is called like a function.
+    logged.begin({"request": getattr(task.request, _REQUEST, None) or ""})
 
 
 @worker_shutdown.connect

@@ -20,11 +20,15 @@ from conversations.mail.sending import sweep as sweep_mail
 from conversations.sweeper import sweep as sweep_turns
 from ieim.config import health, process
 from ieim.config.celery import app
+from ieim.config.monitoring import processes
 from ieim.knowledge.following import follower
 from ieim.studio.runs import sweep as sweep_runs
 
 SWEEP_EVERY = 1.0
 """Seconds between two sweeps."""
+
+REPORT_EVERY = 5.0
+"""And between two reports of a server process."""
 
 logger = logging.getLogger(__name__)
 
@@ -70,15 +74,23 @@ class Embedded:
                     logger.exception("The sweep failed; the next one is in %s s", SWEEP_EVERY)
                 finally:
                     close_old_connections()
-            health.beat("worker")
+            if health.beat("worker"):
+                processes.report("worker")
             health.beat("beat")
             if self._stopping.wait(SWEEP_EVERY):
                 return
 
 
+async def _report() -> None:
+    while True:
+        await asyncio.to_thread(processes.report, "web")
+        await asyncio.sleep(REPORT_EVERY)
+
+
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     """The ASGI lifespan: start what this process needs beside the server, and stop it."""
     embedded = Embedded() if settings.IEIM_EMBEDDED else None
+    reporting: asyncio.Task[None] | None = None
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
@@ -98,8 +110,11 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
                 logger.exception("The embedded worker did not start")
                 await send({"type": "lifespan.startup.failed"})
                 return
+            reporting = asyncio.create_task(_report())
             await send({"type": "lifespan.startup.complete"})
         elif message["type"] == "lifespan.shutdown":
+            if reporting:
+                reporting.cancel()
             if embedded:
                 embedded.stop()
             await asyncio.to_thread(follower.stop)

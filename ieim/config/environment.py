@@ -153,6 +153,17 @@ def rates(env: Env) -> dict[str, tuple[int, int] | None]:
     }
 
 
+def metrics_token(env: Env) -> str:
+    """What a program has to send to read ``/metrics``; empty where nobody may."""
+    token = env.text("IEIM_METRICS_TOKEN")
+    if token and not re.fullmatch(r"[A-Za-z0-9._~+/-]{16,200}=*", token):
+        env.problem(
+            "IEIM_METRICS_TOKEN",
+            "is too short or no token. Set it to 16 or more random letters and digits.",
+        )
+    return token
+
+
 def emergency_number(env: Env) -> str:
     """What to call when a life is in danger, as people write it."""
     number = env.text("IEIM_EMERGENCY_NUMBER", "112")

@@ -12,6 +12,7 @@ import json
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -39,17 +40,16 @@ _migrated = threading.Event()
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-def beat(kind: str) -> None:
+def beat(kind: str) -> bool:
     """Say that a ``worker`` is at work, or that ``beat`` has had something done; at most every five
-    seconds. A cache that is away is no fault of a heartbeat."""
+    seconds, and return whether it was time. A cache that is away is no fault of a heartbeat."""
     now = time.time()
     if now - _last.get(kind, 0.0) < _EVERY:
-        return
+        return False
     _last[kind] = now
-    try:
+    with suppress(Exception):  # whatever the cache raises: readiness tells of it
         cache.set(f"{_KEY}.{kind}", now, timeout=10 * STALE)
-    except Exception:  # noqa: BLE001  # whatever the cache raises: readiness tells of it
-        return
+    return True
 
 
 @dataclass

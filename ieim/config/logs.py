@@ -1,17 +1,23 @@
-"""Logging: lines on standard error, without secrets."""
+"""Logging: lines on standard error, as text or JSON, without secrets and citizens' words."""
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import ConnectionError as RedisAway
 from redis.exceptions import TimeoutError as RedisLate
+
+from conversations import logged
+from ieim.pipeline.ports import EmbedderUnavailable, ModelUnavailable
 
 AWAY: Final = (OperationalError, InterfaceError, BrokerError, RedisAway, RedisLate)
 """What says that the database or Redis cannot be reached."""
@@ -22,6 +28,13 @@ TRYING: Final = frozenset(
 """Loggers that tell of each try to reach them again."""
 
 A_MINUTE: Final = 60.0
+
+LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
+FORMATS: Final = ("text", "json")
+OURS: Final = ("ieim", "conversations", "review")
+
+_SPEAKING: Final = (*AWAY, ModelUnavailable, EmbedderUnavailable)
+_LEFT_OUT: Final = "(its words are left out: they may be a citizen's)"
 
 
 class RoutesOnly(logging.Filter):
@@ -74,6 +87,103 @@ class OutagesInShort(logging.Filter):
         return True
 
 
+class NoWords(logging.Filter):
+    """Leave out what exceptions say: the row that a database refuses, or the value that a check
+    does, is what a citizen wrote. Their types and the lines of code stay.
+
+    An error of the network or the file system, and one of the ports to the models, says nothing of
+    the kind.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the record; let every record through."""
+        if isinstance(record.args, tuple):
+            record.args = tuple(map(_wordless, record.args))
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None:
+            return True
+        # Others write the exception into their own sentence.
+        message = record.getMessage()
+        for each in _chain(error):
+            if not _speaks(each):
+                for words in filter(None, (repr(each), str(each))):
+                    message = message.replace(words, type(each).__name__)
+        record.msg, record.args = message, ()
+        record.exc_text = "\n".join(_told(each) for each in reversed([*_chain(error)]))
+        return True
+
+
+def _wordless(value: Any) -> Any:
+    unspoken = isinstance(value, BaseException) and not _speaks(value)
+    return f"{type(value).__name__} {_LEFT_OUT}" if unspoken else value
+
+
+def _speaks(error: BaseException) -> bool:
+    system = isinstance(error, OSError) and type(error).__module__ == "builtins"
+    return system or isinstance(error, _SPEAKING)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception, those of its group, and what it came of."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            waiting += [each.__cause__ or each.__context__]
+            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+
+
+def _told(error: BaseException) -> str:
+    # What a database says below its first line may be a row.
+    said = (str(error).splitlines() or [""])[0] if _speaks(error) else _LEFT_OUT
+    lines = "".join(traceback.format_tb(error.__traceback__))
+    return f"{lines}{type(error).__module__}.{type(error).__qualname__}: {said}"
+
+
+class Ids(logging.Filter):
+    """Give a record the ids of the request, the session and the turn that it is about."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through."""
+        record.ids = dict(logged.ids())
+        return True
+
+
+class TextLine(logging.Formatter):
+    """A line for people, its ids at the end."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname} {name}: {message}", style="{")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # its name in logging
+        """Return the line."""
+        ids = " ".join(f"{name}={value}" for name, value in vars(record).get("ids", {}).items())
+        return super().formatMessage(record) + (f" [{ids}]" if ids else "")
+
+
+class JsonLine(logging.Formatter):
+    """A line for programs: one JSON object. What else a record carries is not in it: a request's
+    address may be a secret."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the object."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **vars(record).get("ids", {}),
+        }
+        if record.exc_info and not record.exc_text:
+            record.exc_text = self.formatException(record.exc_info)
+        if record.exc_text:
+            line["exception"] = record.exc_text
+        return json.dumps(line)
+
+
 def _away(error: BaseException | None) -> BaseException | None:
     """Return what in the chain of ``error`` says that something cannot be reached."""
     while error is not None and not isinstance(error, AWAY):
@@ -81,40 +191,45 @@ def _away(error: BaseException | None) -> BaseException | None:
     return error
 
 
-def configuration(level: str) -> dict[str, Any]:
+def configuration(level: str, form: str, *, words: bool) -> dict[str, Any]:
     """Log lines go to standard error, so that what a command prints stays clean for a pipe.
 
-    Addresses hold secrets (resume links) and exceptions of clients hold words: requests are named
-    by their route, and chatty libraries are heard from WARNING up.
+    Addresses hold secrets (resume links) and exceptions hold words: requests are named by their
+    route, chatty libraries are heard from WARNING up and others from INFO, and exceptions say
+    nothing unless ``words`` (in development).
     """
     http = ("httpcore", "httpcore2", "httpx", "httpx2", "uvicorn.access", "uvicorn.error")
-    clients = ("asyncio", "axes", "openai", *http)
+    # uvicorn's own handler would write its lines in its own form.
+    clients = ("asyncio", "axes", "openai", "uvicorn", *http)
     # These say that a sweep has come and gone, every few seconds.
     sweeps = ("celery.app.trace", "celery.beat", "celery.worker.strategy")
+    others = "INFO" if level == "DEBUG" else level
+    quiet = "ERROR" if level == "ERROR" else "WARNING"
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "filters": {
             "routes": {"()": "ieim.config.logs.RoutesOnly"},
             "outages": {"()": "ieim.config.logs.OutagesInShort"},
+            "words": {"()": "ieim.config.logs.NoWords"},
+            "ids": {"()": "ieim.config.logs.Ids"},
         },
         "formatters": {
-            "line": {
-                "format": "{asctime} {levelname} {name}: {message}",
-                "style": "{",
-            }
+            "text": {"()": "ieim.config.logs.TextLine"},
+            "json": {"()": "ieim.config.logs.JsonLine"},
         },
         "handlers": {
             "stderr": {
                 "class": "logging.StreamHandler",
-                "formatter": "line",
-                "filters": ["routes", "outages"],
+                "formatter": form,
+                "filters": ["routes", *([] if words else ["words"]), "outages", "ids"],
             }
         },
-        "root": {"handlers": ["stderr"], "level": level},
+        "root": {"handlers": ["stderr"], "level": others},
         "loggers": {
+            **{name: {"level": "DEBUG"} for name in OURS if level == "DEBUG"},
             # Django's own handlers would say everything twice.
-            "django": {"handlers": [], "level": level, "propagate": True},
+            "django": {"handlers": [], "level": others, "propagate": True},
             # Of requests, only those that failed here are worth a line.
             "django.request": {"handlers": [], "level": "ERROR", "propagate": True},
             # Who probes is told.
@@ -123,8 +238,5 @@ def configuration(level: str) -> dict[str, Any]:
             # (Without a level, no handler anywhere would mean the last resort: standard error.)
             "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL"},
         }
-        | {
-            name: {"handlers": [], "level": "WARNING", "propagate": True}
-            for name in clients + sweeps
-        },
+        | {name: {"handlers": [], "level": quiet, "propagate": True} for name in clients + sweeps},
     }

@@ -331,6 +331,15 @@ CELERY_BEAT_SCHEDULE = {
 
 # --- Logging -------------------------------------------------------------------------------------
 
-LOGGING = logs.configuration("INFO" if PRODUCTION else "WARNING")
+LOGGING = logs.configuration(
+    env.choice("IEIM_LOG_LEVEL", logs.LEVELS, "INFO" if PRODUCTION else "WARNING"),
+    env.choice("IEIM_LOG_FORMAT", logs.FORMATS, "text"),
+    words=not PRODUCTION,
+)
+
+# --- Metrics -------------------------------------------------------------------------------------
+
+# Who may read /metrics; empty where nobody may.
+IEIM_METRICS_TOKEN = environment.metrics_token(env)
 
 env.check()

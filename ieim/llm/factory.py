@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -10,6 +12,8 @@ from ieim.llm.offline import OfflineModel
 from ieim.llm.openai_client import OpenAIModel
 from ieim.pipeline.ports import Model, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.search.breaker import CircuitBreaker
+
+logger = logging.getLogger(__name__)
 
 FAILURES: Final = 5
 """Calls in a row without an answer that open the circuit."""
@@ -56,6 +60,11 @@ class BreakerModel:
         """What the model behind it says."""
         return self._model.reads_hints
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a call would be refused now."""
+        return self._breaker.is_open
+
     def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
         """Call the model, or raise :class:`ModelUnavailable` at once while the circuit is open,
         with the cause of the last failure."""
@@ -67,11 +76,14 @@ class BreakerModel:
                 status=self._last.status if self._last else None,
                 cause=self._last.cause if self._last else None,
             )
+        since = time.monotonic()
         try:
             answer = self._model.complete(request, deadline=deadline)
         except ModelUnavailable as error:
             self._last = error
             self._breaker.failed()
+            logger.info("model call %s: no answer (%s)", request.contract, error.cause.value)
             raise
         self._breaker.succeeded()
+        logger.debug("model call %s: %.1f s", request.contract, time.monotonic() - since)
         return answer

@@ -77,7 +77,8 @@ async def test_it_shows_help_at_the_moment_that_a_model_flags_a_danger(secret: s
         turn = await Turn.objects.aget()
         help_lines = f"turn-{turn.pk}-help"
         assert "Please get help now" not in page.parts["live"]
-        flag = {"label": "violence", "spans": [{"start": 0, "end": 6}]}
+        flag = {"label": "violence", "confidence": 0.9, "source": "model"}
+        flag["spans"] = [{"start": 0, "end": 6}]
         found = {"risk_flags": [flag], "disagreements": []}
         await database_sync_to_async(flagged)(turn, found)
         await page.read_until("Please get help now")

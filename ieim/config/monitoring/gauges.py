@@ -1,0 +1,131 @@
+"""Gauges: what waits in the database now. Each reads what is open by an index, never all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db.models import Case, CharField, Count, F, Min, Q, Value, When
+from django.utils import timezone
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from conversations.mail.models import OPEN, MailRequest
+from conversations.models import Delivery, Outage, Turn
+from conversations.states import TurnState
+from review.models import CRISIS, SIGN, ReviewItem
+from review.states import UNDECIDED, ReviewState
+
+WAITING = tuple(
+    each.value
+    for each in (
+        *(TurnState.QUEUED, TurnState.RUNNING, TurnState.AWAITING_MODEL),
+        *(TurnState.ASKING, TurnState.NEEDS_REVIEW),
+    )
+)
+"""States of a turn in which its citizen has no answer yet."""
+
+
+def collect() -> Iterator[Metric]:
+    """Yield what the database says of now."""
+    now = timezone.now()
+    yield from _turns(now)
+    yield from _queue(now)
+    yield from _outage(now)
+    yield from _outboxes(now)
+
+
+def _family(name: str, said: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, said, labels=labels)
+
+
+def _age(since: datetime | None, now: datetime) -> float:
+    return max(0.0, (now - since).total_seconds()) if since else 0.0
+
+
+def _turns(now: datetime) -> Iterator[Metric]:
+    size = _family("ieim_turns_waiting", "Turns without an answer.", "state")
+    age = _family(
+        "ieim_turns_waiting_oldest_seconds", "How long the oldest of them has waited.", "state"
+    )
+    rows = Turn.objects.filter(state__in=WAITING).order_by()
+    # A turn that somebody's decision or choice has set going again has waited for that.
+    first = Q(resumed=False) & (Q(choice=None) | Q(state=TurnState.ASKING.value))
+    since = Min("created_at", filter=first)
+    grouped = rows.values_list("state").annotate(size=Count("pk"), since=since)
+    found = {state: (number, oldest) for state, number, oldest in grouped}
+    for state in WAITING:
+        number, oldest = found.get(state, (0, None))
+        size.add_metric([state], number)
+        age.add_metric([state], _age(oldest, now))
+    yield size
+    yield age
+
+
+def _queue(now: datetime) -> Iterator[Metric]:
+    """The queue of caseworkers; what is in crisis has that for an urgency."""
+    size = _family("ieim_queue_items", "Review items that nobody has decided.", "urgency")
+    age = _family("ieim_queue_oldest_seconds", "Age of the oldest of them.", "urgency")
+    late = _family("ieim_queue_overdue", "Those of them past their due time.", "urgency")
+    urgency = Case(
+        When(rank=CRISIS, then=Value("crisis")),
+        When(rank=SIGN, then=Value("sign")),
+        When(urgency="", then=Value("unknown")),
+        default=F("urgency"),
+        output_field=CharField(),
+    )
+    left = ReviewItem.objects.filter(state__in=[state.value for state in UNDECIDED]).order_by()
+    overdue = Count("pk", filter=Q(due_at__lt=now))
+    grouped = left.values_list(urgency).annotate(
+        size=Count("pk"), since=Min("opened_at"), overdue=overdue
+    )
+    found = {how: figures for how, *figures in grouped}
+    for how in sorted({*found, "crisis", "sign", "unknown"}):
+        number, since, behind = found.get(how, (0, None, 0))
+        size.add_metric([how], number)
+        age.add_metric([how], _age(since, now))
+        late.add_metric([how], behind)
+    yield from (size, age, late)
+    unseen = left.filter(state=ReviewState.OPEN.value, rank__lte=SIGN)
+    crisis = unseen.aggregate(n=Count("pk"), since=Min("opened_at"))
+    yield GaugeMetricFamily(
+        "ieim_crisis_unseen", "Items in crisis that nobody has claimed.", value=crisis["n"]
+    )
+    yield GaugeMetricFamily(
+        "ieim_crisis_unseen_oldest_seconds",
+        "Age of the oldest of them.",
+        value=_age(crisis["since"], now),
+    )
+
+
+def _outage(now: datetime) -> Iterator[Metric]:
+    since = Outage.objects.filter(ended_at=None).values_list("began_at", flat=True).first()
+    yield GaugeMetricFamily(
+        "ieim_model_outage_seconds",
+        "For how long the model has given no answers; 0 where it does.",
+        value=_age(since, now),
+    )
+
+
+def _outboxes(now: datetime) -> Iterator[Metric]:
+    deliveries = _family("ieim_webhook_deliveries", "Events that webhooks have not got.", "state")
+    waiting = Q(given_up_at=None)
+    counts = Delivery.objects.aggregate(
+        new=Count("pk", filter=waiting & Q(tries=0)),
+        failing=Count("pk", filter=waiting & Q(tries__gt=0)),
+        given_up=Count("pk", filter=~waiting),
+    )
+    for state, number in counts.items():
+        deliveries.add_metric([state], number)
+    yield deliveries
+    mail = _family("ieim_mail_requests", "Citizens' open wishes to be told by e-mail.", "state")
+    rows = MailRequest.objects.filter(state__in=OPEN).order_by()
+    of_mail = dict(rows.values_list("state").annotate(n=Count("pk")))
+    for mail_state in OPEN:
+        mail.add_metric([mail_state], of_mail.get(mail_state, 0))
+    yield mail
+    due = MailRequest.objects.filter(due_at__lte=now).aggregate(since=Min("due_at"))["since"]
+    yield GaugeMetricFamily(
+        "ieim_mail_due_oldest_seconds",
+        "For how long the e-mail that has waited longest has been due.",
+        value=_age(due, now),
+    )

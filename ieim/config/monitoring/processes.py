@@ -1,0 +1,79 @@
+"""What only a process itself knows: that it is there, its circuit breaker and its embedder.
+
+Each says so in a slot of the cache every few seconds, so that whichever process is scraped tells of
+all. A slot is a small number, and no host or pid: the time series stay few.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+from django.core.cache import cache
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from conversations.turns import running
+from ieim.knowledge import vectors
+
+SLOTS: Final = 64
+GONE: Final = 60
+"""Seconds after its last report that a process counts as gone."""
+
+_KEYS: Final = [f"metrics.process.{number}" for number in range(SLOTS)]
+_mine: dict[str, str] = {}
+
+
+def report(kind: str) -> None:
+    """Say that this process is there, a ``worker`` or ``web``, and what it knows.
+
+    A cache that is away is no fault of this process.
+    """
+    who = f"{kind}@{socket.gethostname()}:{os.getpid()}"
+    embedder = vectors.configured_embedder()
+    state = {
+        "who": who,
+        "kind": kind,
+        "breaker": running.breaker_is_open(),
+        "embedder": embedder is not None and embedder.is_unavailable,
+    }
+    try:
+        held = cache.get(_mine[who]) if who in _mine else None
+        if held is not None and held["who"] == who:
+            cache.set(_mine[who], state, timeout=GONE)
+            return
+        for key in _KEYS:
+            if cache.add(key, state, timeout=GONE):
+                _mine[who] = key
+                return
+    except Exception:  # noqa: BLE001  # whatever the cache raises: the scrape tells of it
+        return
+
+
+def collect() -> Iterator[Metric]:
+    """Yield what processes have reported, and how long ago workers and beat were at work."""
+    found: dict[str, dict[str, Any]] = cache.get_many(_KEYS)
+    count = GaugeMetricFamily("ieim_processes", "Processes at work.", labels=["kind"])
+    for kind in ("web", "worker"):
+        count.add_metric([kind], sum(state["kind"] == kind for state in found.values()))
+    yield count
+    for member, said in (
+        ("breaker", "Whether a process leaves the model alone for now (circuit breaker)."),
+        ("embedder", "Whether the embedder of a process fails: words alone rank."),
+    ):
+        name = {"breaker": "ieim_breaker_open", "embedder": "ieim_embedder_unavailable"}[member]
+        family = GaugeMetricFamily(name, said, labels=["kind", "process"])
+        for key, state in sorted(found.items()):
+            family.add_metric([state["kind"], key.rpartition(".")[2]], state[member])
+        yield family
+    beats = GaugeMetricFamily(
+        "ieim_heartbeat_age_seconds",
+        "Seconds since a worker, and beat, were last at work; +Inf where nobody knows.",
+        labels=["kind"],
+    )
+    for kind in ("worker", "beat"):
+        at = cache.get(f"heartbeat.{kind}")
+        beats.add_metric([kind], float("inf") if at is None else max(0.0, time.time() - at))
+    yield beats

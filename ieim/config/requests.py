@@ -1,0 +1,40 @@
+"""Each request and each socket gets an id, which its log lines, tasks and answer carry."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from django.conf import settings
+
+from conversations import logged
+
+HEADER: Final = b"x-request-id"
+_ID = re.compile("[0-9a-fA-F-]{16,64}")
+
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+def identified(application: Application) -> Application:
+    """Return the ASGI ``application`` (HTTP or websocket) with an id for each connection.
+
+    That is the ``X-Request-ID`` of the proxy where there is one, else made here. The answer to a
+    request has it too, so that who reports a fault can name it.
+    """
+
+    async def answering(scope: Any, receive: Any, send: Any) -> None:
+        sent = dict(scope["headers"]).get(HEADER, b"") if settings.IEIM_TRUSTED_PROXIES else b""
+        name = sent.decode("latin-1")
+        request = name if _ID.fullmatch(name) else uuid.uuid4().hex
+        logged.begin({"request": request})
+
+        async def telling(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], (HEADER, request.encode())]}
+            await send(message)
+
+        await application(scope, receive, telling)
+
+    return answering

@@ -1,0 +1,193 @@
+"""What Prometheus is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.cache import cache
+from django.db import OperationalError
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from conversations.models import Session
+from conversations.turns import erasing, running
+from ieim.config.monitoring import counting, gauges, processes, serving
+from review.models import CRISIS, ReviewItem
+from tests.fixtures import VISA, Ask
+from tests.model_server import scripted_model
+
+pytestmark = pytest.mark.both_databases
+
+TOKEN = "0123456789-abcdef"
+CRISIS_WORDS = "I want to kill myself tonight."
+
+
+@pytest.fixture(autouse=True)
+def _from_zero(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(counting, "SETTLED", timedelta(0))
+    cache.clear()
+    scraped()
+    yield
+    cache.clear()
+
+
+def scraped() -> dict[str, float]:
+    """Every sample, as a scrape reads it."""
+    body, kind = serving.figures()
+    assert kind.startswith("text/plain; version=0.0.4")
+    found: dict[str, float] = {}
+    for family in text_string_to_metric_families(body.decode()):
+        for sample in family.samples:
+            labels = ",".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
+            name = f"{sample.name}{{{labels}}}" if labels else sample.name
+            assert name not in found
+            found[name] = sample.value
+    return found
+
+
+def test_turns_and_calls_are_counted_once_whoever_scrapes(ask: Ask) -> None:
+    assert scraped()["ieim_turns_total{outcome=model}"] == 0, "told before it happens"
+    script = {"agency_detect_v1": ["no json", "```{}```"]}
+    with scripted_model({}) as (model, _):
+        ask(VISA, model=model)
+    with scripted_model(script) as (model, _):
+        ask(VISA, model=model)
+    for now in (scraped(), scraped()):
+        assert now["ieim_turns_received_total"] == 2
+        assert now["ieim_turns_total{outcome=model}"] == 1
+        assert now["ieim_turns_total{outcome=needs_review}"] == 1
+        assert now["ieim_findings_total{code=json.syntax}"] == 2
+        assert now["ieim_model_calls_total{result=failed,stage=agency_detect_v1}"] == 2
+        assert now["ieim_model_calls_total{result=passed,stage=judgement_v1}"] == 2
+        assert now["ieim_model_tokens_total{kind=cached}"] > 0
+        assert now["ieim_model_call_seconds_count{stage=judgement_v1}"] == 2
+        assert now["ieim_turn_seconds_count{by=machine}"] == 1
+        assert now["ieim_turn_seconds_bucket{by=machine,le=+Inf}"] == 1
+        assert now["ieim_turns_waiting{state=needs_review}"] == 1
+        assert now["ieim_review_opened_total{stage=agency_detect_v1}"] == 1
+        assert all(value == 1 for name, value in now.items() if "metrics_complete" in name)
+
+
+def test_a_counter_does_not_fall_when_a_conversation_is_erased(ask: Ask) -> None:
+    turn = ask(VISA)
+    before = scraped()
+    erasing.erase_session(session_id=turn.session_id, actor="citizen")
+    after = scraped()
+    fallen = [name for name in before if "_total" in name and after[name] < before[name]]
+    assert fallen == []
+    assert after["ieim_turns_received_total"] == 1
+
+
+def test_what_is_too_young_is_counted_later(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "SETTLED", timedelta(hours=1))
+    ask(VISA)
+    assert scraped()["ieim_turns_received_total"] == 0
+    monkeypatch.setattr(counting, "SETTLED", timedelta(0))
+    monkeypatch.setattr(counting, "BATCH", 3)
+    last = 0.0
+    for _ in range(20):
+        now = scraped()["ieim_model_calls_total{result=passed,stage=service_select_v1}"]
+        assert now >= last
+        last = now
+    assert last == 1, "a batch a scrape"
+
+
+def test_the_queue_is_told_by_urgency_and_a_crisis_until_somebody_has_it(ask: Ask) -> None:
+    ask(CRISIS_WORDS)
+    item = ReviewItem.objects.get(rank=CRISIS)
+    ReviewItem.objects.update(
+        opened_at=timezone.now() - timedelta(minutes=3), due_at=timezone.now() - timedelta(1)
+    )
+    now = scraped()
+    assert now["ieim_queue_items{urgency=crisis}"] == 1
+    assert now["ieim_queue_overdue{urgency=crisis}"] == 1
+    assert 180 <= now["ieim_queue_oldest_seconds{urgency=crisis}"] < 240
+    assert now["ieim_crisis_unseen"] == 1
+    assert 180 <= now["ieim_crisis_unseen_oldest_seconds"] < 240
+    item.state = "claimed"
+    item.save()
+    now = scraped()
+    assert (now["ieim_crisis_unseen"], now["ieim_queue_items{urgency=crisis}"]) == (0, 1)
+
+
+def test_nothing_of_a_citizen_is_a_label(ask: Ask) -> None:
+    turn = ask(CRISIS_WORDS)
+    processes.report("worker")
+    body = serving.figures()[0].decode()
+    session = Session.objects.get(pk=turn.session_id)
+    for known in (str(turn.pk), turn.pk.hex, str(session.pk), session.reference, "kill"):
+        assert known not in body
+
+
+def test_the_number_of_queries_does_not_grow_with_what_there_is(
+    ask: Ask, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(3):
+        ask(VISA)
+    with django_assert_max_num_queries(12):
+        list(serving.Figures().collect())
+
+
+def test_every_process_is_told_of_by_whichever_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_mine", {})
+    processes.report("web")
+    processes.report("web")
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    monkeypatch.setattr(running, "breaker_is_open", lambda: True)
+    processes.report("worker")
+    now = scraped()
+    assert (now["ieim_processes{kind=web}"], now["ieim_processes{kind=worker}"]) == (1, 1)
+    assert now["ieim_breaker_open{kind=web,process=0}"] == 0
+    assert now["ieim_breaker_open{kind=worker,process=1}"] == 1
+
+
+def test_a_source_that_is_away_leaves_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_arguments: Any) -> Any:
+        raise OperationalError("no server")
+
+    monkeypatch.setattr(gauges, "_turns", away)
+    now = scraped()
+    assert now["ieim_metrics_complete{part=waiting}"] == 0
+    assert now["ieim_metrics_complete{part=processes}"] == 1
+    assert "ieim_crisis_unseen" not in now
+
+
+@pytest.mark.parametrize(
+    ("token", "sent", "status"),
+    [
+        (TOKEN, f"Bearer {TOKEN}", 200),
+        (TOKEN, f"Bearer {TOKEN}x", 401),
+        (TOKEN, "", 401),
+        ("", "Bearer ", 404),
+    ],
+)
+def test_only_who_has_the_token_reads_them(
+    token: str, sent: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "IEIM_METRICS_TOKEN", token)
+    monkeypatch.setattr(serving, "figures", lambda _accept: (b"ieim_turns 1\n", "text/plain"))
+    messages: list[dict[str, Any]] = []
+
+    async def beyond(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+
+    async def send(message: dict[str, Any]) -> None:
+        messages.append(message)
+
+    scope = {
+        "path": "/metrics",
+        "method": "GET",
+        "headers": [(b"authorization", sent.encode())],
+    }
+
+    async def asked() -> None:
+        await serving.served(beyond)(scope, None, send)
+
+    asyncio.run(asked())
+    assert messages[0]["status"] == status
+    assert (b"ieim_turns" in messages[-1].get("body", b"")) == (status == 200)
