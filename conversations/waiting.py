@@ -131,6 +131,7 @@ _REASON_OF_CODE: Mapping[str, str] = {
     Code.ROUTE_SUBJECT: "unsure",
     Code.POLICY_LANGUAGE: "language",
     Code.POLICY_UNSIGNED: "unsigned",
+    Code.POLICY_SWITCHED_OFF: "risk",
     Code.MODEL_UNAVAILABLE: "failed",
     Code.MODEL_TIMEOUT: "failed",
     Code.PIPELINE_ERROR: "failed",

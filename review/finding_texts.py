@@ -67,6 +67,9 @@ SENTENCES: Mapping[str, str] = {
     Code.CITIZEN_DANGER: gettext_noop(
         "The message may tell of danger: the citizen was shown help lines."
     ),
+    Code.POLICY_SWITCHED_OFF: gettext_noop(
+        "An administrator has switched off what the assistant says for this agency."
+    ),
     Code.POLICY_UNSIGNED: gettext_noop("A person corrected this, and signatures are missing."),
 }
 

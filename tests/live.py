@@ -36,6 +36,8 @@ def base_environment(folder: Path) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         # All visitors of a test come from one address.
         "IEIM_ADDRESS_RATE": "none",
+        "IEIM_ADDRESS_SOCKETS": "0",
+        "IEIM_QUESTIONS_RATE": "none",
         "IEIM_API_SESSIONS_RATE": "none",
     }
 

@@ -20,10 +20,12 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
-from conversations import selectors
-from conversations.api.errors import LengthRequired, TooLarge, handle
+from conversations import page_languages, selectors
+from conversations.api.errors import LengthRequired, Problem, TooLarge, handle
+from conversations.chat.wording import words
 from conversations.models import Session, Turn
 from conversations.turns import limits
+from ieim.administration import selectors as administration
 from ieim.people import addresses
 from ieim.pipeline.gate import strict_json
 
@@ -166,6 +168,11 @@ class View(APIView):
             and "Content-Length" not in request.headers
         ):
             raise LengthRequired
+        name = request.resolver_match.view_name if request.resolver_match else ""
+        # A question may tell of danger: where it is taken it is refused with its help lines.
+        asks = request.method == "POST" and name in ("api:turns", "api:something_else")
+        if name.startswith("api:") and not asks and administration.current().is_off("api"):
+            raise Problem("switched-off", words(page_languages.current()).switched_off)
         super().initial(request, *args, **kwargs)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:

@@ -26,6 +26,7 @@ ROOT = "/api/"
 Slug = Literal[
     "turn-pending",
     "not-ready",
+    "switched-off",
     "message-refused",
     "personal-data",
     "feedback-refused",
@@ -51,6 +52,7 @@ STATUSES: dict[Slug, tuple[int, str]] = {
     "webhook-unknown": (422, "There is no webhook of this name"),
     "rate-limit": (429, "Too many requests"),
     "not-ready": (503, "Nothing has been published yet"),
+    "switched-off": (503, "An administrator has switched this off"),
 }
 """The problems with a name of their own; every other one is its HTTP status alone."""
 
@@ -95,6 +97,8 @@ def _problem_of_message(refused: refusing.Refused) -> Problem:
     slug: Slug = "message-refused"
     if wait is not None:
         slug = "rate-limit"
+    elif isinstance(refused, refusing.SwitchedOff):
+        slug = "switched-off"
     elif isinstance(refused, refusing.ClientIdReused):
         slug = "client-id-reused"
     elif isinstance(refused, person.AskedAlready):

@@ -52,7 +52,12 @@ MEANINGS: Mapping[int, Meaning] = {
         "message-refused",
     ),
     429: ("Too many requests; `Retry-After` says how many seconds to wait.", "", "rate-limit"),
-    503: ("Nothing has been published yet.", "", "not-ready"),
+    503: (
+        "Nothing has been published yet; or, at any address, the API is switched off "
+        "(`urn:ieim:problem:switched-off`).",
+        "Nothing has been published yet.",
+        "not-ready",
+    ),
 }
 
 

@@ -151,7 +151,7 @@ class OneSession(ViewSetMixin, View):
         session = self.own_session(request, session_id)
         message = {"client_id": None, **_valid(AskSerializer, request)}
         address = addresses.of_request(request)
-        turn, is_new = services.receive(session=session.pk, address=address, **message)
+        turn, is_new = services.receive(session=session.pk, address=address, way="api", **message)
         return _made(turn.pk, 202 if is_new else 200)
 
     @extend_schema(
@@ -293,7 +293,9 @@ class OneTurn(ViewSetMixin, View):
         """
         session = self.session_of_turn(request, turn_id)
         address = addresses.of_request(request)
-        again, is_new = services.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
+        again, is_new = services.ask_again(
+            session_id=session.pk, turn_id=turn_id, address=address, way="api"
+        )
         return _made(again.pk, 202 if is_new else 200)
 
     @extend_schema(

@@ -177,7 +177,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         else:
             message = {"text": question.text, "client_id": question.client_id}
             choice = {FIELD: question.choice}
-            await self.take(services.receive, session=self.secret, **message, **choice)
+            await self.take(services.receive, session=self.secret, way="chat", **message, **choice)
 
     async def take(self, service: Callable[..., object], **arguments: Any) -> None:
         """Hand a question to its service and show what became of it."""
@@ -291,7 +291,7 @@ def _ask_again(*, secret: str, turn_id: UUID, address: str) -> None:
     session = selectors.session_for_secret(secret)
     if session is None:
         raise services.NothingToReplace(str(turn_id))
-    services.ask_again(session_id=session.pk, turn_id=turn_id, address=address)
+    services.ask_again(session_id=session.pk, turn_id=turn_id, address=address, way="chat")
 
 
 def _origin(scope: Mapping[str, Any]) -> str:

@@ -58,8 +58,9 @@ def chat(request: HttpRequest) -> HttpResponse:
 def ask(request: HttpRequest) -> HttpResponse:
     """Take a question from the form.
 
-    303 to the page at the new question, or the page with the reason and the draft: 422, and 429
-    for too many. With a ``client_id`` the same question may be sent until its answer arrives.
+    303 to the page at the new question, or the page with the reason and the draft: 422, 429 for
+    too many, and 503 while the page is switched off. With a ``client_id`` the same question may be
+    sent until its answer arrives.
     """
     secret = cookies.secret_of_request(request) or new_secret()
     # Browsers send a textarea's line ends as CRLF, which would count as two characters.
@@ -72,6 +73,7 @@ def ask(request: HttpRequest) -> HttpResponse:
             client_id=name if name and services.is_client_id(name) else None,
             personal_data=chosen(request.POST.get(FIELD)),
             address=addresses.of_request(request),
+            way="chat",
         )
     except refusing.Refused as refused:
         response = _not_taken(request, secret, refused, draft=text)
@@ -142,7 +144,10 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
         if session is None:
             raise services.NothingToReplace
         turn, _ = services.ask_again(
-            session_id=session.pk, turn_id=turn_id, address=addresses.of_request(request)
+            session_id=session.pk,
+            turn_id=turn_id,
+            address=addresses.of_request(request),
+            way="chat",
         )
         shown = turn.pk
     except (Session.DoesNotExist, services.NothingToReplace):
@@ -227,6 +232,8 @@ def _not_taken(
     response = _page(request, chat, refused=refused, draft=draft)
     if isinstance(refused, refusing.TooMany):
         return too_many(response, refused.retry_after)
+    if isinstance(refused, refusing.SwitchedOff):
+        response.status_code = 503
     return response
 
 

@@ -74,6 +74,8 @@ class Words:
     checklist: Mapping[str, str]
     only: str
     partly: str
+    switched_off: str
+    busy: str
     too_many: Mapping[str, str]
 
     @property

@@ -217,6 +217,11 @@ def hand_over(message: EmailMessage) -> None:
             server.close()
 
 
+def send_to_staff(*, subject: str, body: str, to: str) -> None:
+    """Hand a message for a member of staff to the mail server; raises as :func:`hand_over`."""
+    hand_over(message(f"{site_name()}: {subject}", body, to=[to], id=uuid.uuid4().hex))
+
+
 @transaction.atomic
 def _sent(request: MailRequest) -> None:
     mine = _still_mine(request)

@@ -53,6 +53,7 @@ TO_DO: Mapping[str, str] = {
         "Check that the model server runs, the network to it, and IEIM_MODEL_BASE_URL."
     ),
     Cause.BUSY: gettext_noop("Raise IEIM_MODEL_CALLS if the model server can do more."),
+    Cause.OFF: gettext_noop("An administrator switches it on again under Settings."),
 }
 """What operators can do, by cause."""
 

@@ -25,6 +25,7 @@ WHY: Mapping[str, str] = {
     Cause.TIMEOUT: gettext_noop("The model server takes too long to answer."),
     Cause.CONNECTION: gettext_noop("There is no connection to the model server."),
     Cause.BUSY: gettext_noop("More is asked than the model server may be asked at once."),
+    Cause.OFF: gettext_noop("An administrator has switched the model off."),
 }
 """The sentence for staff, by cause."""
 

@@ -15,25 +15,35 @@ from django.conf import settings
 from django.core.cache import cache
 from django.utils.crypto import salted_hmac
 
+from ieim.people import addresses
+
 logger = logging.getLogger(__name__)
 
-Scope = Literal["sessions", "turns", "address", "mail", "mail_origin"]
+Scope = Literal["sessions", "turns", "address", "everybody", "mail", "mail_origin"]
 """What is counted: new sessions of an address, messages of a session, messages of an address,
-e-mails that ask for a confirmation (of a session, and to a mailbox), and those that an address
-asked for."""
+questions of everybody together, e-mails that ask for a confirmation (of a session, and to a
+mailbox), and those that an address asked for."""
+_BY_ADDRESS = ("sessions", "address", "mail_origin")
 
 
 def take(scope: Scope, who: str) -> int | None:
     """Count one more of ``who``; returns None, or the seconds to wait when it is too much.
 
-    A window begins with the first one and is over after the rate's time. The cache is told a digest
-    of ``who`` only. A cache that cannot be reached allows everything, and is logged: the limit
+    An address of IPv6 counts for its /48 too, or one customer would have 65,536 limits. A window
+    begins with the first one and is over after the rate's time. The cache is told a digest of
+    ``who`` only. A cache that cannot be reached allows everything, and is logged: the limit
     guards against too much, and an outage of the cache must not be an outage.
     """
     rate: tuple[int, int] | None = settings.IEIM_RATES[scope]
     if rate is None:
         return None
     most, seconds = rate
+    counted = addresses.counted_as(who) if scope in _BY_ADDRESS else [(who, 1)]
+    waits = (_count(scope, name, most * times, seconds) for name, times in counted)
+    return next((wait for wait in waits if wait is not None), None)
+
+
+def _count(scope: Scope, who: str, most: int, seconds: int) -> int | None:
     now = time()
     key = f"ieim.rate.{scope}.{salted_hmac('ieim.limits', who, algorithm='sha256').hexdigest()}"
     try:

@@ -6,7 +6,7 @@ by whichever way it came, its help lines come with the refusal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -82,10 +82,19 @@ class Refused(Exception):
 class TooMany(Refused):
     """Messages come too quickly; ``retry_after`` is in seconds."""
 
-    def __init__(self, retry_after: int, language: str) -> None:
+    def __init__(self, retry_after: int, language: str, *, busy: bool = False) -> None:
         wording = words(language)
-        super().__init__(wording.too_many_for(retry_after), wording.language)
+        sentence = wording.busy if busy else wording.too_many_for(retry_after)
+        super().__init__(sentence, wording.language)
         self.retry_after = retry_after
+
+
+class SwitchedOff(Refused):
+    """An administrator has switched off the way by which the message came."""
+
+    def __init__(self, language: str) -> None:
+        wording = words(language)
+        super().__init__(wording.switched_off, wording.language)
 
 
 class ClientIdReused(Refused):
@@ -149,15 +158,15 @@ def with_help(message: IncomingMessage) -> Iterator[None]:
         raise
 
 
-def too_many(wait: int, *, text: str, turns: QuerySet[Turn]) -> TooMany:
-    """Return the refusal of a message that comes too early, ``wait`` seconds; ``turns`` are its
-    session's.
+def unread(refusal: Callable[[str], Refused], *, text: str, turns: QuerySet[Turn]) -> Refused:
+    """Return the ``refusal``, made in its language, of a message that is not read; ``turns`` are
+    its session's.
 
     Phrases alone are looked for, and in its beginning: who sends too much gets no more of us.
     """
     start, release = beginning(text), current_release()
     language = languages.detect(start, release, turns)
-    refused = TooMany(wait, language)
+    refused = refusal(language)
     refused.add_help(risk.find(start), release, language, start)
     return refused
 

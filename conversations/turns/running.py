@@ -38,7 +38,7 @@ from ieim.llm.factory import BreakerModel, build_model
 from ieim.pipeline import work
 from ieim.pipeline.budget import Budget
 from ieim.pipeline.findings import Code
-from ieim.pipeline.ports import Model, ModelUnavailable
+from ieim.pipeline.ports import Cause, Model, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.topology import REPLY
@@ -68,10 +68,28 @@ def breaker_is_open() -> bool:
     return _behind_breaker.cache_info().currsize > 0 and _behind_breaker().is_open
 
 
-@cache
+class SwitchedOffModel:
+    """The deployment's model while an administrator has switched it off: nothing is asked."""
+
+    def __init__(self, model: Model) -> None:
+        self.name, self.reads_hints = model.name, model.reads_hints
+
+    def complete(self, request: ModelRequest, *, deadline: float) -> ModelAnswer:
+        """Raise :class:`~ieim.pipeline.ports.ModelUnavailable`."""
+        message = "An administrator has switched the model off."
+        raise ModelUnavailable(message, passing=False, cause=Cause.OFF)
+
+
 def configured_model() -> Model:
-    """Return the deployment's model, built once a process."""
-    model = _behind_breaker()
+    """Return the deployment's model, for one run: what is under way when it is switched off ends
+    as it began."""
+    model = _built_model()
+    return SwitchedOffModel(model) if administration.current().is_off("model") else model
+
+
+@cache
+def _built_model() -> Model:
+    model: Model = _behind_breaker()
     most = settings.IEIM_MODEL["CALLS"]
     if most is None:
         return model
@@ -228,7 +246,10 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
     renew_lease(turn_id=turn.pk, lease=turn.lease)
     alone = (ReplyOrigin.MODEL, ReplyOrigin.CITIZEN_CHOICE)
     by_person = resuming.origin_of(turn) not in alone
-    codes = ports.reviews().settle(turn_id=turn.pk, by_person=by_person)
+    codes = list(ports.reviews().settle(turn_id=turn.pk, by_person=by_person))
+    about = {source.agency_id for source in outcome.reply.sources}
+    if not by_person and about & administration.current().agencies_off:
+        codes.append(Code.POLICY_SWITCHED_OFF.value)
     if codes:
         moves.give_to_person(turn=turn, stage=REPLY, codes=codes)
     else:

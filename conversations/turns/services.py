@@ -17,7 +17,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -39,9 +39,12 @@ from conversations.turns.refusing import (
     ClientIdReused,
     NotChosen,
     Refused,
+    SwitchedOff,
+    TooMany,
     with_help,
 )
 from conversations.webhooks import outbox
+from ieim.administration import selectors as administration
 from ieim.audit import services as audit
 
 CLIENT_ID = r"^[A-Za-z0-9._~:-]{1,64}$"
@@ -51,6 +54,9 @@ NOT_ANSWERED = gettext_noop(
     "There is no answer here that could be about something else. Look at your question to see what "
     "became of it."
 )
+
+Way = Literal["chat", "api"]
+"""By what a question comes: the assistant's page, or the citizens' API."""
 
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PENDING = [state.value for state in PENDING_TURN_STATES]
@@ -76,6 +82,7 @@ def receive(
     client_id: str | None = None,
     personal_data: Choice | None = None,
     address: str | None = None,
+    way: Way | None = None,
     enqueue: bool = True,
 ) -> tuple[Turn, bool]:
     """Take a message, or find the turn that it has become already; the bool is True for a new one.
@@ -83,9 +90,10 @@ def receive(
     ``session`` is the id of one that exists, or the secret of one that its first message makes.
     With a ``client_id`` a client may repeat the same message until it gets a response.
     ``personal_data`` is its sender's choice for a message with numbers of theirs in it; one that
-    was taken stays as it was chosen then. ``address`` is as for :func:`admit`. The run is queued
-    once all has been committed; ``enqueue=False`` leaves it to the caller. While a caseworker has
-    the session nothing runs.
+    was taken stays as it was chosen then. ``address`` is as for :func:`admit`, and ``way`` is the
+    one by which it came, None for a command on this machine, which nobody switches off. The run is
+    queued once all has been committed; ``enqueue=False`` leaves it to the caller. While a
+    caseworker has the session nothing runs.
 
     Raises :class:`~conversations.turns.refusing.Refused`, with help lines for a message that tells
     of danger, and ``Session.DoesNotExist``, also for a session that was erased.
@@ -96,7 +104,7 @@ def receive(
     else:
         digest = secret_digest(session)
         find = partial(session_of, digest)
-    admit(session=digest, text=text, address=address)
+    _admit_question(session=digest, text=text, address=address, way=way)
     turns = Turn.objects.filter(session__secret_sha256=digest)
     message = read(text, personal_data, turns=turns)
 
@@ -111,7 +119,12 @@ def receive(
 
 
 def ask_again(
-    *, session_id: UUID, turn_id: UUID, address: str | None = None, enqueue: bool = True
+    *,
+    session_id: UUID,
+    turn_id: UUID,
+    address: str | None = None,
+    way: Way | None = None,
+    enqueue: bool = True,
 ) -> tuple[Turn, bool]:
     """Ask the words of an answered turn again as something else than the talk's service.
 
@@ -122,7 +135,8 @@ def ask_again(
     replaced = turns.select_related("session").filter(pk=turn_id).first()
     if replaced is None:
         raise NothingToReplace(str(turn_id))
-    admit(session=replaced.session.secret_sha256, text=replaced.text, address=address)
+    digest = replaced.session.secret_sha256
+    _admit_question(session=digest, text=replaced.text, address=address, way=way)
     message = read(replaced.text, turns=turns, replaces=replaced)
     message = replace(message, identifiers=())  # its sender has chosen what is in it
 
@@ -148,8 +162,24 @@ def admit(*, session: str, text: str, address: str | None) -> None:
     """
     wait = None if address is None else limits.take_message(session=session, address=address)
     if wait is not None:
-        turns = Turn.objects.filter(session__secret_sha256=session)
-        raise refusing.too_many(wait, text=text, turns=turns)
+        raise _unread(partial(TooMany, wait), session, text)
+
+
+def _admit_question(*, session: str, text: str, address: str | None, way: Way | None) -> None:
+    """Admit a question for the assistant: it has to be switched on, and there is a limit of all of
+    them together. Raises ``refusing.SwitchedOff`` and ``refusing.TooMany``."""
+    if way is not None and administration.current().is_off(way):
+        raise _unread(SwitchedOff, session, text)
+    admit(session=session, text=text, address=address)
+    # Last: who is over a limit of their own is no load.
+    wait = None if address is None else limits.take("everybody", "")
+    if wait is not None:
+        raise _unread(partial(TooMany, wait, busy=True), session, text)
+
+
+def _unread(refusal: Callable[[str], Refused], session: str, text: str) -> Refused:
+    turns = Turn.objects.filter(session__secret_sha256=session)
+    return refusing.unread(refusal, text=text, turns=turns)
 
 
 def _take(

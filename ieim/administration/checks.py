@@ -15,6 +15,7 @@ from holidays import list_supported_countries
 
 from ieim.administration import contrast, hours, languages
 from ieim.knowledge.notices.services import BadText, plain_text
+from ieim.people.scope import known_agencies
 
 Check = Callable[[str], str]
 
@@ -223,6 +224,15 @@ def offered(typed: str) -> str:
 def switch(typed: str) -> str:
     """Check what can be on or off; return ``on``, or nothing."""
     return "on" if typed.strip() else ""
+
+
+def agency(typed: str) -> str:
+    """Check the id of an agency that an account could work for."""
+    known = known_agencies()
+    if typed not in known:
+        message = gettext("“{typed}” is not among the agencies: {known}.")
+        raise Wrong(message.format(typed=typed[:60], known=", ".join(known) or gettext("none")))
+    return typed
 
 
 def origin(typed: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -150,6 +150,15 @@ class Administration:
     def own_words(self) -> bool:
         """Whether a model's own words are shown where they pass every check."""
         return bool(self.get("answers", "own_words"))
+
+    def is_off(self, what: Literal["chat", "api", "model"]) -> bool:
+        """Whether an administrator has switched it off."""
+        return bool(self.get("switches", what))
+
+    @cached_property
+    def agencies_off(self) -> frozenset[str]:
+        """The ids of agencies for which the assistant does not answer by itself."""
+        return frozenset(self.get("switches", "agencies").splitlines())
 
     @cached_property
     def other_sites(self) -> Sequence[str]:

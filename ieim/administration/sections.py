@@ -141,7 +141,44 @@ _OWN_WORDS = Field(
     "switch",
 )
 
+_SWITCHES = (
+    Field(
+        "chat",
+        _("The assistant’s page takes no questions"),
+        checks.switch,
+        _("The page says so. What was asked before is answered and can be read."),
+        "switch",
+    ),
+    Field(
+        "api",
+        _("The citizens’ API is off"),
+        checks.switch,
+        _("Programs, and the channels that use it, are answered 503."),
+        "switch",
+    ),
+    Field(
+        "model",
+        _("No model is asked"),
+        checks.switch,
+        _("Questions are taken and wait. After 30 minutes a person gets each of them."),
+        "switch",
+    ),
+    Field(
+        "agencies",
+        _("Agencies for which the assistant does not answer"),
+        checks.each_line(checks.agency, 100),
+        _("One a line, by its id. A person reads every answer about them before it leaves."),
+        "lines",
+    ),
+)
+
 _SECTIONS: Final[Sequence[SectionOf]] = (
+    SectionOf(
+        "switches",
+        _("Switched off"),
+        _("What stands still until you switch it on again. It works at once, and loses nothing."),
+        _SWITCHES,
+    ),
     SectionOf(
         "name",
         _("Name and logo"),

@@ -1,7 +1,8 @@
-"""How large a request's body may be, and the answer to one that is larger.
+"""How large a request's body may be, how long it may take, and the answer to one that is too much.
 
-Django under ASGI stores a whole body on disk before anything else sees the request, so this wraps
-it. A request that is too large goes to Django without its body, for the answer 413.
+Django under ASGI waits for a whole body, and stores it on disk, before anything else sees the
+request, so this wraps it. A request that is too large, or whose body does not come, goes to Django
+without its body, for the answer 413 or 408.
 """
 
 from __future__ import annotations
@@ -30,11 +31,16 @@ STAFF_ADDRESSES = (
     *("/api/v1/knowledge/", "/api/v1/review/"),
 )
 
-_TOO_LARGE = "ieim.too_large"
+SECONDS = 30.0
+"""In which the body of everybody has to come: 64 KiB over the slowest line of a telephone."""
+STAFF_SECONDS = 600.0
+"""In which a larger one has to: 65 MiB at 1 Mbit/s."""
+
+_INSTEAD = "ieim.status"
 
 
-class _TooLarge(Exception):
-    """More of a body has come than may."""
+class _NotTaken(Exception):
+    """A body is not waited for; ``args[0]`` is the status of the answer."""
 
 
 def limited(application: Any) -> Any:
@@ -45,23 +51,32 @@ def limited(application: Any) -> Any:
         limit = EVERYBODY
         if length is None or length > limit:
             limit = await _limit(scope)
-        read = 0
+        read, whole = 0, False
+        seconds = SECONDS if limit == EVERYBODY else STAFF_SECONDS
+        deadline = asyncio.get_running_loop().time() + seconds
 
         async def counted() -> Any:
-            nonlocal read
-            message = await receive()
+            nonlocal read, whole
+            if whole:
+                return await receive()  # that they have gone, some time
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError as late:
+                raise _NotTaken(408) from late
             read += len(message.get("body", b""))
             if read > limit:
-                raise _TooLarge
+                raise _NotTaken(413)
+            whole = not message.get("more_body", False)
             return message
 
         try:
             if length is not None and length > limit:
-                raise _TooLarge
+                raise _NotTaken(413)
             await application(scope, counted, send)
-        except _TooLarge:
+        except _NotTaken as why:
             # Django has read no more than the body: nothing has been answered yet.
-            await application({**scope, _TOO_LARGE: True}, _no_body(), send)
+            await application({**scope, _INSTEAD: why.args[0]}, _no_body(), send)
 
     return in_front
 
@@ -99,23 +114,25 @@ def _no_body() -> Any:
     return receive
 
 
-def too_large_page(
+def not_taken_page(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: 413 for what came without its body."""
+    """Middleware: 413 or 408 for what came without its body."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         scope: Mapping[str, Any] = getattr(request, "scope", {})
-        if _TOO_LARGE not in scope:
+        status: int | None = scope.get(_INSTEAD)
+        if status is None:
             return get_response(request)
         at_work = request.path.startswith(STAFF_ADDRESSES)
         if request.path.startswith(errors.ROOT):
-            detail = "The body is too large."
-            if at_work:
+            detail = "The body is too large." if status == 413 else "The body did not come in time."
+            if at_work and status == 413:
                 detail += " More than 64 KiB are taken from who is logged in, up to 65 MiB."
-            response = errors.answer(413, detail)
+            response = errors.answer(status, detail)
         else:
-            response = render(request, "413.html", {"at_work": at_work}, status=413)
+            page = "413.html" if status == 413 else "400.html"  # the words there fit
+            response = render(request, page, {"at_work": at_work}, status=status)
         response.headers["Connection"] = "close"  # the rest of the body is still under way
         return response
 

@@ -148,6 +148,7 @@ def rates(env: Env) -> dict[str, tuple[int, int] | None]:
         "sessions": env.rate("IEIM_API_SESSIONS_RATE", "60/hour"),
         "turns": env.rate("IEIM_API_TURNS_RATE", "20/minute"),
         "address": env.rate("IEIM_ADDRESS_RATE", "60/minute"),
+        "everybody": env.rate("IEIM_QUESTIONS_RATE", "600/minute"),
         "mail": env.rate("IEIM_MAIL_RATE", "3/day"),
         "mail_origin": env.rate("IEIM_MAIL_ORIGIN_RATE", "20/hour"),
     }
@@ -262,7 +263,8 @@ def model(env: Env) -> dict[str, Any]:
         "BUDGET": {
             "input": _tokens(env, "IEIM_BUDGET_INPUT", 64_000),
             "session": _tokens(env, "IEIM_BUDGET_SESSION", 5_000_000),
-            "day": _tokens(env, "IEIM_BUDGET_DAY", 0),
+            # The offline engine costs nothing.
+            "day": _tokens(env, "IEIM_BUDGET_DAY", 100_000_000 if base_url else 0),
         },
         "LANGUAGES": _languages(env),
         "KEY_PATTERNS": _key_patterns(env),

@@ -54,6 +54,8 @@ CACHES = {"default": environment.cache(IEIM_REDIS_URL)}
 IEIM_EMERGENCY_NUMBER = environment.emergency_number(env)
 # How often one may come, by scope: a number and seconds, or None.
 IEIM_RATES = environment.rates(env)
+# Open pages of an address in each process; 0 is no limit.
+IEIM_ADDRESS_SOCKETS = int(env.number("IEIM_ADDRESS_SOCKETS", 200, low=0, high=1_000_000))
 
 # --- The model -----------------------------------------------------------------------------------
 
@@ -122,7 +124,7 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
     "ieim.config.middleware.wrong_method_page",
     "ieim.people.access.Guard",
-    "ieim.config.bodies.too_large_page",
+    "ieim.config.bodies.not_taken_page",
     "ieim.config.middleware.no_nul_in_addresses",
 ]
 
@@ -208,6 +210,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+# How long a link to choose a password is good, in seconds.
+PASSWORD_RESET_TIMEOUT = 24 * 3600
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",

@@ -32,6 +32,8 @@ urlpatterns = [
     path("api/", include("conversations.api.urls")),
     path("staff/login/", LoginView.as_view(), name="login"),
     path("staff/logout/", LogoutView.as_view(), name="logout"),
+    path("staff/password/", include("ieim.people.resetting")),
+    path("staff/rights/", include("ieim.people.views")),
     path("staff/", staff_home, name="staff_home"),
     path("review/", include("review.urls")),
     path("", include("ieim.studio.standards.publishing")),

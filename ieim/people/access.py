@@ -66,6 +66,8 @@ ACCESS: Mapping[str, str] = {
     **_all("administration", _SET, "settings save preview preview_colours"),
     "login": EVERYBODY,
     "logout": EVERYBODY,
+    "new_password": EVERYBODY,
+    **_all("people", "people.change_user", "rights agree refuse"),
     "staff_home": STAFF,
     **_all("review", _SEE, "queue queue_changes save_view item feedback"),
     **_all("review", _DECIDE, "golden bulk claim held renew release preview decide check"),

@@ -6,12 +6,16 @@ from to the right of ``X-Forwarded-For``; what stands further left, anybody can 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest
+
+WIDE: Final = 4
+"""How many times what one /64 may do all of its /48 may: one customer can have all of that, and a
+company's or a carrier's many people too."""
 
 
 def of_request(request: HttpRequest) -> str:
@@ -25,6 +29,15 @@ def of_scope(scope: Mapping[str, Any]) -> str:
     named = (value for name, value in scope["headers"] if name == b"x-forwarded-for")
     peer = scope.get("client")
     return _client(peer[0] if peer else "", ",".join(value.decode("latin-1") for value in named))
+
+
+def counted_as(address: str) -> Sequence[tuple[str, int]]:
+    """Return what is counted for an address from here, each with how many times a limit it may
+    have: itself once, and for one of IPv6 its /48 too."""
+    if ":" not in address:
+        return [(address, 1)]
+    wide = IPv6Address(int(IPv6Address(address)) >> 80 << 80)
+    return [(address, 1), (f"{wide}/48", WIDE)]
 
 
 def _client(peer: str, forwarded: str) -> str:

@@ -10,17 +10,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.contrib.auth import admin as stock
+from django.contrib.auth.forms import UserCreationForm, UsernameField
 from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
 from django.db.models import ManyToManyField, QuerySet
 from django.http import HttpRequest
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.utils.translation import gettext
 
+from ieim.people import resetting, rights
 from ieim.people.access import member
 from ieim.people.accounts import account_of, handed_out, why_not
-from ieim.people.models import EVERY_AGENCY, AgencyScope, User
+from ieim.people.models import EVERY_AGENCY, AgencyScope, Grant, User
 from ieim.people.scope import known_agencies
 from ieim.people.services import changing, changing_role
 
@@ -28,8 +33,10 @@ if TYPE_CHECKING:
     OfPeople = stock.UserAdmin[User]
     OfScope = admin.ModelAdmin[AgencyScope]
     ScopeModelForm = forms.ModelForm[AgencyScope]
+    UserModelForm = forms.ModelForm[User]
 else:
     OfPeople, OfScope, ScopeModelForm = stock.UserAdmin, admin.ModelAdmin, forms.ModelForm
+    UserModelForm = forms.ModelForm
 
 admin.site.unregister(Group)
 
@@ -50,10 +57,41 @@ def _may_scope(request: HttpRequest, pk: int) -> bool:
     return member(request).is_superuser or _may(request, pk, all_of_it=True)
 
 
+def _tell(request: HttpRequest, asked: Sequence[Grant]) -> None:
+    """Say what waits for a second administrator, and where."""
+    sentence = gettext(
+        "Another administrator has to agree before {name} has this: {rights}. It waits under "
+        "“Rights”."
+    )
+    for grant in asked:
+        if grant.state == Grant.State.ASKED:
+            given = ", ".join(map(rights.in_words, grant.rights))
+            messages.warning(request, sentence.format(name=grant.user, rights=given))
+
+
+class NewPersonForm(UserModelForm):
+    """A new account. Whoever it is for chooses the password, by a link to their address."""
+
+    class Meta:
+        model = User
+        fields = ("username", "first_name", "last_name", "email")
+        field_classes = {"username": UsernameField}
+
+    clean_username = UserCreationForm.clean_username
+
+    def save(self, commit: bool = True) -> User:
+        """Return the account, with which nobody can log in yet."""
+        self.instance.set_unusable_password()
+        return super().save(commit)
+
+
 @admin.register(User)
 class PeopleAdmin(OfPeople):
     """Accounts and their roles."""
 
+    add_form = NewPersonForm
+    add_form_template = None
+    add_fieldsets = ((None, {"fields": NewPersonForm.Meta.fields}),)
     readonly_fields = ("last_login", "date_joined")
     list_display = ("username", "first_name", "last_name", "email", "is_active")
     list_filter = ("is_active", "groups", "is_superuser")
@@ -103,14 +141,41 @@ class PeopleAdmin(OfPeople):
         if request.method != "POST":
             return super().changeform_view(request, *args, **kwargs)
         found = self._found(request, kwargs.get("object_id", args[0] if args else None))
-        with changing(*found, by=member(request)) as made:
+        asked: list[Grant] = []
+        with changing(*found, by=member(request), asked=asked) as made:
             request._made = made  # type: ignore[attr-defined]  # the admin passes nothing else
-            return super().changeform_view(request, *args, **kwargs)
+            response = super().changeform_view(request, *args, **kwargs)
+        _tell(request, asked)
+        for pk in set(made) - set(found):
+            self._send_link(request, User.objects.get(pk=pk))
+        return response
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002  # the admin's name
-        """Show or save a password."""
-        with changing(*self._found(request, id), by=member(request)):
-            return super().user_change_password(request, id, form_url)
+        """Send the owner a link to choose a password; one's own is changed on its own page."""
+        user = self.get_object(request, unquote(id))
+        if user is None or not self.has_change_permission(request, user):
+            raise PermissionDenied
+        if user.pk == member(request).pk:
+            return redirect("admin:password_change")
+        if request.method == "POST":
+            self._send_link(request, user)
+            return redirect("admin:people_user_change", user.pk)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Send a link to choose a password"),
+            "opts": self.opts,
+            "original": user,
+        }
+        return TemplateResponse(request, "admin/people/send_link.html", context)
+
+    def _send_link(self, request: HttpRequest, user: User) -> None:
+        try:
+            resetting.send_link(user=user, by=member(request))
+        except resetting.NoLink as why:
+            messages.warning(request, str(why))
+        else:
+            sentence = gettext("A link to choose a password went to {address}.")
+            messages.success(request, sentence.format(address=user.email))
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         """Delete it."""
@@ -252,18 +317,20 @@ class AgencyScopeAdmin(OfScope):
     def save_model(self, request: HttpRequest, obj: AgencyScope, form: Any, change: bool) -> None:
         """Save it, which may take it from one person and give it to another."""
         before = AgencyScope.objects.filter(pk=obj.pk).values_list("user_id", flat=True)
-        with changing(*before, obj.user_id, by=member(request)):
+        asked: list[Grant] = []
+        with changing(*before, obj.user_id, by=member(request), asked=asked):
             if change:
                 super().save_model(request, obj, form, change)
-                return
-            # Somebody else may have given the same meanwhile.
-            given = [
-                AgencyScope.objects.get_or_create(user=obj.user, agency=agency)[0]
-                for agency in (obj.agency, *form.more)
-            ]
-            obj.pk = given[0].pk
+            else:
+                # Somebody else may have given the same meanwhile.
+                given = [
+                    AgencyScope.objects.get_or_create(user=obj.user, agency=agency)[0]
+                    for agency in (obj.agency, *form.more)
+                ]
+                obj.pk = given[0].pk
+        _tell(request, asked)
         if form.more:
-            names = ", ".join(each.agency for each in given)
+            names = ", ".join((obj.agency, *form.more))
             self.message_user(request, gettext("Given together: {names}.").format(names=names))
 
     def delete_model(self, request: HttpRequest, obj: AgencyScope) -> None:

@@ -49,3 +49,42 @@ class AgencyScope(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}: {self.agency}"
+
+
+class Grant(models.Model):
+    """Rights with which one person could defeat another's: asked for by one administrator, and
+    given when another agrees, or given at once by the only one there is.
+
+    ``rights`` are as :mod:`ieim.people.rights` writes them. ``address`` is the account's e-mail
+    address when they were asked for: who agrees has seen it.
+    """
+
+    class State(models.TextChoices):
+        """Where it stands."""
+
+        ASKED = "asked"
+        AGREED = "agreed"
+        REFUSED = "refused"
+        ALONE = "alone"
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="grants"
+    )
+    rights = models.JSONField()
+    address = models.EmailField(blank=True)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.ASKED)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    asked_at = models.DateTimeField()
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-asked_at"]
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.user}: {', '.join(self.rights)} ({self.state})"

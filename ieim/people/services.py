@@ -2,7 +2,8 @@
 
 A way that changes an account does so inside :func:`changing`, one that changes a role inside
 :func:`changing_role`. Both compare what is stored before and after, so it does not matter which
-form, field or command it was; what the rule refuses is undone with everything around it.
+form, field or command it was; what the rule refuses is undone with everything around it, and what
+a second administrator has to agree to (:mod:`ieim.people.rights`) waits for that.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -19,8 +21,9 @@ from django.utils.translation import gettext
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
+from ieim.people import asking, rights
 from ieim.people.accounts import Account, account_of, names_of, why_not
-from ieim.people.models import User
+from ieim.people.models import Grant, User
 from ieim.people.roles import PERMISSIONS
 
 Changes = dict[str, JSONValue]
@@ -38,11 +41,15 @@ class NotAllowed(PermissionDenied):
 
 
 @contextmanager
-def changing(*accounts: int, by: User | None) -> Iterator[list[int]]:
+def changing(
+    *accounts: int, by: User | None, asked: list[Grant] | None = None
+) -> Iterator[list[int]]:
     """Check and record what happens to ``accounts`` inside, and to those added to the list.
 
-    ``by`` is None for a command. One transaction; nobody else changes an account meanwhile. Raises
-    :class:`NotAllowed` at the end for what the rule refuses, which undoes it.
+    ``by`` is None for a command, which nobody has to agree to. One transaction; nobody else changes
+    an account meanwhile. At the end it takes back what a second administrator has to agree to, and
+    adds that to ``asked``. Raises :class:`NotAllowed` then for what the rule refuses, which undoes
+    all of it.
     """
     with transaction.atomic():
         lock_head(PEOPLE_CHAIN)
@@ -50,14 +57,17 @@ def changing(*accounts: int, by: User | None) -> Iterator[list[int]]:
         made: list[int] = []
         yield made
         for pk in dict.fromkeys((*accounts, *made)):
-            _settle(before.get(pk), account_of(pk), by)
+            grant = _settle(before.get(pk), account_of(pk), by)
+            if grant is not None and asked is not None:
+                asked.append(grant)
 
 
 @contextmanager
 def changing_role(*groups: int, by: User | None) -> Iterator[list[int]]:
     """Record what happens inside to ``groups``, and to those added to the list.
 
-    Raises :class:`NotAllowed` for anybody below a superuser: what a role may do is not theirs.
+    Raises :class:`NotAllowed` for anybody below a superuser: what a role may do is not theirs. And
+    at the end for a role with members that gets more than one administrator gives to any of them.
     """
     if by is not None and not by.is_superuser:
         raise NotAllowed(gettext("Only a superuser changes what a role may do."))
@@ -88,16 +98,46 @@ def make_roles() -> None:
             made.append(group.pk)
 
 
-def _settle(before: Account | None, after: Account | None, by: User | None) -> None:
+def _settle(before: Account | None, after: Account | None, by: User | None) -> Grant | None:
     if before == after:
-        return
-    if by is not None and (why := why_not(by, before, after)):
-        raise NotAllowed(why)
+        return None
+    grant = None
+    if by is not None:
+        if why := why_not(by, before, after) or _why_no_password(by, before, after):
+            raise NotAllowed(why)
+        if after is not None and (grant := asking.hold_back(before, after, by)):
+            after = account_of(after.pk)
+    if before != after:
+        record_change(before, after, by=by)
+    if by is not None and grant is not None:
+        asking.ask(grant, by)
+    return grant
+
+
+def _why_no_password(by: User, before: Account | None, after: Account | None) -> str:
+    """Return why ``by`` may not set a password: one that two know is an account of both."""
+    if after is None or after.pk == by.pk or not is_password_usable(after.password):
+        return ""
+    if before is not None and before.password == after.password:
+        return ""
+    return gettext("Nobody sets a password of somebody else. Send them a link to choose one.")
+
+
+def record_change(
+    before: Account | None,
+    after: Account | None,
+    *,
+    by: User | None,
+    agreed: Grant | None = None,
+) -> None:
+    """Record what has become of an account; ``agreed`` is the request that ``by`` agreed to."""
     shown = after or before
     if shown is None:
         raise ValueError("an account that never was")
     what = "added" if before is None else "deleted" if after is None else "changed"
     payload: Changes = {"user": shown.pk, "username": shown.username}
+    if agreed is not None:
+        payload |= {"grant": agreed.pk, "asked_by": agreed.asked_by_id}
     _record(f"people.user_{what}", payload | _changes(before, after), by)
 
 
@@ -144,7 +184,13 @@ def _settle_role(before: _Role | None, after: _Role | None, by: User | None) -> 
     payload: Changes = {"role": shown.name, "members": [*shown.members]}
     if before and after and before.name != after.name:
         payload["role_was"] = before.name
-    was, now = (side.permissions if side else () for side in (before, after))
+    was, now = (side.permissions if side else frozenset() for side in (before, after))
+    if by is not None and shown.members and now - was - rights.ORDINARY:
+        message = gettext(
+            "Everybody with this role would get more without a second administrator. Make another "
+            "role of it, and give them that."
+        )
+        raise NotAllowed(message)
     _record(f"people.role_{what}", payload | _moved("permissions", was, now), by)
 
 

@@ -59,6 +59,7 @@ class Code(StrEnum):
     """No longer made: it is in old records."""
     POLICY_LANGUAGE = "policy.language"
     POLICY_UNSIGNED = "policy.unsigned"
+    POLICY_SWITCHED_OFF = "policy.switched_off"
     POLICY_PERSON = "policy.person"
     CITIZEN_FEEDBACK = "citizen.feedback"
     CITIZEN_DANGER = "citizen.danger"
@@ -71,6 +72,7 @@ WAIVABLE: frozenset[Code] = frozenset(
         Code.POLICY_CONFIDENCE,
         Code.POLICY_LANGUAGE,
         Code.POLICY_UNSIGNED,
+        Code.POLICY_SWITCHED_OFF,
         Code.CITIZEN_DANGER,
     }
 )

@@ -93,6 +93,8 @@ class Cause(StrEnum):
     """There was no connection, or it broke."""
     BUSY = "busy"
     """It has as many calls as this site may make at once."""
+    OFF = "off"
+    """An administrator has switched it off."""
 
 
 _OF_STATUS: Mapping[int, Cause] = {

@@ -64,5 +64,12 @@ def test_it_counts_a_customers_addresses_as_one(
     assert found(monkeypatch, 0, peer) == expected
 
 
+def test_an_ipv6_address_counts_for_its_48_too() -> None:
+    assert addresses.counted_as(PEER) == [(PEER, 1)]
+    assert addresses.counted_as("") == [("", 1)]
+    narrow = "2001:db8:1:2::"
+    assert addresses.counted_as(narrow) == [(narrow, 1), ("2001:db8:1::/48", addresses.WIDE)]
+
+
 def test_a_socket_may_have_no_peer() -> None:
     assert addresses.of_scope({"headers": [], "client": None}) == ""

@@ -102,6 +102,8 @@ KINDS: Mapping[str, Kind] = {
     },
     "knowledge_api:release": Kind.PUBLIC,
     "administration:save": Kind.PUBLIC,
+    "people:agree": Kind.PUBLIC,
+    "people:refuse": Kind.PUBLIC,
     "administration:preview": Kind.PUBLIC,
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""

@@ -21,7 +21,7 @@ from ieim.audit.models import AuditCheckpoint, AuditEvent
 from ieim.knowledge.bundles.rows import IDENTITY, OF_NO_AGENCY, TABLES, Table
 from ieim.knowledge.models import Publication
 from ieim.knowledge.notices import services as notices
-from ieim.people.models import AgencyScope, User
+from ieim.people.models import AgencyScope, Grant, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
 from ieim.studio.drafts import editing
@@ -88,6 +88,7 @@ class World:
         # It belongs to every agency: with it the proposal would be nobody's of one.
         self.entries["risk_examples"] = self._example()
         self.account = self._account(variant)
+        self.grant = Grant.objects.create(user=self.chief, rights=[], asked_at=timezone.now())
         take_checkpoint()
 
     def address(self, name: str, names: tuple[str, ...], me: User | None) -> str:
@@ -125,6 +126,7 @@ class World:
             "notice": self.correction.pk if name == "recall:notice" else self.notice.pk,
             "name": self.question.name,
             "section_name": "contacts",
+            "grant_id": self.grant.pk,
             "number": 1,
             "app_label": "people" if me and me.has_perm("people.view_user") else "studio",
             "secret": "x" * 43,

@@ -14,6 +14,7 @@ def test_it_reads_rates() -> None:
         "sessions": (60, 3600),
         "turns": (20, 60),
         "address": (60, 60),
+        "everybody": (600, 60),
         "mail": (3, 86400),
         "mail_origin": (20, 3600),
     }
@@ -29,6 +30,13 @@ def test_it_says_how_a_rate_is_written(rate: str) -> None:
     assert environment.rates(env)["turns"] == (20, 60)
     with pytest.raises(ImproperlyConfigured, match=r"IEIM_API_TURNS_RATE .*20/minute"):
         env.check()
+
+
+def test_a_day_has_a_budget_where_a_model_costs_something() -> None:
+    served = {"IEIM_MODEL_BASE_URL": "https://models.example.org/v1", "IEIM_MODEL_NAME": "m"}
+    assert environment.model(Env(served))["BUDGET"]["day"] == 100_000_000
+    assert environment.model(Env({**served, "IEIM_BUDGET_DAY": "0"}))["BUDGET"]["day"] is None
+    assert environment.model(Env({}))["BUDGET"]["day"] is None
 
 
 def test_it_counts_for_all_processes_where_there_is_redis() -> None:

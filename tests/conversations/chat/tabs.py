@@ -52,16 +52,20 @@ class Tab:
         return html
 
 
+def cookie_of(secret: str) -> bytes:
+    """The header of a browser that has the conversation of ``secret``."""
+    response = HttpResponse()
+    cookies.put(response, secret)
+    return f"{cookies.NAME}={response.cookies[cookies.NAME].value}".encode()
+
+
 @asynccontextmanager
 async def tab(
     secret: str | None, *, have: str = "", language: str = "", more: str = ""
 ) -> AsyncIterator[Tab]:
     headers = [(b"host", b"ask.example.org")]
     if secret is not None:
-        response = HttpResponse()
-        cookies.put(response, secret)
-        value = response.cookies[cookies.NAME].value
-        headers.append((b"cookie", f"{cookies.NAME}={value}".encode()))
+        headers.append((b"cookie", cookie_of(secret)))
     address = f"/ws/chat/?have={have}&language={language}{more}"
     socket = WebsocketCommunicator(APPLICATION, address, headers=headers)
     connected, _ = await socket.connect()

@@ -17,6 +17,7 @@ from conversations.mail.models import MailRequest
 from conversations.models import Turn
 from conversations.turns import erasing
 from ieim.audit.models import AuditEvent
+from ieim.people import post
 from review import talking
 from review.deciding import undo
 from review.models import Action
@@ -229,3 +230,10 @@ def test_a_name_cannot_add_a_header(
     assert office.newest()["Bcc"] is None
     assert office.envelopes == [(SENDER, [ADDRESS])]
     assert len(links(office.newest())) == 2
+
+
+def test_staff_get_messages_from_the_same_server(office: PostOffice, db: None) -> None:
+    post.send(subject="choose a password", parts=["Open this:", "/x/"], to="ada@example.org")
+    message = office.newest()
+    assert (message["To"], message["Subject"]) == ("ada@example.org", "IEIM: choose a password")
+    assert message.get_content().split() == ["Open", "this:", "/x/"]

@@ -17,6 +17,7 @@ from conversations.chat import cookies
 from conversations.chat.wording import words
 from conversations.models import Session, Turn
 from conversations.turns import limits, services
+from ieim.people import addresses
 from tests.conversations.api.integrating import Integrator, set_rates
 from tests.conversations.chat.tabs import tab, texts
 from tests.fixtures import VISA
@@ -64,6 +65,17 @@ def test_the_form_limits_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [answer.status_code for answer in answers] == [303, 303, 429, 429]
     assert Session.objects.count() == 2
     assert Client(REMOTE_ADDR="192.0.2.9").post("/ask/", {"text": VISA}).status_code == 303
+
+
+def test_the_networks_of_one_customer_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_rates(monkeypatch, sessions="1/hour")
+    networks = [f"2001:db8:1:{number:x}::1" for number in range(70)]
+    made = [
+        Client(REMOTE_ADDR=peer).post("/api/v1/sessions/", b"", "application/json").status_code
+        for peer in networks
+    ]
+    assert made == [201] * addresses.WIDE + [429] * (70 - addresses.WIDE)
+    assert limits.take("sessions", "2001:db8:2:1::") is None
 
 
 def test_an_address_is_the_one_that_the_proxy_saw(monkeypatch: pytest.MonkeyPatch) -> None:

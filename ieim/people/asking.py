@@ -1,0 +1,81 @@
+"""Rights that need a second administrator (see ieim.people.rights): held back, and asked for.
+
+Where there is only one, what they give stands at once, and every supervisor is told.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from ieim.audit.canonical import JSONValue
+from ieim.audit.models import PEOPLE_CHAIN
+from ieim.audit.services import record
+from ieim.people import post, rights
+from ieim.people.accounts import Account
+from ieim.people.models import Grant, User
+from ieim.people.roles import Role
+
+
+def hold_back(before: Account | None, after: Account, by: User) -> Grant | None:
+    """Take back what ``by`` has just given and a second administrator has to agree to.
+
+    Returns the unsaved request for it, which :func:`ask` saves once the rest is on the record; one
+    that stands already where there is no second administrator, None where nothing of it is such a
+    right.
+    """
+    given = rights.raised(before, after, by)
+    if not given:
+        return None
+    grant = Grant(user_id=after.pk, rights=given, asked_by=by, asked_at=timezone.now())
+    if rights.administrators().exclude(pk__in=[by.pk, after.pk]).exists():
+        rights.take_back(before, after, given)
+    else:
+        grant.state = Grant.State.ALONE
+    return grant
+
+
+def ask(grant: Grant, by: User) -> None:
+    """Save a request, or that one administrator gave the rights alone, with its audit event."""
+    grant.address = grant.user.email
+    same = Grant.objects.filter(user=grant.user, rights=grant.rights, state=Grant.State.ASKED)
+    same.delete()  # asked again: what was asked before may name an earlier address
+    grant.save()
+    if grant.state == Grant.State.ALONE:
+        record_grant("people.rights_given_alone", grant, by)
+        transaction.on_commit(lambda: _tell(grant), robust=True)
+    else:
+        record_grant("people.rights_asked", grant, by)
+
+
+def record_grant(kind: str, grant: Grant, by: User) -> None:
+    shown = [right for right in grant.rights if not right.startswith("address:")]
+    if len(shown) < len(grant.rights):
+        shown.append("address")  # of whom it is, the record does not keep
+    payload: dict[str, JSONValue] = {
+        "grant": grant.pk,
+        "user": grant.user_id,
+        "username": grant.user.get_username(),
+        "rights": [*shown],
+    }
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=by.actor)
+
+
+def _tell(grant: Grant) -> None:
+    """Send every supervisor a message; the queue says the same for those without an address."""
+    sentence = _("{who} gave {whom} {rights}. There is no second administrator who could agree.")
+    told = sentence.format(
+        who=grant.asked_by.display_name if grant.asked_by else "",
+        whom=grant.user.get_username(),
+        rights=", ".join(map(rights.in_words, grant.rights)),
+    )
+    parts = (told, settings.IEIM_PUBLIC_URL + reverse("review:queue"))
+    supervisors = User.objects.filter(groups__name=Role.SUPERVISOR.value, is_active=True)
+    for address in supervisors.exclude(email="").values_list("email", flat=True).distinct():
+        with suppress(post.NotSent):
+            post.send(subject=_("An administrator gave rights alone"), parts=parts, to=address)
