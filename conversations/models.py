@@ -56,16 +56,34 @@ class Session(models.Model):
     """One citizen's conversation.
 
     ``reference`` is public (like ``K7M-4QX9``, to say on the phone); ``secret_sha256`` is the
-    lower-case hex SHA-256 of the secret in the citizen's cookie and resume link.
+    lower-case hex SHA-256 of the secret that it was made with: of REST's token, or of the one in
+    the citizen's cookie and private link. ``link_sha256`` is that of the latter always, and blank
+    in sessions from before it was there, which have one secret for both. So a link opens no REST,
+    and a token no page (:func:`opened_by_link`, :func:`opened_by_token`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     reference = models.CharField(max_length=12, unique=True)
     secret_sha256 = models.CharField(max_length=64, unique=True)
+    link_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["link_sha256"], name="session_link")]
 
     def __str__(self) -> str:
         return self.reference
+
+
+def opened_by_link(digest: str) -> models.Q:
+    """Return what makes a session the one of a cookie or a private link."""
+    of_both = models.Q(link_sha256="", secret_sha256=digest)
+    return models.Q(link_sha256=digest) | of_both
+
+
+def opened_by_token(digest: str) -> models.Q:
+    """Return what makes a session the one of a token of REST."""
+    return models.Q(secret_sha256=digest) & ~models.Q(link_sha256=digest)
 
 
 class Turn(models.Model):

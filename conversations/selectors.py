@@ -21,7 +21,7 @@ from conversations.chat import wording
 from conversations.chat.presenters import ChatView, CorrectionView, FeedbackView, StepView, TurnView
 from conversations.chat.reply_views import Shown, cards_of, reply_view, without_repeating
 from conversations.mail import selectors as mail
-from conversations.models import Session, Stage, Turn
+from conversations.models import Session, Stage, Turn, opened_by_link, opened_by_token
 from conversations.person import selectors as people
 from conversations.states import DONE_STAGE_STATUSES, StageStatus, TurnState
 from conversations.turns import choosing, flags, help_lines, languages
@@ -81,8 +81,13 @@ HIGH_PATH = (
 
 
 def session_for_secret(secret: str) -> Session | None:
-    """Return the session of a citizen's secret, None before its first message."""
-    return Session.objects.filter(secret_sha256=secret_digest(secret)).first()
+    """Return the session of a cookie or a private link, None before its first message."""
+    return Session.objects.filter(opened_by_link(secret_digest(secret))).first()
+
+
+def session_for_token(token: str) -> Session | None:
+    """Return the session of a token of REST, None where it opens none."""
+    return Session.objects.filter(opened_by_token(secret_digest(token))).first()
 
 
 def history(turn: Turn) -> list[dict[str, Any]]:
@@ -161,7 +166,11 @@ def turn_view(turn_id: UUID) -> TurnView:
 
 def chat_view(*, secret: str | None) -> ChatView:
     """Return the whole chat page for a citizen's secret (None: a first visit)."""
-    session = session_for_secret(secret) if secret else None
+    return session_view(session_for_secret(secret) if secret else None, link=secret)
+
+
+def session_view(session: Session | None, *, link: str | None = None) -> ChatView:
+    """Return the whole of a conversation; ``link`` is the secret of its private link."""
     stored = [] if session is None else list(_turns().filter(session=session))
     due = _due(stored)
     waiting = flags.waiting(session.pk) if session else []
@@ -176,7 +185,7 @@ def chat_view(*, secret: str | None) -> ChatView:
         above |= _cards([turn])
     return ChatView(
         reference=session.reference if session else "",
-        resume_path=f"/c/{secret}/" if session else "",
+        resume_path=f"/c/{link}/" if session and link else "",
         turns=tuple(turns),
         suggestions=() if turns else suggestions(),
         limit=MAX_CHARS,

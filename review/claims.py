@@ -238,6 +238,6 @@ def _audit(item: ReviewItem, kind: str, actor: User, *, to: User | None = None) 
     audit.record(
         chain=item.turn.session_id,
         kind=kind,
-        actor=f"staff:{actor.get_username()}",
+        actor=actor.actor,
         payload=payload,
     )

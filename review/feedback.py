@@ -14,7 +14,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from conversations.models import Feedback, Reason, Session, Turn
@@ -132,7 +131,6 @@ def make_item(*, turn_id: UUID, by: User) -> ReviewItem:
 PAGE = 50
 
 
-@never_cache
 @require_safe
 def feedback_page(request: HttpRequest) -> HttpResponse:
     """Show the feedback on answers without an item, or all of it."""

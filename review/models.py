@@ -207,8 +207,9 @@ class Decision(models.Model):
 
     ``patch`` is the RFC 6902 patch from what the model said last (null where it said nothing that
     could be read) to ``output``, which is the stage's new answer, the reply written, or what else
-    the action needs. ``artifacts`` holds the hashes of the attempt that was judged, ``evidence``
-    the spans of the new answer. ``seconds`` is the time between the claim and the decision.
+    the action needs. ``artifacts`` holds the hashes of the attempt that was judged, and the prefix
+    of the token where a program decided; ``evidence`` the spans of the new answer. ``seconds`` is
+    the time between the claim and the decision.
     ``about`` is the record that this one agrees with, disagrees with, or undoes.
     """
 

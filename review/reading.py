@@ -31,6 +31,6 @@ def note(item: ReviewItem, by: User) -> None:
         audit.record(
             chain=item.turn.session_id,
             kind="review.read",
-            actor=f"staff:{by.get_username()}",
+            actor=by.actor,
             payload={"item": str(item.pk), "turn": str(item.turn_id)},
         )

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404
-from django.utils.cache import add_never_cache_headers
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, ParseError
@@ -45,14 +44,14 @@ def bearer_token(request: Request) -> str | None:
 
 
 class BearerAuthentication(BaseAuthentication):
-    """Puts the session whose secret the token is into ``request.auth``. Never looks at cookies."""
+    """Puts the session of the token into ``request.auth``. Never looks at cookies."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Session] | None:
         """Return the session of the token, None without one; raises AuthenticationFailed."""
         token = bearer_token(request)
         if token is None:
             return None
-        session = selectors.session_for_secret(token)
+        session = selectors.session_for_token(token)
         if session is None:
             raise AuthenticationFailed(NO_SESSION)
         return AnonymousUser(), session
@@ -174,12 +173,6 @@ class View(APIView):
         if name.startswith("api:") and not asks and administration.current().is_off("api"):
             raise Problem("switched-off", words(page_languages.current()).switched_off)
         super().initial(request, *args, **kwargs)
-
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Keep conversations and tokens out of caches."""
-        response = super().finalize_response(request, response, *args, **kwargs)
-        add_never_cache_headers(response)
-        return response
 
     def own_session(self, request: Request, session_id: UUID | None) -> Session:
         """Return the session of the token; any other one is not there, so that no id leaks."""

@@ -294,6 +294,9 @@ class NewSessionSerializer(serializers.Serializer[Any]):
     token = serializers.CharField(
         help_text="The bearer token of this session. It is told here and never again."
     )
+    link = serializers.URLField(
+        help_text="The citizen’s private link to this session’s page. It is told here only, too."
+    )
 
 
 class TimeSerializer(serializers.Serializer[Any]):

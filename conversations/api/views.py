@@ -18,8 +18,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSetMixin
 
-from conversations import checklist, rating, selectors
-from conversations.api.base import NewSessions, View, bearer_token
+from conversations import checklist, rating, returning, selectors
+from conversations.api.base import NewSessions, View
 from conversations.api.bodies import (
     AskSerializer,
     ChooseSerializer,
@@ -83,13 +83,14 @@ class Sessions(View):
     def post(self, request: Request) -> Response:
         """Make an empty session.
 
-        The token is told this once; only its digest is kept. It is also the secret of the citizen's
-        own link: `/c/<token>/` opens the conversation in a browser. With the name of a webhook that
-        is told of the session; without a body nobody is.
+        `token` and `link` are told this once; only digests are kept. `link` is the citizen's: it
+        opens the conversation in a browser and nothing here, and the token opens no page. With the
+        name of a webhook that is told of the session; without a body nobody is.
         """
         body = _valid(OpenSerializer, request)
-        session, token = services.new_session(webhook=body.get("webhook"))
-        made = {"id": session.pk, "reference": session.reference, "token": token}
+        session, token, link = services.new_session(webhook=body.get("webhook"))
+        address = f"{returning.base_url(request)}{reverse('conversations:resume', args=[link])}"
+        made = {"id": session.pk, "reference": session.reference, "token": token, "link": address}
         location = reverse("api:session", args=[session.pk])
         return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})
 
@@ -105,7 +106,7 @@ class OneSession(ViewSetMixin, View):
     def read(self, request: Request, session_id: UUID) -> Response:
         """Return the session with every message and what came of it."""
         session = self.own_session(request, session_id)
-        chat = selectors.chat_view(secret=bearer_token(request))
+        chat = selectors.session_view(session)
         shown = {
             "id": session.pk,
             "reference": session.reference,

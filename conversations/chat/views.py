@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, trigger_client_event
@@ -32,7 +31,6 @@ from conversations.turns.services import new_secret
 from ieim.people import addresses
 
 
-@never_cache
 @require_safe
 def chat(request: HttpRequest) -> HttpResponse:
     """The conversation of this browser; on a first visit the empty page and a fresh secret.
@@ -52,7 +50,6 @@ def chat(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@never_cache
 @sensitive_post_parameters()
 @require_POST
 def ask(request: HttpRequest) -> HttpResponse:
@@ -83,7 +80,6 @@ def ask(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@never_cache
 @require_POST
 def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Take the choice of this browser's citizen: the number of an option, or ``none``; or the
@@ -129,7 +125,6 @@ def choose(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     return see_chat(f"turn-{turn_id}")
 
 
-@never_cache
 @require_POST
 def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Ask a question of this browser's citizen again, without the talk that its answer went on.
@@ -159,7 +154,6 @@ def something_else(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     return see_chat(f"turn-{shown}")
 
 
-@never_cache
 @require_POST
 def safe(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Take it that this browser's citizen is safe; 303 to the page at that question, 404 where it
@@ -183,7 +177,6 @@ def start_again(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest) -> HttpResponse:
     """Ask whether the conversation of this browser shall be deleted, and delete it.
@@ -271,7 +264,6 @@ def _look_again(request: HttpRequest, chat: ChatView) -> str:
     return f"{reverse('conversations:chat')}?look={look}#{chat.turns[-1].dom_id}"
 
 
-@never_cache
 @sensitive_post_parameters()
 @require_POST
 def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
@@ -319,7 +311,6 @@ def rate(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     return see_chat(place)
 
 
-@never_cache
 @require_POST
 def tick(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Take what a citizen has seen to of an answer over several services: ``done`` or ``open`` is
@@ -350,7 +341,6 @@ def _too_many(request: HttpRequest, refused: refusing.TooMany) -> HttpResponse:
     return too_many(response, refused.retry_after)
 
 
-@never_cache
 @require_safe
 def private_link(request: HttpRequest) -> HttpResponse:
     """The private link of this browser's conversation as a QR code.
@@ -373,7 +363,6 @@ def private_link(request: HttpRequest) -> HttpResponse:
     return render(request, "conversations/returning/private_link.html", context)
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def resume(request: HttpRequest, secret: str) -> HttpResponse:
     """Open a conversation by its private link: take it into the cookie and out of the address.
@@ -403,14 +392,12 @@ _SHEET = re.compile(r'<link rel="stylesheet" href="([^"]+)"')
 _SCRIPT = re.compile(r'<script src="([^"]+)"')
 
 
-@never_cache
 @require_safe
 def offline(request: HttpRequest) -> HttpResponse:
     """Say that there is no connection, what was kept, and how to go on."""
     return HttpResponse(_offline_page(request))
 
 
-@never_cache
 @require_safe
 def worker(request: HttpRequest) -> HttpResponse:
     """Return the worker's script (Service Workers, W3C), with the page of this browser's language.

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -22,7 +21,6 @@ from conversations.turns.refusing import Refused
 from ieim.people import addresses
 
 
-@never_cache
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def mail(request: HttpRequest, turn_id: UUID) -> HttpResponse:
@@ -53,7 +51,6 @@ def mail(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     return see_chat(f"turn-{turn_id}")
 
 
-@never_cache
 @require_POST
 def mail_stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     """Take the wish of this browser's citizen back: 303 to the conversation; 404 for none."""
@@ -64,7 +61,6 @@ def mail_stop(request: HttpRequest, turn_id: UUID) -> HttpResponse:
     return see_chat(f"turn-{turn_id}")
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def link(request: HttpRequest, secret: str) -> HttpResponse:
     """Where the links of both messages lead; only a post confirms anything.
@@ -84,7 +80,6 @@ def link(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 @csrf_exempt  # A mailbox posts here for its owner (RFC 8058); the secret is what counts.
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def link_stop(request: HttpRequest, secret: str) -> HttpResponse:
     """Ask whether no e-mail is wanted any more, and stop it; also by RFC 8058."""

@@ -60,8 +60,8 @@ class AskedAlready(Refused):
 def ask(*, digest: str, details: RequestDetails, address: str | None = None) -> PersonRequest:
     """Store a request for a person as a turn that waits for one, with its review item.
 
-    ``digest`` is that of the session's secret; the session is made where there is none. ``address``
-    is as for :func:`conversations.turns.services.admit`. No run is started. Raises
+    ``digest`` is the session's ``secret_sha256``; the session is made where there is none.
+    ``address`` is as for :func:`conversations.turns.services.admit`. No run is started. Raises
     :class:`Unusable`, :class:`AskedAlready` and what else refuses a message, with its help lines.
     """
     turns = Turn.objects.filter(session__secret_sha256=digest)

@@ -58,7 +58,7 @@ def begin(*, session: Session, item: UUID, by: User, until: datetime) -> Takeove
     audit.record(
         chain=session.pk,
         kind="takeover.begun",
-        actor=f"staff:{by.get_username()}",
+        actor=by.actor,
         payload={"takeover": str(takeover.pk), "item": str(item), "turns": turns},
         rows=[TAKEOVER.row(takeover), LINE.row(line), *map(CHOICE.row, choices)],
     )
@@ -85,7 +85,7 @@ def say(*, session_id: UUID, item: UUID, by: User, text: str, until: datetime) -
     audit.record(
         chain=session_id,
         kind="takeover.said",
-        actor=f"staff:{by.get_username()}",
+        actor=by.actor,
         payload={"takeover": str(takeover.pk)},
         rows=[LINE.row(line)],
     )

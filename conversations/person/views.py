@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.text import Truncator
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations import selectors
@@ -30,7 +29,6 @@ EXCERPT = 70
 """Characters of a question that the list of them shows."""
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def person(request: HttpRequest) -> HttpResponse:
     """What a request for a person needs, or what became of it; a post asks for one.
@@ -43,7 +41,7 @@ def person(request: HttpRequest) -> HttpResponse:
     secret = secret or turns.new_secret()
     try:
         person_request = services.ask(
-            digest=turns.secret_digest(secret),
+            digest=turns.key_of(secret),
             details=_details(request),
             address=addresses.of_request(request),
         )
@@ -55,7 +53,6 @@ def person(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@never_cache
 @require_POST
 def withdraw(request: HttpRequest) -> HttpResponse:
     """Take the request of this browser's conversation back: 303 to the page."""

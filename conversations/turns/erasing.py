@@ -78,8 +78,8 @@ def erase_session(*, session_id: UUID, actor: str = "citizen") -> dict[str, int]
         model._default_manager.filter(session=session).delete()
     for model in _OF_TURNS:
         model._default_manager.filter(turn__session=session).delete()
-    session.secret_sha256 = f"{_ERASED}{session.pk.hex}"
-    session.save(update_fields=["secret_sha256"])
+    session.secret_sha256 = session.link_sha256 = f"{_ERASED}{session.pk.hex}"
+    session.save(update_fields=["secret_sha256", "link_sha256"])
     # An id that no page shows: each looks at the whole session, and finds nothing any more.
     transaction.on_commit(lambda: notify.turn_changed(session_id=session_id, turn_id=session_id))
     return erased

@@ -19,10 +19,11 @@ from ieim.people import addresses
 
 logger = logging.getLogger(__name__)
 
-Scope = Literal["sessions", "turns", "address", "everybody", "mail", "mail_origin"]
+Scope = Literal["sessions", "turns", "address", "everybody", "mail", "mail_origin", "tokens"]
 """What is counted: new sessions of an address, messages of a session, messages of an address,
 questions of everybody together, e-mails that ask for a confirmation (of a session, and to a
-mailbox), and those that an address asked for."""
+mailbox), those that an address asked for, and requests with a token of staff's (of the token, and
+of an address with wrong ones)."""
 _BY_ADDRESS = ("sessions", "address", "mail_origin")
 
 

@@ -26,7 +26,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from conversations import logged
-from conversations.models import ClientTurn, Replacement, Session, Turn
+from conversations.models import ClientTurn, Replacement, Session, Turn, opened_by_link
 from conversations.person import takeovers
 from conversations.record.audited import REPLACEMENT, SIGNS, TEXT
 from conversations.states import PENDING_TURN_STATES, TurnState
@@ -102,7 +102,7 @@ def receive(
         digest = Session.objects.values_list("secret_sha256", flat=True).get(pk=session)
         find = partial(_session, session)
     else:
-        digest = secret_digest(session)
+        digest = key_of(session)
         find = partial(session_of, digest)
     _admit_question(session=digest, text=text, address=address, way=way)
     turns = Turn.objects.filter(session__secret_sha256=digest)
@@ -308,17 +308,21 @@ def store(
 
 
 @transaction.atomic
-def new_session(*, webhook: str | None = None) -> tuple[Session, str]:
-    """Make an empty session; returns it with its secret, of which only the digest is stored.
+def new_session(*, webhook: str | None = None) -> tuple[Session, str, str]:
+    """Make an empty session; returns it with its token for REST and the secret of its private link.
 
-    The secret is the one of the citizen's resume link: whoever has it has the conversation.
+    Only their digests are stored. Whoever has one of them has the conversation, by its way alone.
     ``webhook`` names the webhook that is notified of its events. Raises ``outbox.NoWebhook``.
     """
-    secret = new_secret()
-    session = Session.objects.create(reference=new_reference(), secret_sha256=secret_digest(secret))
+    token, link = new_secret(), new_secret()
+    session = Session.objects.create(
+        reference=new_reference(),
+        secret_sha256=secret_digest(token),
+        link_sha256=secret_digest(link),
+    )
     if webhook is not None:
         outbox.subscribe(session, webhook)
-    return session, secret
+    return session, token, link
 
 
 def _session(session_id: UUID) -> Session:
@@ -329,14 +333,24 @@ def _session(session_id: UUID) -> Session:
     return session
 
 
+def key_of(secret: str) -> str:
+    """Return the ``secret_sha256`` of the session that a page's secret opens, or will make."""
+    digest = secret_digest(secret)
+    found = Session.objects.filter(opened_by_link(digest)).values_list("secret_sha256", flat=True)
+    return found.first() or digest
+
+
 def session_of(digest: str) -> Session:
-    """Return the session of a secret's digest, locked; made where there is none yet."""
+    """Return the session of a ``secret_sha256``, locked; made where there is none yet, with one
+    secret for cookie and private link, and none for REST."""
     found = locked(Session.objects.all()).filter(secret_sha256=digest).first()
-    return found or Session.objects.create(reference=new_reference(), secret_sha256=digest)
+    return found or Session.objects.create(
+        reference=new_reference(), secret_sha256=digest, link_sha256=digest
+    )
 
 
 def new_secret() -> str:
-    """Return a fresh secret for a citizen's cookie and resume link (256 bits)."""
+    """Return a fresh secret: for a cookie and private link, or a token of REST (256 bits)."""
     return secrets.token_urlsafe(32)
 
 

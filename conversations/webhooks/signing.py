@@ -8,6 +8,7 @@ import hmac
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from conversations.webhooks.models import Webhook
@@ -17,20 +18,28 @@ OVERLAP = timedelta(hours=24)
 """How long what is sent has a signature by the old secret too, once there is a new one."""
 
 
-def secret(webhook: Webhook, generation: int | None = None) -> str:
-    """Return the secret of a generation, the present one where none is named."""
+def secret(webhook: Webhook, generation: int | None = None, key: str | None = None) -> str:
+    """Return the secret of a generation, the present one where none is named.
+
+    ``key`` is the site's secret key that it is made with, the present one where none is given.
+    """
     number = webhook.generation if generation is None else generation
     made_of = f"{webhook.pk}:{number}"
-    key = salted_hmac("conversations.webhooks", made_of, algorithm="sha256").digest()
-    return PREFIX + base64.b64encode(key).decode()
+    made = salted_hmac("conversations.webhooks", made_of, secret=key, algorithm="sha256").digest()
+    return PREFIX + base64.b64encode(made).decode()
 
 
 def secrets(webhook: Webhook, now: datetime) -> list[str]:
-    """Return the secrets that sign at ``now``, the newest first."""
-    found = [secret(webhook)]
+    """Return the secrets that sign at ``now``, the newest first.
+
+    Who receives may have one that the site's key of before has made: those sign too, for as long as
+    that key is kept.
+    """
+    generations = [webhook.generation]
     if webhook.rotated_at is not None and now - webhook.rotated_at < OVERLAP:
-        found.append(secret(webhook, webhook.generation - 1))
-    return found
+        generations.append(webhook.generation - 1)
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return [secret(webhook, generation, key) for generation in generations for key in keys]
 
 
 def signature(secret: str, *, message: UUID, timestamp: int, body: bytes) -> str:

@@ -15,7 +15,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.administration import languages, logos, presenters, selectors, services
@@ -33,7 +32,6 @@ LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
-@never_cache
 @require_safe
 def settings(request: HttpRequest) -> HttpResponse:
     """Every section as it is stored, and what is missing."""
@@ -41,7 +39,6 @@ def settings(request: HttpRequest) -> HttpResponse:
     return _page(request, code if code in languages.NAMES else selectors.offered_languages()[0])
 
 
-@never_cache
 @require_POST
 def save(request: HttpRequest, section_name: str) -> HttpResponse:
     """Save a section: 303 back to it, 422 with what is wrong, 409 where somebody was quicker."""
@@ -63,7 +60,6 @@ def save(request: HttpRequest, section_name: str) -> HttpResponse:
 
 
 # A picture that is not stored yet has no address.
-@never_cache
 @require_POST
 @csp_update({"img-src": [SELF, "data:"]})  # type: ignore[arg-type]  # a list, as settings have it
 def preview(request: HttpRequest, section_name: str) -> HttpResponse:
@@ -151,7 +147,6 @@ def colours(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@never_cache
 @require_safe
 def preview_colours(request: HttpRequest) -> HttpResponse:
     """The style sheet of colours that are not saved."""

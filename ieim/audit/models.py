@@ -61,7 +61,8 @@ class AuditEvent(AppendOnlyModel):
     - ``chain``: the chain's UUID, 36 characters, lower case, with hyphens
     - ``seq``: a number, 1 for the chain's first event, then one more each
     - ``kind``: such as ``"turn.received"``
-    - ``actor``: ``"citizen"``, ``"system"`` or ``"staff:<username>"``
+    - ``actor``: ``"citizen"``, ``"system"`` or ``"staff:<username>"``, with ``/<prefix>`` of the
+      token behind it where a program acted for them
     - ``at``: ``YYYY-MM-DDTHH:MM:SS.ffffffZ``, always six decimals, always UTC
     - ``payload``: the object whose canonical text the column ``payload`` holds
     - ``prev_hash``: the ``hash`` of the chain's event before, 64 zeros for the first

@@ -36,6 +36,18 @@ def secret_key(env: Env, *, required: bool) -> str:
     return key
 
 
+def secret_key_fallbacks(env: Env, key: str, *, required: bool) -> list[str]:
+    """Keys of before, the last one first: what they have signed goes on, nothing new is."""
+    name = "IEIM_SECRET_KEY_FALLBACKS"
+    keys = env.names(name)
+    if required and any(len(each) < 50 for each in keys):
+        hint = "Set it to keys that IEIM_SECRET_KEY was before, separated by commas."
+        env.problem(name, f"has a key that is too easy to guess. {hint}")
+    if key in keys:
+        env.problem(name, "has IEIM_SECRET_KEY in it. Set that to a new key, and this to the old.")
+    return keys
+
+
 def allowed_hosts(env: Env, public_url: str, *, required: bool) -> list[str]:
     """The host names that are served; that of ``public_url`` has to be one where ``required``."""
     env.required(
@@ -151,6 +163,7 @@ def rates(env: Env) -> dict[str, tuple[int, int] | None]:
         "everybody": env.rate("IEIM_QUESTIONS_RATE", "600/minute"),
         "mail": env.rate("IEIM_MAIL_RATE", "3/day"),
         "mail_origin": env.rate("IEIM_MAIL_ORIGIN_RATE", "20/hour"),
+        "tokens": env.rate("IEIM_TOKEN_RATE", "300/minute"),
     }
 
 

@@ -1,4 +1,4 @@
-"""Middleware of our own: compression, and pages in place of errors that people meet.
+"""Middleware of our own: compression, caches, and pages in place of errors that people meet.
 
 Text leaves compressed, also where what serves it has not done so: pages, files in development. In
 production WhiteNoise has compressed each file beforehand. Pages hold secrets: Django puts random
@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers
 
 TEXT = ("text/", "application/javascript", "image/svg+xml")
 """What browsers read. REST answers programs, which ask their proxy where they want less."""
@@ -28,6 +29,24 @@ class Compression(GZipMiddleware):
         if not response.headers.get("Content-Type", "").startswith(TEXT):
             return response
         return super().process_response(request, response)
+
+
+def kept_by_nobody(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: what does not say how long it may be kept is not kept, by no browser or proxy.
+
+    So a page that forgets to say so is safe. What is for everybody says so itself; static files are
+    served before this.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if "Cache-Control" not in response.headers:
+            add_never_cache_headers(response)
+        return response
+
+    return middleware
 
 
 def no_nul_in_addresses(

@@ -28,6 +28,7 @@ DEBUG = not PRODUCTION
 # --- Where it is reached -------------------------------------------------------------------------
 
 SECRET_KEY = environment.secret_key(env, required=PRODUCTION)
+SECRET_KEY_FALLBACKS = environment.secret_key_fallbacks(env, SECRET_KEY, required=PRODUCTION)
 # The one origin that browsers use; empty in development, where any loopback port will do.
 IEIM_PUBLIC_URL = environment.public_url(env, required=PRODUCTION)
 ALLOWED_HOSTS = environment.allowed_hosts(env, IEIM_PUBLIC_URL, required=PRODUCTION)
@@ -110,6 +111,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "ieim.config.middleware.Compression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "ieim.config.middleware.kept_by_nobody",
     "csp.middleware.CSPMiddleware",
     "django_permissions_policy.PermissionsPolicyMiddleware",
     "conversations.framing.in_a_frame",

@@ -34,6 +34,7 @@ urlpatterns = [
     path("staff/logout/", LogoutView.as_view(), name="logout"),
     path("staff/password/", include("ieim.people.resetting")),
     path("staff/rights/", include("ieim.people.views")),
+    path("staff/tokens/", include("ieim.people.tokens.urls")),
     path("staff/", staff_home, name="staff_home"),
     path("review/", include("review.urls")),
     path("", include("ieim.studio.standards.publishing")),

@@ -69,6 +69,8 @@ ACCESS: Mapping[str, str] = {
     "new_password": EVERYBODY,
     **_all("people", "people.change_user", "rights agree refuse"),
     "staff_home": STAFF,
+    **_all("tokens", "people.view_token", "tokens revoke"),
+    "tokens:make": "people.add_token",
     **_all("review", _SEE, "queue queue_changes save_view item feedback"),
     **_all("review", _DECIDE, "golden bulk claim held renew release preview decide check"),
     **_all("review", _DECIDE, "services sign undo talk talk_begin talk_say talk_end feedback_item"),

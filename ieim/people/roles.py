@@ -38,6 +38,8 @@ _DECIDES = (
     "review.decide_reviewitem",
     "review.second_reviewitem",
 )
+_TOKENS = ("people.view_token", "people.add_token")
+"""Tokens of one's own, for programs; who may delete any of them revokes those of others too."""
 PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.CASEWORKER: _DECIDES,
     Role.SUPERVISOR: (
@@ -45,6 +47,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         "review.supervise_reviewitem",
         "review.triage_reviewitem",
         "review.view_metrics",
+        *_TOKENS,
     ),
     Role.EDITOR: (
         *_each("studio", _DRAFT, _ALL),
@@ -53,6 +56,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         *_each("knowledge", ("directive",), ("view", "add", "change")),
         "conversations.view_citation",
         "conversations.add_correctionnotice",
+        *_TOKENS,
     ),
     Role.PUBLISHER: (
         *_each("studio", _DRAFT, ("view",)),
@@ -60,6 +64,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
         *_each("studio", ("goldenrun",), ("view", "add")),
         "studio.view_proposal",
         "studio.publish_proposal",
+        *_TOKENS,
     ),
     Role.AUDITOR: (
         "review.view_reviewitem",
@@ -70,6 +75,7 @@ PERMISSIONS: Mapping[Role, tuple[str, ...]] = {
     Role.ADMINISTRATOR: (
         *_each("people", ("user", "agencyscope"), _ALL),
         *_each("auth", ("group",), ("view",)),
+        *_each("people", ("token",), ("view", "delete")),
         "administration.change_section",
         "review.view_metrics",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
 
-from ieim.people.models import EVERY_AGENCY, AgencyScope
+from ieim.people.models import EVERY_AGENCY, AgencyScope, User
 
 _agencies_port: Callable[[], Mapping[str, str]] | None = None
 
@@ -25,7 +25,18 @@ def known_agencies() -> Mapping[str, str]:
 
 
 def agencies_of(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:
-    """Return the ids of a user's agencies; None for a user who may see every agency."""
+    """Return the ids of a user's agencies; None for a user who may see every agency.
+
+    Where a program acts for them, only those of its token.
+    """
+    theirs = _of_account(user)
+    limits = user.limits if isinstance(user, User) else None
+    if limits is None or EVERY_AGENCY in limits.agencies:
+        return theirs
+    return limits.agencies if theirs is None else theirs & limits.agencies
+
+
+def _of_account(user: AbstractBaseUser | AnonymousUser) -> frozenset[str] | None:
     if isinstance(user, PermissionsMixin) and user.is_superuser:
         return None
     if user.pk is None:

@@ -83,7 +83,7 @@ def _operation(
 ) -> Callable[[Method], Method]:
     """Return an operation's documentation; ``body`` is what is answered when it is ``done``."""
     status = more.pop("status", 200)
-    responses = {status: OpenApiResponse(body, description=done), **_problems(*errors)}
+    responses = {status: OpenApiResponse(body, description=done), **_problems(*errors, 429)}
     return extend_schema(
         operation_id=name, summary=summary, tags=["review"], responses=responses, **more
     )

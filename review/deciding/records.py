@@ -53,6 +53,9 @@ def write(
     The event has digests and codes, never a word of the citizen's or of the reason.
     """
     patch = patch_of(content)
+    artifacts = _artifacts(item, content.contract)
+    if actor.limits is not None:
+        artifacts["token"] = actor.limits.prefix
     decision = Decision.objects.create(
         item=item,
         actor_id=actor.pk,
@@ -60,7 +63,7 @@ def write(
         reason=reason,
         patch=patch,
         output=content.output,
-        artifacts=_artifacts(item, content.contract),
+        artifacts=artifacts,
         evidence=list(content.evidence),
         seconds=_seconds(item, now),
         about=about,
@@ -88,7 +91,7 @@ def write(
 
 def actor_of(user: User) -> str:
     """Return how the audit record names a member of staff."""
-    return f"staff:{user.get_username()}"
+    return user.actor
 
 
 def patch_of(content: Content) -> list[dict[str, Any]] | None:

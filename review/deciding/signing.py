@@ -20,6 +20,7 @@ from conversations.turns.models import ChoiceOutcome
 from ieim.audit import services as audit
 from ieim.people.models import User
 from ieim.people.scope import agencies_of
+from ieim.people.tokens import selectors as tokens
 from ieim.pipeline.stages import multi_agency_answer
 from ieim.pipeline.topology import ANSWERING, REPLY
 from review import crisis, scope
@@ -203,7 +204,8 @@ def unsigned(turn_id: UUID) -> bool:
         decision = made.order_by("created_at", "id").last()
         if decision is None or decision.action not in _SHAPING:
             continue
-        scope = agencies_of(decision.actor)
+        # Where a program decided, it signed for the agencies of its token.
+        scope = agencies_of(tokens.acting(decision.actor, decision.artifacts.get("token", "")))
         if scope is not None and not signers <= scope | _signed(item):
             return True
         if opinion and not item.decisions.filter(action=Action.AGREE).exists():

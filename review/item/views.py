@@ -13,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
@@ -34,14 +33,12 @@ from review.scope import visible
 from review.talking import CannotTalk, talk_view
 
 
-@never_cache
 @require_safe
 def item(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show why a turn stopped, with the citizen's message, and what can be done."""
     return _page(request, pk, None, correct=request.GET.get(pages.CORRECT, ""))
 
 
-@never_cache
 @require_POST
 def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
     """What a decision would lead to: exactly what the citizen will get.
@@ -66,7 +63,6 @@ def preview(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, f"review/deciding/{page}.html", context)
 
 
-@never_cache
 @require_POST
 def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Take a decision: 303 to the item, or to the next one with ``next``.
@@ -105,7 +101,6 @@ def decide(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _redirect_and_forget(request, pk, address)
 
 
-@never_cache
 @require_POST
 def check(request: HttpRequest, pk: UUID) -> HttpResponse:
     """What the gate says of a draft, as a part of the page."""
@@ -118,7 +113,6 @@ def check(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, "review/deciding/checked.html", {"problems": problems})
 
 
-@never_cache
 @require_POST
 def services(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Services that fit the words typed so far, as a part of the page."""
@@ -130,7 +124,6 @@ def services(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, "review/deciding/answering/services_found.html", context)
 
 
-@never_cache
 @require_POST
 def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
     """Take a decision back, with a record of its own."""
@@ -147,7 +140,6 @@ def undo(request: HttpRequest, pk: UUID, decision: UUID) -> HttpResponse:
     return _redirect_and_forget(request, pk, lists.item_address(pk, lists.list_filters(request)))
 
 
-@never_cache
 @require_POST
 def sign(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Sign an agency's part of a reply that several agencies answer."""
@@ -241,7 +233,6 @@ NEWEST = "newest"
 """The place on the page where one reads the newest message and writes."""
 
 
-@never_cache
 @require_safe
 def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
     """The whole conversation, and a box to write in while the caseworker has it.
@@ -255,14 +246,12 @@ def talk(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, "review/talking/talk.html", context)
 
 
-@never_cache
 @require_POST
 def begin(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Take the conversation over."""
     return _answer(request, pk, talking.begin)
 
 
-@never_cache
 @require_POST
 def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Say something to the citizen; 422 with the draft where it cannot be said."""
@@ -271,7 +260,6 @@ def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     return forget(request, answer, f"{pk}-talk") if answer.status_code == 303 else answer
 
 
-@never_cache
 @require_POST
 def hand_back(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Let the assistant answer again."""

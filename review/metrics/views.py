@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from conversations.outages import selectors as outages
@@ -33,7 +32,6 @@ class Seen:
     people: Mapping[int, str] | None
 
 
-@never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Show a period's figures; 400 with the last 28 days where the address is wrong."""
@@ -53,7 +51,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return render(request, "review/metrics/metrics.html", context, status=400 if problem else 200)
 
 
-@never_cache
 @require_safe
 def metrics_csv(request: HttpRequest) -> HttpResponse:
     """Return the figures as CSV; 400 with a sentence where the address is wrong."""

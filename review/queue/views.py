@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people.access import member
@@ -34,7 +33,6 @@ _UNSENT_FORM = "review-bulk"
 """The session key of a form that changed nothing, until the list shows it again."""
 
 
-@never_cache
 @require_safe
 def queue(request: HttpRequest) -> HttpResponse:
     """A list of items, what is most urgent first.
@@ -51,7 +49,6 @@ def queue(request: HttpRequest) -> HttpResponse:
     return render(request, "review/queue/queue.html", context, status=400 if problem else 200)
 
 
-@never_cache
 @require_safe
 def changes(request: HttpRequest) -> HttpResponse:
     """Return what has changed on a page of the queue that is open; 204 where nothing has."""
@@ -69,7 +66,6 @@ def changes(request: HttpRequest) -> HttpResponse:
     return render(request, "review/queue/changes.html", {"news": found})
 
 
-@never_cache
 @require_POST
 def bulk(request: HttpRequest) -> HttpResponse:
     """Claim, assign or dismiss the chosen items, and say what became of each.
@@ -96,7 +92,6 @@ def bulk(request: HttpRequest) -> HttpResponse:
     return back(request, field="queue")
 
 
-@never_cache
 @require_POST
 def save_view(request: HttpRequest) -> HttpResponse:
     """Keep filters under a name, or rename the view that has them, or delete a view."""
@@ -126,14 +121,12 @@ def back(request: HttpRequest, *, field: str = "next", otherwise: str = "") -> H
     return response
 
 
-@never_cache
 @require_POST
 def claim(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Claim an item and open it."""
     return _answer(request, pk, claims.claim)
 
 
-@never_cache
 @require_safe
 def held(request: HttpRequest, pk: UUID) -> HttpResponse:
     """204 while the person has the item, 409 when not: the open page asks every few seconds."""
@@ -142,21 +135,18 @@ def held(request: HttpRequest, pk: UUID) -> HttpResponse:
     return HttpResponse(status=204 if claims.holds(item, user, timezone.now()) else 409)
 
 
-@never_cache
 @require_POST
 def renew(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Let a claim hold for longer: the item page asks for it while it is open."""
     return _answer(request, pk, claims.renew)
 
 
-@never_cache
 @require_POST
 def release(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Give a claim back and go to the queue."""
     return _answer(request, pk, claims.release, to_queue=True)
 
 
-@never_cache
 @require_POST
 def take_over(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Claim an item whoever has it, and open it."""

@@ -24,6 +24,7 @@ EDITS = frozenset({Role.EDITOR})
 PUBLISHES = frozenset({Role.PUBLISHER})
 KNOWS = EDITS | PUBLISHES
 """Who reads the draft, the releases and the proposals."""
+HAS_TOKENS = frozenset({Role.SUPERVISOR, Role.EDITOR, Role.PUBLISHER})
 MEASURES = frozenset({Role.SUPERVISOR, Role.AUDITOR, Role.ADMINISTRATOR})
 
 Who = frozenset[Role] | str
@@ -78,6 +79,9 @@ ACCESS: Mapping[str, Who] = {
     "people:agree": frozenset({Role.ADMINISTRATOR}),
     "people:refuse": frozenset({Role.ADMINISTRATOR}),
     "staff_home": STAFF,
+    "tokens:tokens": HAS_TOKENS | frozenset({Role.ADMINISTRATOR}),
+    "tokens:make": HAS_TOKENS,
+    "tokens:revoke": HAS_TOKENS | frozenset({Role.ADMINISTRATOR}),
     "review:queue": SEES,
     "review:queue_changes": SEES,
     "review:save_view": SEES,

@@ -38,6 +38,7 @@ class Kind(StrEnum):
     ENTRY = "entry of the draft"
     AGENCY = "agency of the draft"
     LABEL = "label, help line, example or text of the draft"
+    TOKEN = "token of somebody else"
     PUBLIC = "what everybody who may open the address sees"
 
 
@@ -53,6 +54,7 @@ EXPECTED: Mapping[Kind, Row] = {
     Kind.ENTRY: SCOPED,
     Kind.AGENCY: SCOPED,
     Kind.LABEL: {NONE: OK},
+    Kind.TOKEN: {OWN: OK},
     Kind.PUBLIC: {OWN: OK},
 }
 """By what an address takes, and whose it is; a variant that is left out is none of that kind."""
@@ -60,6 +62,7 @@ SEEN_BY: Mapping[tuple[Kind, Variant], frozenset[Role]] = {
     (Kind.ITEM, TWO): frozenset(Role),
     # It takes a right of its own (review.scope.TRIAGE).
     (Kind.ITEM, NONE): frozenset({Role.SUPERVISOR}),
+    (Kind.TOKEN, OWN): frozenset({Role.ADMINISTRATOR}),
 }
 """Who of those whose role may sees such an object at all; for the others it is not there."""
 EXCEPT: Mapping[tuple[Kind, str], Row] = {
@@ -101,6 +104,7 @@ KINDS: Mapping[str, Kind] = {
         for name in ("draft_service", "service", "release", "again")
     },
     "knowledge_api:release": Kind.PUBLIC,
+    "tokens:revoke": Kind.TOKEN,
     "administration:save": Kind.PUBLIC,
     "people:agree": Kind.PUBLIC,
     "people:refuse": Kind.PUBLIC,

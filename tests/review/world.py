@@ -24,6 +24,7 @@ from ieim.knowledge.notices import services as notices
 from ieim.people.models import AgencyScope, Grant, User
 from ieim.people.roles import Role
 from ieim.people.services import changing
+from ieim.people.tokens import services as tokens
 from ieim.studio.drafts import editing
 from ieim.studio.drafts.selectors import DRAFT_MODELS
 from ieim.studio.models import Change, GoldenQuestion, Proposal, RiskExample, Service
@@ -79,6 +80,9 @@ class World:
     def __init__(self, variant: Variant) -> None:
         self.agencies = AGENCIES[variant]
         self.chief = person("chief", Role.EDITOR)
+        self.token, _ = tokens.make(
+            by=self.chief, name="chief’s", scopes=["knowledge:read"], agencies=["*"], days=1
+        )
         self.item = self._item(*STOPPED[variant])
         self.notice = self._notice()
         self.question = self._question()
@@ -124,6 +128,7 @@ class World:
         known: dict[str, object] = {
             "proposal": self.proposal.pk,
             "notice": self.correction.pk if name == "recall:notice" else self.notice.pk,
+            "token": self.token.pk,
             "name": self.question.name,
             "section_name": "contacts",
             "grant_id": self.grant.pk,

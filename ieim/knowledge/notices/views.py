@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ieim.knowledge import selectors as knowledge
@@ -25,7 +24,6 @@ OVER = 50
 """How many notices that are over the page lists, the last one first."""
 
 
-@never_cache
 @require_safe
 def notices(request: HttpRequest) -> HttpResponse:
     """Every notice that the user may see."""
@@ -54,7 +52,6 @@ def notices(request: HttpRequest) -> HttpResponse:
     return render(request, "knowledge/notices/notices.html", context)
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
     """A new notice; 422 with what was typed and what is wrong with it."""
@@ -73,7 +70,6 @@ def add(request: HttpRequest) -> HttpResponse:
     return render(request, "knowledge/notices/add.html", context, status=status)
 
 
-@never_cache
 @require_POST
 def end(request: HttpRequest, notice: int) -> HttpResponse:
     """End a notice now."""

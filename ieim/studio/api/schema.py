@@ -35,8 +35,12 @@ from ieim.studio.trying.services import GoldenError
 STAFF: Mapping[int, Meaning] = {
     **MEANINGS,
     400: ("Something in the address or the body is missing or unusable.", "", None),
-    401: ("Not logged in.", "", None),
-    403: ("You do not have the right, or the CSRF token is missing.", "", None),
+    401: ("Not logged in, or a token that opens nothing.", "", None),
+    403: (
+        "You or your token do not have the right, or the CSRF token is missing.",
+        "",
+        None,
+    ),
 }
 """The meanings of a status for staff's resources."""
 _MEANINGS: Mapping[int, Meaning] = {
@@ -155,7 +159,7 @@ def operation(
             return Response(answer(result).data, status=status)
 
         takes_body = method.__name__ not in ("index", "read", "remove")
-        statuses = {401, 403, *also}
+        statuses = {401, 403, 429, *also}
         if takes_body:
             statuses |= {400, 411, 413, 415}
         if query is not None:

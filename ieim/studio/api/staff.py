@@ -1,4 +1,4 @@
-"""The basis of staff's resources: the site's login, who may what, and versions as ETags."""
+"""The basis of staff's resources: login or token, who may what, and versions as ETags."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any, cast
 from django.conf import settings
 from django.utils.http import parse_etags
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from rest_framework.authentication import SessionAuthentication
-from rest_framework.exceptions import APIException
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
+from rest_framework.exceptions import APIException, AuthenticationFailed, Throttled
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from conversations.api import base
+from conversations.turns import limits
+from ieim.people import addresses
 from ieim.people.access import allows
-from ieim.people.models import User
+from ieim.people.models import Token, User
+from ieim.people.tokens import services as tokens
 
 if TYPE_CHECKING:
     from drf_spectacular.openapi import AutoSchema
@@ -53,16 +56,46 @@ def seen_version(request: Request) -> int:
     raise Changed
 
 
-class StaffLogin(SessionAuthentication):
-    """The cookie of the staff's login; what changes something needs the CSRF token as well."""
+UNKNOWN = "There is no such token. Make one at /staff/tokens/."
+
+
+class StaffToken(BaseAuthentication):
+    """A token of a staff program (:mod:`ieim.people.tokens`). Beside one no cookie counts."""
+
+    def authenticate(self, request: Request) -> tuple[User, Token] | None:
+        """Return whom the token acts for, None without one.
+
+        Raises Throttled above the limit, of the token or of an address with a wrong one, and
+        AuthenticationFailed for one that opens nothing.
+        """
+        text = base.bearer_token(request)
+        if text is None:
+            return None
+        token = tokens.find(text)
+        who = str(token.pk) if token else addresses.of_request(request)
+        seconds = limits.take("tokens", who)
+        if seconds is not None:
+            raise Throttled(seconds)
+        if token is None:
+            raise AuthenticationFailed(UNKNOWN)
+        try:
+            return tokens.use(token), token
+        except tokens.Refused as refused:
+            raise AuthenticationFailed(str(refused)) from refused
 
     def authenticate_header(self, request: Request) -> str:
         """Return ``WWW-Authenticate`` of a 401: without it, it would be a 403."""
-        return "Session"
+        return f"{base.SCHEME}, Session"
+
+
+class StaffLogin(SessionAuthentication):
+    """The cookie of the staff's login; what changes something needs the CSRF token as well."""
 
 
 class Listed(BasePermission):
     """Whoever :mod:`ieim.people.access` lets in."""
+
+    message = "You may not do this, or the token that you use is not for it."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         match = request.resolver_match
@@ -72,13 +105,24 @@ class Listed(BasePermission):
 class StaffView(base.View):
     """A resource for staff."""
 
-    authentication_classes = [StaffLogin]
+    authentication_classes = [StaffToken, StaffLogin]
     permission_classes = [Listed]
 
     @property
     def user(self) -> User:
         # The permissions let nobody in who is not logged in.
         return cast(User, self.request.user)
+
+
+class StaffTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the OpenAPI document names it."""
+
+    target_class = "ieim.studio.api.staff.StaffToken"
+    name = "staff_token"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        description = "A token that was made at `/staff/tokens/`; it acts for its maker."
+        return {"type": "http", "scheme": "bearer", "description": description}
 
 
 class StaffLoginScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -38,7 +37,6 @@ DRAFT = "draft"
 _RECENT = 5
 
 
-@never_cache
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     now = selectors.now()
@@ -54,7 +52,6 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/pages/home.html", context)
 
 
-@never_cache
 @require_safe
 def checks(request: HttpRequest) -> HttpResponse:
     """What the checks say of the draft as it is now; htmx asks how far they are."""
@@ -73,7 +70,6 @@ def checks(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/pages/checks.html", {"checks": view, "run": found.run})
 
 
-@never_cache
 @require_POST
 def check_again(request: HttpRequest) -> HttpResponse:
     run = checking.checked_draft(drafts.draft()).run
@@ -82,7 +78,6 @@ def check_again(request: HttpRequest) -> HttpResponse:
     return redirect("knowledge:checks")
 
 
-@never_cache
 @require_safe
 def checks_summary(request: HttpRequest) -> HttpResponse:
     """The same in two figures, as a part of the first page: it may take a second."""
@@ -92,7 +87,6 @@ def checks_summary(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/pages/parts/summary.html", context)
 
 
-@never_cache
 @require_safe
 def releases(request: HttpRequest) -> HttpResponse:
     rows = Release.objects.select_related("created_by").defer("content")
@@ -102,7 +96,6 @@ def releases(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/pages/releases.html", context)
 
 
-@never_cache
 @require_safe
 def release(request: HttpRequest, number: int) -> HttpResponse:
     """One release: where it comes from, and its services to read and search."""
@@ -129,7 +122,6 @@ def release(request: HttpRequest, number: int) -> HttpResponse:
     return render(request, "studio/pages/release.html", context)
 
 
-@never_cache
 @require_safe
 def services(request: HttpRequest) -> HttpResponse:
     """The services of the draft, to read, search and go on to edit."""
@@ -147,7 +139,6 @@ def services(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/pages/services.html", context)
 
 
-@never_cache
 @require_safe
 def service(request: HttpRequest, number: int | None = None) -> HttpResponse:
     """One service as citizens see it: of release ``number``, else of the draft."""
@@ -170,7 +161,6 @@ def service(request: HttpRequest, number: int | None = None) -> HttpResponse:
     return render(request, "studio/pages/service.html", context)
 
 
-@never_cache
 @require_safe
 def differences(request: HttpRequest) -> HttpResponse:
     """What makes one side of another: releases by number, or the draft."""
@@ -217,7 +207,6 @@ def _release(side: str) -> knowledge.Release:
         raise Http404(str(error)) from error
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def propose(request: HttpRequest) -> HttpResponse:
     """Propose the draft: what it changes, what the checks say, a note. 422 where it cannot be.
@@ -249,7 +238,6 @@ def propose(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/pages/propose.html", context, status=422 if problems else 200)
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def again(request: HttpRequest, number: int) -> HttpResponse:
     """Propose an earlier release. 422 where it cannot be."""
@@ -286,14 +274,12 @@ def _proposed(
     return redirect("knowledge:proposal", proposal.pk), ()
 
 
-@never_cache
 @require_safe
 def proposal(request: HttpRequest, proposal: int) -> HttpResponse:
     """One proposal: what it changes, what the checks said, the golden questions, the decision."""
     return _page(request, proposal)
 
 
-@never_cache
 @require_POST
 def publish(request: HttpRequest, proposal: int) -> HttpResponse:
 
@@ -305,7 +291,6 @@ def publish(request: HttpRequest, proposal: int) -> HttpResponse:
     return _decided(request, proposal, "publish", act)
 
 
-@never_cache
 @require_POST
 def refuse(request: HttpRequest, proposal: int) -> HttpResponse:
 
@@ -317,7 +302,6 @@ def refuse(request: HttpRequest, proposal: int) -> HttpResponse:
     return _decided(request, proposal, "refuse", act)
 
 
-@never_cache
 @require_POST
 def withdraw(request: HttpRequest, proposal: int) -> HttpResponse:
 

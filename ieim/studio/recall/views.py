@@ -16,7 +16,6 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict, Streaming
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import get_language_info, gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from conversations.chat.presenters import CorrectionView
@@ -109,7 +108,6 @@ def _turns(typed: Sequence[str]) -> tuple[UUID, ...]:
         raise Http404 from error
 
 
-@never_cache
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Pick a service."""
@@ -118,7 +116,6 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/recall/home.html", {"words": words, "found": found})
 
 
-@never_cache
 @require_safe
 def service(request: HttpRequest) -> HttpResponse:
     """The versions of a service, and the answers made from one of them, older ones or any."""
@@ -150,7 +147,6 @@ def _row(each: Citation) -> dict[str, Any]:
     }
 
 
-@never_cache
 @require_safe
 def references(request: HttpRequest) -> StreamingHttpResponse:
     """The same answers as CSV."""
@@ -162,7 +158,6 @@ def references(request: HttpRequest) -> StreamingHttpResponse:
     )
 
 
-@never_cache
 @require_POST
 def write(request: HttpRequest) -> HttpResponse:
     """Write a correction, and see it as citizens will; 422 with what is wrong with it."""
@@ -199,7 +194,6 @@ def _form(request: HttpRequest, chosen: Selection, problem: str) -> HttpResponse
     return render(request, "studio/recall/write.html", context, status=422 if problem else 200)
 
 
-@never_cache
 @require_POST
 def send(request: HttpRequest) -> HttpResponse:
     """Confirm a correction: 303 to its progress; 422 where it is refused."""
@@ -219,7 +213,6 @@ def send(request: HttpRequest) -> HttpResponse:
     return _see(notice)
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def notice(request: HttpRequest, notice: UUID) -> HttpResponse:
     """The progress of a correction; a POST resumes one that was cut off."""

@@ -21,7 +21,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from ieim.knowledge.bundles.formats import MAX_FILE_BYTES
@@ -89,7 +88,6 @@ class Pending:
     notes: list[Note]
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest) -> HttpResponse:
     """Choose a file; 422 with every problem where it cannot be used."""
@@ -111,7 +109,6 @@ def upload(request: HttpRequest) -> HttpResponse:
     return _upload_page(request, form, name, problems, status=422 if posted else 200)
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest) -> HttpResponse:
     """What the uploaded file would change; posted, do it. Without a file, ask for one."""

@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -36,7 +35,6 @@ def _typed(request: HttpRequest) -> tuple[str, str]:
     return text, error
 
 
-@never_cache
 @sensitive_post_parameters("text")
 @READ_OR_POST
 def playground(request: HttpRequest) -> HttpResponse:
@@ -60,7 +58,6 @@ def playground(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/trying/playground.html", page, status=status)
 
 
-@never_cache
 @require_safe
 def golden(request: HttpRequest, proposal: int) -> HttpResponse:
     """The golden questions of a proposal: start them, watch them, read what changes."""
@@ -80,7 +77,6 @@ def start(request: HttpRequest, proposal: int) -> HttpResponse:
     return redirect("trying:golden", found.pk)
 
 
-@never_cache
 @require_safe
 def questions(request: HttpRequest) -> HttpResponse:
     """The golden questions, the newest first."""
@@ -91,7 +87,6 @@ def questions(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/trying/questions.html", {"page": page, "rows": rows})
 
 
-@never_cache
 @sensitive_post_parameters("text")
 @READ_OR_POST
 def add(request: HttpRequest) -> HttpResponse:
@@ -128,7 +123,6 @@ def add(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/trying/question_add.html", page, status=422 if error else 200)
 
 
-@never_cache
 @READ_OR_POST
 def remove(request: HttpRequest, name: str) -> HttpResponse:
     """Ask whether a golden question shall go, and remove it."""

@@ -17,6 +17,7 @@ def test_it_reads_rates() -> None:
         "everybody": (600, 60),
         "mail": (3, 86400),
         "mail_origin": (20, 3600),
+        "tokens": (300, 60),
     }
     assert environment.rates(Env({})) == usual
     env = Env({"IEIM_API_SESSIONS_RATE": "none", "IEIM_API_TURNS_RATE": "5/second"})

@@ -41,6 +41,7 @@ class Integrator:
         made = self.http.post(SESSIONS, self.opened, content_type=JSON)
         assert made.status_code == 201
         self.id, self.token = made.json()["id"], made.json()["token"]
+        self.link = made.json()["link"].removeprefix("http://testserver")
         self.bearer = f"Bearer {self.token}"
         self.path = f"{SESSIONS}{self.id}/"
 

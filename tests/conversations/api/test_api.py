@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from conversations.models import ClientTurn, Session, Turn
-from conversations.turns import refusing, running, services
+from conversations.turns import erasing, refusing, running, services
 from tests.conversations.api import integrating
 from tests.conversations.api.integrating import JSON, SESSIONS, Integrator
 from tests.fixtures import VISA
@@ -40,7 +40,10 @@ def test_it_makes_a_session_and_tells_its_token_once() -> None:
     session = Session.objects.get(pk=made["id"])
     assert session.reference == made["reference"]
     assert session.secret_sha256 == services.secret_digest(made["token"])
-    assert made["token"] not in str(vars(session))
+    link = made["link"].removeprefix("http://testserver/c/").removesuffix("/")
+    assert session.link_sha256 == services.secret_digest(link)
+    for secret in (made["token"], link):
+        assert secret not in str(vars(session))
 
 
 def test_it_sets_no_cookie_and_asks_for_no_form_token(client: Integrator) -> None:
@@ -164,8 +167,45 @@ def test_it_says_why_a_message_is_refused(client: Integrator, text: str, says: s
 def test_it_opens_the_conversation_in_a_browser(client: Integrator) -> None:
     client.ask(VISA)
     browser = Client()
-    assert browser.post(f"/c/{client.token}/").status_code == 303
+    assert browser.post(client.link).status_code == 303
     assert VISA in browser.get("/").content.decode()
+
+
+def test_a_link_opens_no_rest_and_a_token_no_page(client: Integrator) -> None:
+    client.ask(VISA)
+    browser = Client()
+    for method in (browser.get, browser.post):
+        assert method(f"/c/{client.token}/").status_code == 404
+    client.bearer = f"Bearer {client.link.split('/')[2]}"
+    assert client.get().status_code == 401
+
+
+def test_the_secret_of_a_page_opens_no_rest(client: Integrator) -> None:
+    page = services.receive(session="its-secret", text=VISA, enqueue=False)[0].session
+    assert Client().get("/c/its-secret/").status_code == 200
+    client.bearer = "Bearer its-secret"
+    assert client.get(f"{SESSIONS}{page.pk}/").status_code == 401
+
+
+def test_who_has_the_link_writes_into_the_same_session(client: Integrator) -> None:
+    browser = Client()
+    browser.post(client.link)
+    browser.post("/ask/", {"text": VISA})
+    assert [turn["text"] for turn in client.get().json()["turns"]] == [VISA]
+    assert Session.objects.count() == 1
+    erasing.erase_session(session_id=uuid.UUID(client.id))
+    assert browser.post(client.link).status_code == 404
+    assert client.get().status_code == 401
+
+
+def test_one_secret_goes_on_opening_what_was_made_with_one(client: Integrator) -> None:
+    """Of sessions from before links and tokens were apart."""
+    Session.objects.update(link_sha256="")
+    assert client.get().status_code == 200
+    browser = Client()
+    assert browser.post(f"/c/{client.token}/").status_code == 303
+    browser.post("/ask/", {"text": VISA})
+    assert [turn["text"] for turn in client.get().json()["turns"]] == [VISA]
 
 
 @pytest.mark.parametrize("path", ["{session}", "{turn}"])

@@ -139,7 +139,7 @@ def test_it_wants_a_token_that_opens_a_session(client: Integrator, value: str) -
 
 def test_it_does_not_look_at_cookies(client: Integrator) -> None:
     browser = Client()
-    browser.post(f"/c/{client.token}/")
+    browser.post(client.link)
     assert browser.cookies
     is_problem(browser.get(client.path), 401)
 

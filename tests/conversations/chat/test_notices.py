@@ -114,8 +114,8 @@ def test_it_is_in_the_page_and_rest(closed: Directive, no_rates: None, client: C
     assert view.reply is not None
     shown = {"agency": view.reply.agency_notices[0].agency, "text": CLOSED}
     assert program.get().json()["turns"][0]["reply"]["agency_notices"] == [shown]
-    client.get(f"/c/{program.token}/")
-    client.post(f"/c/{program.token}/")
+    client.get(program.link)
+    client.post(program.link)
     page = client.get("/").content.decode()
     assert cookies.NAME in client.cookies
     assert page.index(f"Notice from {shown['agency']}") < page.index("What to do first")

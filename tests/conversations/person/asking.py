@@ -8,7 +8,7 @@ from conversations.models import PersonRequest, Takeover, Turn
 from conversations.person import services
 from conversations.person.services import RequestDetails
 from conversations.turns import running
-from conversations.turns.services import receive, secret_digest
+from conversations.turns.services import key_of, receive
 from ieim.people.models import User
 from review import talking
 from review.models import ReviewItem
@@ -21,7 +21,7 @@ ADDRESS = "ana@example.org"
 
 def wants(secret: str, text: str = HELP, **details: Any) -> PersonRequest:
     """Ask for a person as the page does."""
-    return services.ask(digest=secret_digest(secret), details=RequestDetails(text=text, **details))
+    return services.ask(digest=key_of(secret), details=RequestDetails(text=text, **details))
 
 
 def item_of(request: PersonRequest) -> ReviewItem:

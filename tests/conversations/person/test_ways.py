@@ -23,7 +23,7 @@ from conversations.person.models import Ended
 from conversations.turns import running
 from conversations.turns import services as receiving
 from conversations.turns.moves import RUN_TURN
-from conversations.turns.services import new_secret, receive
+from conversations.turns.services import new_session, receive
 from ieim.people.models import User
 from review import talking as desk_talk
 from tests.conversations.api.integrating import SESSIONS
@@ -41,7 +41,7 @@ class World:
     """A session with an answer that goes on with the talk, and a caseworker who has it."""
 
     def __init__(self) -> None:
-        self.secret = new_secret()
+        _, self.token, self.secret = new_session()
         for text in (VISA, "and for a passport?"):
             self.answered = receive(session=self.secret, text=text, enqueue=False)[0]
             running.run_turn(turn_id=self.answered.pk)
@@ -60,7 +60,7 @@ class World:
 
     def post(self, path: str, body: Any) -> Any:
         """Send something by REST."""
-        return Client(headers={"Authorization": f"Bearer {self.secret}"}).post(
+        return Client(headers={"Authorization": f"Bearer {self.token}"}).post(
             path, body, content_type="application/json"
         )
 

@@ -102,7 +102,7 @@ def test_rest_limits_with_the_same_sentence(monkeypatch: pytest.MonkeyPatch) -> 
 def test_every_way_counts_together(monkeypatch: pytest.MonkeyPatch) -> None:
     set_rates(monkeypatch, turns="2/hour")
     program, browser = Integrator(), Client()
-    browser.post(f"/c/{program.token}/")
+    browser.post(program.link)
     assert program.ask(VISA).status_code == 202
     assert browser.post("/ask/", {"text": "And the fee?"}).status_code == 422  # still working
     assert program.ask("And the fee?").status_code == 429

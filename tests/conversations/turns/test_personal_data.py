@@ -213,7 +213,7 @@ def test_what_was_chosen_is_not_asked_again_for_something_else(ask: Ask) -> None
 
 
 def test_the_audit_stands_and_erasing_takes_it(published: None) -> None:
-    session, _ = services.new_session()
+    session, _, _ = services.new_session()
     services.receive(session=session.pk, text=TEXT, client_id="a", personal_data="send")
     assert verify(session.pk).ok
     erasing.erase_session(session_id=session.pk)

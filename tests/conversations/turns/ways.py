@@ -75,7 +75,7 @@ def by_command(text: str, choice: str | None) -> Said:
 @database_sync_to_async
 def by_command_in_a_session(text: str, choice: str | None) -> Said:
     """A terminal, in a session that there is already."""
-    session, _ = services.new_session()
+    session, _, _ = services.new_session()
     more = [f"--personal-data={choice}"] if choice else []
     try:
         call_command("ask", *more, f"--session={session.pk}", "--", text, stdout=io.StringIO())

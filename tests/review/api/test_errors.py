@@ -52,7 +52,7 @@ def test_it_wants_a_login(item: ReviewItem) -> None:
     for method, path in addresses(item):
         response = Client().generic(method, path, headers={"Authorization": "Basic ZXZhOmV2YQ=="})
         is_problem(response, 401)
-        assert response["WWW-Authenticate"] == "Session"
+        assert response["WWW-Authenticate"] == "Bearer, Session"
 
 
 def test_a_citizens_token_opens_nothing(item: ReviewItem) -> None:

@@ -1,0 +1,1 @@
+"""Tokens of staff's programs: made and revoked on a page, looked at by REST."""

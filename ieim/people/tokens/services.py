@@ -1,0 +1,128 @@
+"""Making, using and revoking tokens; each is in the audit record."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from ieim.audit.canonical import JSONValue
+from ieim.audit.models import PEOPLE_CHAIN
+from ieim.audit.services import record
+from ieim.people.models import EVERY_AGENCY, Token, User
+from ieim.people.scope import agencies_of
+from ieim.people.tokens import selectors
+from ieim.people.tokens.scopes import offered
+
+MAY_MAKE = "people.add_token"
+MARK = "ieim_"
+"""What every token begins with, so that programs that look for leaked secrets know one."""
+MAX_DAYS = 365
+"""After how many days the longest token ends."""
+SEEN_EVERY = timedelta(minutes=1)
+"""How often it is written down that a token is in use."""
+_LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
+
+
+class Refused(Exception):
+    """A token that is not made, or opens nothing; the message says why and what to do."""
+
+
+def make(
+    *, by: User, name: str, scopes: Iterable[str], agencies: Iterable[str], days: int
+) -> tuple[Token, str]:
+    """Make a token that acts for ``by``; returns it with its text, which is told this once.
+
+    ``agencies`` are ids, or :data:`EVERY_AGENCY`; it ends after ``days``, 1 to :data:`MAX_DAYS`.
+    Raises :class:`Refused` for what ``by`` has not got themselves, and PermissionDenied for who may
+    make none.
+    """
+    chosen, wanted, name = sorted(set(scopes)), sorted(set(agencies)), name.strip()
+    if not by.has_perm(MAY_MAKE):
+        raise PermissionDenied
+    if not 0 < len(name) <= 100 or "\0" in name:
+        raise Refused(gettext("Name the program in up to 100 characters."))
+    if not chosen or set(chosen) - set(offered(by)):
+        raise Refused(gettext("Choose one or more of the things that you may do yourself."))
+    theirs = agencies_of(by)
+    if not wanted or not (EVERY_AGENCY in wanted or theirs is None or set(wanted) <= theirs):
+        raise Refused(gettext("Choose one or more of your own agencies."))
+    if not 1 <= days <= MAX_DAYS:
+        raise Refused(gettext("Let it end after 1 to {days} days.").format(days=MAX_DAYS))
+    prefix = MARK + "".join(secrets.choice(_LETTERS) for _ in range(8))
+    text, now = f"{prefix}_{secrets.token_urlsafe(32)}", timezone.now()
+    with transaction.atomic():
+        token = Token.objects.create(
+            user=by,
+            name=name,
+            prefix=prefix,
+            sha256=_digest(text),
+            scopes=chosen,
+            agencies=wanted,
+            created_at=now,
+            expires_at=now + timedelta(days=days),
+        )
+        of: dict[str, JSONValue] = {"scopes": [*chosen], "agencies": [*wanted], "days": days}
+        _record("people.token_made", token, by.actor, of)
+    return token, text
+
+
+@transaction.atomic
+def revoke(*, token_id: UUID, by: User) -> Token:
+    """End a token for good; again is no change.
+
+    Raises ``Token.DoesNotExist``, also for somebody else's of whom they may revoke none.
+    """
+    token = selectors.listed(by).select_for_update(of=("self",)).get(pk=token_id)
+    if token.revoked_at is None:
+        token.revoked_at = timezone.now()
+        token.save(update_fields=["revoked_at"])
+        _record("people.token_revoked", token, by.actor)
+    return token
+
+
+def find(text: str) -> Token | None:
+    """Return the token of a text, ended or not; None where there never was such a one."""
+    return Token.objects.select_related("user").filter(sha256=_digest(text)).first()
+
+
+def use(token: Token) -> User:
+    """Return its maker, with what the token leaves of their rights as they are now.
+
+    That it is in use is written down, and on the first time of a day (UTC) recorded. Raises
+    :class:`Refused` for a token that has ended, and of an account that is closed or may have none.
+    """
+    now, user = timezone.now(), token.user
+    if token.revoked_at is not None:
+        raise Refused(gettext("This token was revoked. Make another one at /staff/tokens/."))
+    if token.expires_at <= now:
+        raise Refused(gettext("This token has expired. Make another one at /staff/tokens/."))
+    if not user.has_perm(MAY_MAKE):
+        raise Refused(gettext("The account that this token acts for may have no tokens any more."))
+    user.limits = selectors.limits_of(token)
+    last = token.last_used_at
+    if last is None or now - last >= SEEN_EVERY:
+        with transaction.atomic():
+            # Of several requests at once only one writes it down.
+            mine = Token.objects.filter(pk=token.pk, last_used_at=last).update(last_used_at=now)
+            if mine and (last is None or last.date() != now.date()):
+                _record("people.token_used", token, user.actor)
+    return user
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _record(
+    kind: str, token: Token, actor: str, more: Mapping[str, JSONValue] | None = None
+) -> None:
+    payload = {"token": token.prefix, "user": token.user_id, **(more or {})}
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=payload, actor=actor)

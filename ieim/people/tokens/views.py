@@ -1,0 +1,132 @@
+"""The page of tokens: which there are, a new one, and revoking one."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST, require_safe
+
+from ieim.people.access import member
+from ieim.people.models import EVERY_AGENCY, Token, User
+from ieim.people.scope import agencies_of, known_agencies
+from ieim.people.tokens import selectors, services
+from ieim.people.tokens.scopes import SCOPES, offered
+
+DAYS = 90
+"""After how many days a token ends where nobody says another number."""
+OVER = 50
+"""How many tokens that have ended the page lists, the newest first."""
+
+
+@require_safe
+def tokens(request: HttpRequest) -> HttpResponse:
+    """Their own tokens, of everybody where they may revoke them all, and the form for a new one."""
+    return _page(request, TokenForm(member(request)))
+
+
+@sensitive_variables("text")
+@require_POST
+def make(request: HttpRequest) -> HttpResponse:
+    """Make one and show it, this once; 422 with what is wrong.
+
+    No redirect: what it leads to would have to keep the token until it is shown.
+    """
+    by = member(request)
+    form = TokenForm(by, request.POST)
+    if form.is_valid():
+        try:
+            token, text = services.make(by=by, **form.cleaned_data)
+        except services.Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return _page(request, TokenForm(by), status=201, made=token, text=text)
+    return _page(request, form, status=422)
+
+
+@require_POST
+def revoke(request: HttpRequest, token: UUID) -> HttpResponse:
+    """Revoke one; 404 for one that is not theirs to revoke."""
+    try:
+        revoked = services.revoke(token_id=token, by=member(request))
+    except Token.DoesNotExist as error:
+        raise Http404 from error
+    message = gettext("The token {prefix} is revoked: it opens nothing any more.")
+    messages.success(request, message.format(prefix=revoked.prefix))
+    response = redirect("tokens:tokens")
+    response.status_code = 303
+    return response
+
+
+def _page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
+    now, by = timezone.now(), member(request)
+    found = selectors.listed(by)
+    valid = found.filter(revoked_at=None, expires_at__gt=now)
+    names = known_agencies()
+    context = {
+        "form": form,
+        "valid": [_row(token, names) for token in valid],
+        "over": [_row(token, names) for token in found.exclude(pk__in=valid)[:OVER]],
+        "may_make": by.has_perm(services.MAY_MAKE),
+        "everybodys": by.has_perm("people.delete_token"),
+        **more,
+    }
+    return render(request, "people/tokens.html", context, status=status)
+
+
+def _row(token: Token, names: Any) -> dict[str, Any]:
+    return {
+        "token": token,
+        "scopes": [SCOPES[name].says if name in SCOPES else name for name in token.scopes],
+        "agencies": [
+            gettext("Every agency of theirs") if each == EVERY_AGENCY else names.get(each, each)
+            for each in token.agencies
+        ],
+    }
+
+
+class TokenForm(forms.Form):
+    """What somebody typed; offered is what they may themselves."""
+
+    name = forms.CharField(
+        max_length=100,
+        error_messages={"required": gettext_lazy("Say which program it is for.")},
+    )
+    scopes = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose what the program may do.")},
+    )
+    agencies = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose for which agencies it works.")},
+    )
+    days = forms.IntegerField(
+        min_value=1,
+        max_value=services.MAX_DAYS,
+        initial=DAYS,
+        error_messages={"required": gettext_lazy("Say after how many days it ends.")},
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        theirs = agencies_of(user)
+        agencies = [
+            (each, name)
+            for each, name in known_agencies().items()
+            if theirs is None or each in theirs
+        ]
+        choices: dict[str, list[tuple[str, Any]]] = {
+            "scopes": [(name, scope.says) for name, scope in offered(user).items()],
+            "agencies": [(EVERY_AGENCY, gettext("Every agency that I work for")), *agencies],
+        }
+        for name, offered_ones in choices.items():
+            field = self.fields[name]
+            assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared so
+            field.choices = offered_ones

@@ -1,0 +1,45 @@
+"""No address lets a browser or a proxy keep what it shows, but those that are for everybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from ieim.people.models import User
+from tests.review.matrix import NAMES
+from tests.review.people import browser
+from tests.review.world import Variant, World
+
+FOR_EVERYBODY = {
+    "administration:colours",
+    "administration_api:administration",
+    "framing:script",
+    "published:services",
+}
+"""The same for whoever asks, and each says how long it may be kept. A logo and a published service
+would be too: there are none here."""
+
+
+def kept(response: Any) -> bool:
+    """Whether somebody on the way may keep it."""
+    said = response.headers.get("Cache-Control", "")
+    return not {"no-store", "private"} <= {word.strip() for word in said.split(",")}
+
+
+@pytest.mark.timeout(300)  # every address: seconds alone, more on a busy machine
+def test_nothing_is_kept_but_what_is_for_everybody(published: None) -> None:
+    world, root = World(Variant.OWN), User.objects.create_superuser("root")
+    visitors = browser(root), Client()
+    found = set()
+    for name, taken in NAMES.items():
+        path = world.address(name, taken, root)
+        if any(kept(visitor.get(path)) for visitor in visitors):
+            found.add(name)
+    assert found == FOR_EVERYBODY
+
+
+@pytest.mark.parametrize("path", ["/nothing/", "/api/nothing/", "/review/", "/embed/c/x/"])
+def test_nor_are_errors_and_redirects(db: None, path: str) -> None:
+    assert not kept(Client().get(path))
