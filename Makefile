@@ -19,7 +19,7 @@ LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --gen
 	--no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: dist messages setup-production help setup run check test test-all bench lock model-server
+.PHONY: dist sbom wheels messages setup-production help setup run run-distributed check test test-all bench lock model-server
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 19
@@ -27,11 +27,25 @@ help: ## Say what there is
 setup: $(VENV)/.installed static/build/.built locale/.compiled ## Prepare everything (quick when nothing has changed)
 	@:
 
-setup-production: ## Install what a server needs from an archive of `make dist`: no development packages, no Node
+setup-production: ## Install what a server needs from an archive of `make dist` (WHEELS=dist/wheels: without a registry)
 	@test -e static/build/citizen.css -a -e locale/de/LC_MESSAGES/django.mo || \
 		{ echo "There is no built style sheet here. Unpack an archive that 'make dist' made."; exit 1; }
 	@test -e $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PIP) -r requirements/base.txt
+	@$(PIP) $(if $(WHEELS),--no-index --find-links $(WHEELS)) -r requirements/base.txt
+
+wheels: $(VENV)/.installed ## Put every package that a server needs, checked by its hash, into dist/wheels
+	@$(PY) -m pip download -qq --disable-pip-version-check --require-hashes --only-binary :all: \
+		--dest dist/wheels -r requirements/base.txt
+
+sbom: $(VENV)/.installed ## Write what it is built of (CycloneDX) into dist/, from the lock files
+	@mkdir -p dist/npm
+	@$(VENV)/bin/cyclonedx-py requirements requirements/base.txt --output-reproducible --short-PURLs \
+		--pyproject pyproject.toml -o dist/$(NAME)-python.cdx.json 2>/dev/null
+	@cp package.json package-lock.json dist/npm
+	@cd dist/npm && $(NPM) pkg set version=$(subst ieim-,,$(NAME)) && \
+		$(NPM) sbom --sbom-format=cyclonedx --package-lock-only > ../$(NAME)-browser.cdx.json
+	@rm -r dist/npm
+	@echo dist/$(NAME)-python.cdx.json dist/$(NAME)-browser.cdx.json
 
 dist: setup ## Make dist/ieim-VERSION.tar.gz: the committed source with style sheet and catalogues built
 	@mkdir -p dist
@@ -43,6 +57,9 @@ dist: setup ## Make dist/ieim-VERSION.tar.gz: the committed source with style sh
 
 run: setup ## Serve chat, staff pages and worker on this machine (PORT=8000)
 	@$(PY) manage.py serve
+
+run-distributed: setup ## Run two web processes, two workers, beat, PostgreSQL and Redis on this machine, to try
+	@$(PY) -m deploy.distributed
 
 check: setup ## Check in a minute: lint, format, types, contracts, migrations, the gate's tests
 	@$(PY) -m tests.checks quick

@@ -121,7 +121,7 @@ class Site:
         on_sqlite = not self._environment.get("DATABASE_URL")
         if on_sqlite and PREPARED.exists() and not own.exists():
             shutil.copyfile(PREPARED, own)
-        self._runs_turns = self._start_server()
+        self._runs_turns = self._server = self._start_server()
         if on_sqlite and not PREPARED.exists():
             keep(own)
         if self._distributed:
@@ -131,6 +131,11 @@ class Site:
     def database(self) -> str:
         """Where its database is: a PostgreSQL address, or SQLite's file."""
         return self._environment.get("DATABASE_URL") or str(self._folder / "ieim.sqlite3")
+
+    @property
+    def server_pid(self) -> int:
+        """The process that answers requests."""
+        return self._server.pid
 
     @property
     def worker_pid(self) -> int:

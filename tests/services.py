@@ -115,7 +115,9 @@ def redis(folder: Path) -> Iterator[str]:
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
     command += ["--databases", "5000"]  # each run of a site takes one
     log = (folder / "redis.log").open("wb")
-    process = subprocess.Popen([*command, "--save", "", "--appendonly", "no"], stdout=log)
+    command += ["--save", "", "--appendonly", "no"]
+    # Ctrl-C is for whoever runs us: Redis ends when they have.
+    process = subprocess.Popen(command, stdout=log, start_new_session=True)
     try:
         wait_for_port(port, process)
         yield f"redis://127.0.0.1:{port}/0"

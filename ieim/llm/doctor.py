@@ -206,7 +206,7 @@ def server_table(found: Found) -> Iterator[str]:
         ("prompt_cache_key", found.cache_key),
     ):
         rows.append((name, "takes it" if supported else "refuses it"))
-    return _table(rows)
+    return table(rows)
 
 
 def contract_table(calls: Calls) -> Iterator[str]:
@@ -222,7 +222,7 @@ def contract_table(calls: Calls) -> Iterator[str]:
         seconds = sum(call.seconds for call in usual)
         note = "the seven calls of a usual turn"
         rows.append(("together", *_figures(usual), f"{seconds:.1f}", note))
-    return _table(rows)
+    return table(rows)
 
 
 def advice(found: Found, configured: Capabilities) -> list[str]:
@@ -276,7 +276,8 @@ def _sum(counts: Sequence[int | None]) -> str:
     return f"{sum(reported):,}" if reported else "-"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table; its first row says which columns are numbers."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     numbers = {i for i, cell in enumerate(rows[0]) if cell in ("in", "out", "cached", "seconds")}
     for row in rows:

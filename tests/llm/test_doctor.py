@@ -33,7 +33,7 @@ def examined(settings: Any, base_url: str, **changes: Any) -> tuple[str, int]:
     settings.IEIM_MODEL = {**configured.IEIM_MODEL, **own, **changes}
     out, code = StringIO(), 0
     try:
-        call_command("doctor", stdout=out)
+        call_command("doctor", "model", stdout=out)
     except SystemExit as end:
         code = int(str(end.code))
     return " ".join(out.getvalue().split()), code

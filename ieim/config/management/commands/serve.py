@@ -9,12 +9,12 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 import uvicorn
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import connections
 
 from ieim.administration import demo as administration
@@ -26,6 +26,32 @@ HOST = "127.0.0.1"
 DEMO_KNOWLEDGE = Path(knowledge.__file__).parent / "demo"
 FRAME_BYTES = 16 * 1024
 """The largest websocket frame that is taken: a message of 2,000 characters has room in it."""
+
+
+def prepare(output: TextIO | OutputWrapper) -> bool:
+    """Make the tables, the demo accounts and, where there is no knowledge, the demo's.
+
+    Returns whether the knowledge was published.
+    """
+    call_command("migrate", verbosity=0, interactive=False)
+    # A draft that nobody has published yet is somebody's work.
+    first = knowledge.current_number() is None and not Service.objects.exists()
+    if first:
+        output.write("Publishing the demo knowledge ...\n")
+        call_command("load_knowledge", str(DEMO_KNOWLEDGE), publish=True, verbosity=0)
+    demo.create_accounts()
+    administration.furnish()
+    connections.close_all()
+    return first
+
+
+def accounts() -> list[str]:
+    """Return the lines that tell of the demo accounts."""
+    width = max(len(account.username) for account in demo.ACCOUNTS)
+    return [
+        "  Staff accounts (this machine only)",
+        *(f"    {a.username:<{width}}  {a.password:<16} {a.may}" for a in demo.ACCOUNTS),
+    ]
 
 
 class Command(BaseCommand):
@@ -56,15 +82,7 @@ class Command(BaseCommand):
                 "deploy/compose.yaml; leave IEIM_ENV out to try IEIM here."
             )
         listener = self._listen(options["port"])
-        call_command("migrate", verbosity=0, interactive=False)
-        # A draft that nobody has published yet is somebody's work.
-        first = knowledge.current_number() is None and not Service.objects.exists()
-        if first:
-            self.stdout.write("Publishing the demo knowledge ...")
-            call_command("load_knowledge", str(DEMO_KNOWLEDGE), publish=True, verbosity=0)
-        demo.create_accounts()
-        administration.furnish()
-        connections.close_all()
+        first = prepare(self.stdout)
         self._introduce(listener.getsockname()[1], first=first)
         self._serve(listener)
 
@@ -79,15 +97,13 @@ class Command(BaseCommand):
 
     def _introduce(self, port: int, *, first: bool) -> None:
         base = f"http://{HOST}:{port}"
-        width = max(len(account.username) for account in demo.ACCOUNTS)
         lines = [
             "",
             f"  Chat         {base}/",
             f"  Staff pages  {base}/staff/",
             f"  Knowledge    {base}/knowledge/",
             "",
-            "  Staff accounts (this machine only)",
-            *(f"    {a.username:<{width}}  {a.password:<16} {a.may}" for a in demo.ACCOUNTS),
+            *accounts(),
             "",
             f"  Model        {settings.IEIM_MODEL['NAME'] or 'the offline engine'}",
         ]

@@ -1,4 +1,4 @@
-"""``manage.py doctor``: what the configured model server supports, costs and needs."""
+"""``manage.py doctor``: what is wrong with this installation, and what its model server needs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.validators import validate_email
 
+from ieim.config import doctor as installation
 from ieim.llm import doctor
 from ieim.llm.capabilities import Capabilities, configured
 from ieim.llm.factory import build_model
@@ -18,17 +21,20 @@ from ieim.pipeline.ports import Model, ModelUnavailable
 from ieim.pipeline.work import Options
 
 _HELP = """\
-Asks the configured model server in several ways what it takes, then each contract once, with a
-made-up question: no citizen's words leave the machine, and no database is needed. Says which
-settings to change. About twenty calls."""
+Asks everything that a question needs: database, Redis, worker, beat, release, storage, clock, mail,
+keys, and the site at its own address. Then asks the configured model server in several ways what it
+takes, and each contract once, with a made-up question: no citizen's words leave the machine. Says
+what to change. About twenty calls of the model."""
 
 _EPILOG = """\
-The exit code is 0 when the settings fit the server and every contract had an answer of its shape;
-else 1."""
+The exit code is 0 when nothing is wrong, the settings fit the model server, and every contract had
+an answer of its shape; else 1."""
+
+SITE, MODEL = "site", "model"
 
 
 class Command(BaseCommand):
-    """Calls the server, and prints what to set."""
+    """Asks the site, then the model server, and prints what to do."""
 
     help = _HELP
     requires_system_checks: list[str] = []
@@ -38,8 +44,38 @@ class Command(BaseCommand):
         kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
         return super().create_parser(prog_name, subcommand, epilog=_EPILOG, **kwargs)
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add what is asked, and --mail."""
+        parser.add_argument(
+            "part",
+            nargs="?",
+            choices=(SITE, MODEL),
+            help=f"ask only of this: {MODEL} needs no database, {SITE} no call of the model",
+        )
+        parser.add_argument(
+            "--mail", default="", metavar="ADDRESS", help="send one e-mail to this address"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Examine the server; no answer at all is a CommandError."""
+        """Examine both; no answer at all of the model server is a CommandError."""
+        good = options["part"] == MODEL or self._ask_site(options["mail"])
+        if options["part"] != SITE:
+            good = self._ask_model() and good
+        if not good:
+            sys.exit(1)
+
+    def _ask_site(self, mail_to: str) -> bool:
+        try:
+            if mail_to:
+                validate_email(mail_to)
+        except ValidationError:
+            raise CommandError(f"{mail_to!r} is no e-mail address.") from None
+        told = list(installation.examine(mail_to))
+        rows = [(each.name, "ok" if each.good else "WRONG", each.said) for each in told]
+        self._write(["What a question needs:", *doctor.table(rows), ""])
+        return all(each.good for each in told)
+
+    def _ask_model(self) -> bool:
         config, capabilities = settings.IEIM_MODEL, configured(settings.IEIM_MODEL)
         prober = doctor.Prober(
             _model,
@@ -62,8 +98,7 @@ class Command(BaseCommand):
         good = all(isinstance(call, doctor.Call) and call.in_shape for call in calls.values())
         if found is not None:
             good = not self._advise(found, capabilities) and good
-        if not good:
-            sys.exit(1)
+        return good
 
     def _examined(self, prober: doctor.Prober, capabilities: Capabilities) -> doctor.Found:
         try:

@@ -1,0 +1,227 @@
+"""What ``manage.py doctor`` asks of an installation beside its model: one row a question."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+from urllib.parse import urljoin
+
+import httpx
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.core import checks
+from django.db import DatabaseError, connection
+from websockets.exceptions import InvalidHandshake, InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin
+
+from conversations.mail import sending
+from ieim.config import health
+from ieim.knowledge import selectors as knowledge
+
+ROOM: Final = 2**30
+"""Bytes that have to be free beside the data."""
+
+APART: Final = 2.0
+"""Seconds that a machine's clock may differ from the database's; leases last 15."""
+
+PATIENCE: Final = 10.0
+"""Seconds for each answer of the site's own address."""
+
+STARTING: Final = 30.0
+"""Seconds that a worker and beat may take for their first heartbeat."""
+
+_TO_DO: Final = {
+    "database": "Check that it runs, and DATABASE_URL.",
+    "migrations": "Run `manage.py migrate`.",
+    "redis": "Check that it runs, and REDIS_URL.",
+    "worker": "Start one, or look at its log.",
+    "beat": "Start it, or look at its log; a worker has to run as well.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was found of one thing; where it is not ``good``, ``said`` ends with what to do."""
+
+    name: str
+    said: str
+    good: bool = True
+
+
+def examine(mail_to: str = "") -> Iterator[Told]:
+    """Yield a row for each thing that is asked; nothing is raised.
+
+    Where ``mail_to`` is an address, one e-mail is sent to it.
+    """
+    yield from processes()
+    yield release()
+    yield storage(settings.IEIM_DATA_DIR)
+    yield clock()
+    yield mail(mail_to)
+    yield from secrets()
+    yield from proxies()
+
+
+def processes() -> Iterator[Told]:
+    """Ask what a probe asks, but for the release, which every process reads for itself.
+
+    A worker and beat that have just been started are waited for.
+    """
+    deadline = time.monotonic() + STARTING
+    for name, check in health.checks().items():
+        if settings.IEIM_EMBEDDED and name in ("redis", "worker", "beat"):
+            yield Told(name, "not set (REDIS_URL): the web process does it, in memory")
+        elif name in _TO_DO:
+            result = async_to_sync(check.get_result)()
+            while result.error and name in ("worker", "beat") and time.monotonic() < deadline:
+                time.sleep(1)
+                result = async_to_sync(check.get_result)()
+            said = "answers" if result.error is None else f"{result.error} {_TO_DO[name]}"
+            yield Told(name, said, result.error is None)
+
+
+def release() -> Told:
+    """Ask which release is published."""
+    try:
+        number = knowledge.current_number()
+    except DatabaseError:
+        return Told("release", "cannot be asked without the database.", good=False)
+    if number is None:
+        return Told("release", "None is published. Run `manage.py load_knowledge`.", good=False)
+    return Told("release", f"number {number} is published")
+
+
+def storage(folder: Path) -> Told:
+    """Ask whether the data folder can be written and has room."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\0")
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        said = f"{folder} cannot be written ({error.strerror}). Give it to the user who runs this."
+        return Told("storage", said, good=False)
+    said = f"{folder} can be written, {free / 2**30:.1f} GiB are free"
+    return Told("storage", said if free >= ROOM else f"{said}. Make room.", free >= ROOM)
+
+
+def clock() -> Told:
+    """Compare this machine's clock with the database's: leases and releases go by both."""
+    if connection.vendor != "postgresql":
+        return Told("clock", "the database has this machine's")
+    try:
+        with connection.cursor() as cursor:
+            before = datetime.now(UTC)
+            cursor.execute("SELECT clock_timestamp()")
+            theirs: datetime = cursor.fetchone()[0]
+            after = datetime.now(UTC)
+    except DatabaseError:
+        return Told("clock", "cannot be compared without the database.", good=False)
+    apart = abs((theirs - before - (after - before) / 2).total_seconds())
+    if apart > APART:
+        said = f"{apart:.1f} s from the database's. Synchronise both (systemd-timesyncd, chrony)."
+        return Told("clock", said, good=False)
+    return Told("clock", f"{apart:.3f} s from the database's")
+
+
+def mail(to: str) -> Told:
+    """Send one e-mail to an address, where one is given."""
+    host, port = settings.IEIM_MAIL["HOST"], settings.IEIM_MAIL["PORT"]
+    if not host:
+        said = "no server is set (IEIM_SMTP_HOST): nobody is told anything by e-mail"
+        return Told("mail", f"{said}, so none was sent." if to else said, not to)
+    if not to:
+        return Told("mail", f"{host}:{port}, not tried: --mail ADDRESS sends one")
+    try:
+        name = sending.site_name()
+        body = f"This is a test by `manage.py doctor` of {settings.IEIM_PUBLIC_URL}.\n"
+        sending.hand_over(
+            sending.message(f"{name}: a test", body, to=[to], id=f"{uuid.uuid4().hex}.doctor")
+        )
+    except Exception as error:  # noqa: BLE001  # whatever the server, the network or TLS had to say
+        said = f"{host}:{port} did not take it ({error}). Check IEIM_SMTP_* and IEIM_MAIL_FROM."
+        return Told("mail", said, good=False)
+    return Told("mail", f"{host}:{port} took one to {to}: look whether it arrives")
+
+
+def secrets() -> Iterator[Told]:
+    """Ask Django's deployment checks and ours (keys, debug, hosts, cookies), and who reads .env."""
+    file = settings.BASE_DIR / ".env"
+    try:
+        open_to_all = file.stat().st_mode & 0o007
+    except OSError:
+        open_to_all = 0
+    if open_to_all and settings.PRODUCTION:
+        yield Told("keys", f"Every account reads {file}. Run: chmod 640 {file}", good=False)
+    if not settings.PRODUCTION:
+        said = "development: debug is on and everybody knows the key. A server needs IEIM_ENV"
+        yield Told("keys", f"{said}=production")
+        return
+    found = checks.run_checks(tags=[checks.Tags.security], include_deployment_checks=True)
+    told = [each for each in found if not each.is_silenced()]
+    for each in told:
+        words = " ".join(filter(None, [each.msg, each.hint]))
+        yield Told("keys", f"{words} ({each.id})", good=False)
+    if not told:
+        hosts = ", ".join(settings.ALLOWED_HOSTS)
+        yield Told("keys", f"the key is long, debug is off, the hosts are {hosts}")
+
+
+def proxies() -> Iterator[Told]:
+    """Ask the site for a page and a socket at the address that people use."""
+    base, number = settings.IEIM_PUBLIC_URL, settings.IEIM_TRUSTED_PROXIES
+    if not base:
+        yield Told("proxies", "no address is set (IEIM_PUBLIC_URL): nothing to ask")
+        return
+    believed = f"{number} in front are believed (IEIM_TRUSTED_PROXIES)"
+    if wrong := _page(base):
+        yield Told("proxies", f"{wrong} {believed}", good=False)
+    elif wrong := _socket(base):
+        yield Told("proxies", wrong, good=False)
+    else:
+        yield Told("proxies", f"{base} answers, with websockets; {believed}")
+
+
+def _page(base: str) -> str:
+    """Return what is wrong with a page, empty where nothing is."""
+    url = f"{base}/help/"
+    try:
+        answer = httpx.get(url, timeout=PATIENCE)
+    except httpx.HTTPError as error:
+        return f"{url} does not answer here ({error}). Check proxy, certificate and name."
+    if answer.status_code == 200:
+        return ""
+    if answer.is_redirect and urljoin(url, answer.headers["location"]) == url:
+        return (
+            f"{url} redirects to itself. The outermost proxy has to set X-Forwarded-Proto, and "
+            "IEIM_TRUSTED_PROXIES to say how many there are."
+        )
+    to_do = {400: "Let the proxy pass Host on.", 502: "The proxy finds no web process."}
+    return (
+        f"{url} answers {answer.status_code}. {to_do.get(answer.status_code, 'Look at its log.')}"
+    )
+
+
+def _socket(base: str) -> str:
+    """Return what is wrong with websockets, empty where nothing is."""
+    url = base.replace("http", "ws", 1) + "/ws/chat/"
+    try:
+        # An origin that no site has: the site itself refuses it, and nothing is opened.
+        connect(url, origin=Origin("https://doctor.invalid"), open_timeout=PATIENCE).close()
+    except InvalidStatus as refused:
+        if refused.response.status_code == 403:
+            return ""
+        return (
+            f"{url} answers {refused.response.status_code}: websockets do not get through. Let "
+            "the proxy pass Upgrade and Connection on."
+        )
+    except (InvalidHandshake, OSError) as error:
+        return f"{url} does not answer here ({error})."
+    return f"{url} takes a page of any site. Check what stands in front."

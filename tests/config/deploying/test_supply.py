@@ -1,0 +1,64 @@
+"""What it is built of: the lists are those of the lock file, and nothing but pinned files."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checks import ROOT
+
+LOCK = (ROOT / "requirements/base.txt").read_text(encoding="utf-8")
+PINNED = set(re.findall(r"^([a-z0-9-]+)(?:\[[^\]]*\])?==([^ \\\n]+)", LOCK, re.MULTILINE))
+FREE = {
+    *("MIT", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "ISC", "Apache-2.0", "Zlib", "CC0-1.0"),
+    *("PSF-2.0", "MPL-2.0", "LGPL-2.1-or-later", "LGPL-3.0-only", "OFL-1.1"),
+}
+"""What IEIM may be handed on with."""
+
+
+def test_the_licences_are_those_of_the_lock_file_and_allow_to_hand_it_on() -> None:
+    page = ROOT / "docs/licences.md"
+    built = subprocess.run(
+        [sys.executable, str(ROOT / "docs/build_licences.py")], check=True, capture_output=True
+    ).stdout.decode()
+    assert built == page.read_text(encoding="utf-8"), "run docs/build_licences.py"
+    rows = re.findall(r"^\| (\S+) \| ([^|]+) \|$", built, re.MULTILINE)
+    assert {name for name, _ in rows} > {"django", "govuk-frontend"}
+    for name, licence in rows[1:]:
+        assert set(re.split(r" (?:AND|OR) ", licence)) <= FREE, (name, licence)
+
+
+def test_every_package_is_pinned_by_hash() -> None:
+    entries = re.split(r"^(?=[a-z])", LOCK, flags=re.MULTILINE)[1:]
+    assert len(entries) >= len(PINNED) > 50
+    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_the_bill_of_materials_names_what_a_server_installs(tmp_path: Path) -> None:
+    pytest.importorskip("cyclonedx_py", reason="cyclonedx-bom is not installed")
+    file = tmp_path / "bom.json"
+    program = [sys.executable, "-m", "cyclonedx_py", "requirements"]
+    subprocess.run(
+        [*program, str(ROOT / "requirements/base.txt"), "-o", str(file)],
+        check=True,
+        capture_output=True,
+    )
+    bom = json.loads(file.read_text(encoding="utf-8"))
+    assert bom["bomFormat"] == "CycloneDX"
+    assert {(each["name"], each["version"]) for each in bom["components"]} == PINNED
+    for each in bom["components"]:
+        hashes = [found["hashes"] for found in each["externalReferences"] if "hashes" in found]
+        assert hashes, each["name"]
+
+
+def test_what_the_documents_name_is_there() -> None:
+    """The threat model is worth what its tests are: none of them may have gone."""
+    for document in ("docs/threat-model.md", "docs/supply-chain.md", "SECURITY.md"):
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for path in re.findall(r"`((?:tests|benchmarks|docs|deploy|ieim)/[\w./-]+)`", text):
+            assert (ROOT / path).exists(), (document, path)

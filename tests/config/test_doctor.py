@@ -1,0 +1,149 @@
+"""What ``manage.py doctor`` finds of an installation; of a model server: tests/llm."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.core.management import CommandError, call_command
+
+from ieim.config import doctor, health
+from tests.conversations.mail.mailing import ADDRESS, post_office
+
+PAGE, SOCKET = "/help/", "/ws/chat/"
+GOOD: Mapping[str, tuple[int, str]] = {PAGE: (200, ""), SOCKET: (403, "")}
+
+
+@contextmanager
+def in_front(answers: Mapping[str, tuple[int, str]]) -> Iterator[str]:
+    """Answer as a proxy in front might: a status and, for a redirect, where to."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            status, location = answers[self.path]
+            self.send_response(status)
+            self.send_header("Location", location)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *args: Any) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def wrong(told: doctor.Told) -> str:
+    """What is said of something that is wrong."""
+    assert not told.good, told
+    return told.said
+
+
+@pytest.mark.parametrize(
+    ("answers", "to_do"),
+    [
+        ({PAGE: (301, PAGE)}, "X-Forwarded-Proto"),
+        ({PAGE: (400, "")}, "pass Host on"),
+        ({PAGE: (502, "")}, "no web process"),
+        ({SOCKET: (404, "")}, "pass Upgrade and Connection on"),
+    ],
+)
+def test_it_says_what_a_proxy_does_wrong(
+    settings: Any, answers: dict[str, tuple[int, str]], to_do: str
+) -> None:
+    with in_front({**GOOD, **answers}) as settings.IEIM_PUBLIC_URL:
+        (told,) = doctor.proxies()
+    assert to_do in wrong(told)
+
+
+def test_a_proxy_that_passes_everything_on_is_right(settings: Any) -> None:
+    with in_front(GOOD) as settings.IEIM_PUBLIC_URL:
+        (told,) = doctor.proxies()
+    assert told.good, told
+    (away,) = doctor.proxies()
+    assert "does not answer here" in wrong(away)
+
+
+def test_it_says_which_keys_are_weak(settings: Any, tmp_path: Path) -> None:
+    settings.PRODUCTION, settings.DEBUG, settings.SECRET_KEY = True, True, "django-insecure-1"
+    settings.BASE_DIR = tmp_path
+    (tmp_path / ".env").touch(0o644)
+    said = " ".join(wrong(told) for told in doctor.secrets())
+    for code in ("security.W009", "security.W018", "chmod 640"):
+        assert code in said
+
+
+def test_the_data_folder_has_to_be_writable_and_to_have_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert doctor.storage(tmp_path).good
+    assert "cannot be written" in wrong(doctor.storage(tmp_path / "gone"))
+    full = SimpleNamespace(free=doctor.ROOM - 1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: full)
+    assert "Make room" in wrong(doctor.storage(tmp_path))
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db
+def test_a_clock_that_is_fast_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.clock().good
+
+    class Fast(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.now(UTC) + timedelta(seconds=5)
+
+    monkeypatch.setattr(doctor, "datetime", Fast)
+    assert "5.0 s" in wrong(doctor.clock())
+
+
+@pytest.mark.django_db
+def test_it_sends_one_message_where_an_address_is_given(settings: Any) -> None:
+    with post_office() as office:
+        own = {"HOST": "127.0.0.1", "PORT": office.port, "SECURITY": "none"}
+        settings.IEIM_MAIL = {**settings.IEIM_MAIL, **own}
+        assert "not tried" in doctor.mail("").said
+        assert not office.inbox
+        assert doctor.mail(ADDRESS).good
+        assert [each["To"] for each in office.inbox] == [ADDRESS]
+        office.refusals.append(("RCPT", "550 No such person"))
+        assert "No such person" in wrong(doctor.mail(ADDRESS))
+    assert "did not take it" in wrong(doctor.mail(ADDRESS))
+
+
+@pytest.mark.django_db
+def test_it_ends_with_1_and_names_what_is_wrong(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.IEIM_EMBEDDED = False
+    monkeypatch.setattr(health, "_last", {})
+    monkeypatch.setattr(doctor, "STARTING", 0)
+    cache.delete_many(["heartbeat.worker", "heartbeat.beat"])
+    health.beat("worker")
+    out = StringIO()
+    with pytest.raises(SystemExit, match="1"):
+        call_command("doctor", "site", stdout=out)
+    rows = {row.split()[0]: row.split()[1] for row in out.getvalue().splitlines()[1:] if row}
+    assert {name for name, verdict in rows.items() if verdict == "WRONG"} == {"beat", "release"}
+    assert rows["worker"] == "ok"
+    assert "judgement_v1" not in out.getvalue(), "no call of the model"
+    with pytest.raises(CommandError, match="no e-mail address"):
+        call_command("doctor", "site", mail="nobody")
