@@ -6,14 +6,12 @@ import logging
 import smtplib
 import uuid
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from email.utils import formataddr, parseaddr
 from uuid import UUID
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.core.mail.backends.smtp import EmailBackend
 from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -26,6 +24,7 @@ from conversations.states import TurnState
 from conversations.turns.executor import release_connection
 from conversations.turns.services import new_secret, secret_digest
 from ieim.administration import selectors as administration
+from ieim.people.mail_server import hand_over
 
 CONFIRMATION, ANSWER = "confirmation", "answer"
 
@@ -194,32 +193,6 @@ def _send(request: MailRequest, secret: str) -> None:
         raise Temporary(error.smtp_code) from None
     except Exception as error:  # noqa: BLE001  # whatever it is, its words may hold the address
         raise Temporary(type(error).__name__) from None
-
-
-def hand_over(message: EmailMessage) -> None:
-    """Hand a message to the mail server; raises what ``smtplib`` and the network do."""
-    to = settings.IEIM_MAIL
-    server = EmailBackend(
-        host=to["HOST"],
-        port=to["PORT"],
-        username=to["USER"],
-        password=to["PASSWORD"],
-        use_tls=to["SECURITY"] == "starttls",
-        use_ssl=to["SECURITY"] == "tls",
-        timeout=to["TIMEOUT"],
-    )
-    try:
-        server.open()
-        server.send_messages([message])
-    finally:
-        # It has the message by now: what goes wrong with the farewell changes nothing.
-        with suppress(Exception):
-            server.close()
-
-
-def send_to_staff(*, subject: str, body: str, to: str) -> None:
-    """Hand a message for a member of staff to the mail server; raises as :func:`hand_over`."""
-    hand_over(message(f"{site_name()}: {subject}", body, to=[to], id=uuid.uuid4().hex))
 
 
 @transaction.atomic

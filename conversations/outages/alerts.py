@@ -23,6 +23,7 @@ from conversations.outages.services import LASTING
 from conversations.queueing import queue_after_commit
 from conversations.turns.executor import release_connection
 from conversations.turns.moves import QUEUE
+from ieim.people.mail_server import hand_over
 from ieim.pipeline.ports import Cause
 
 logger = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ def send_due(*, outage_id: UUID) -> None:
     message = compose(outage)
     release_connection()
     try:
-        sending.hand_over(message)
+        hand_over(message)
     except Exception as error:  # noqa: BLE001  # its words may hold an address
         logger.warning("Operators could not be told of an outage (%s)", type(error).__name__)
         changes: dict[str, datetime | None] = {"leased_until": now + AGAIN}

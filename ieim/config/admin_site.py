@@ -1,4 +1,7 @@
-"""The admin's own addresses: what of them is ours, and what is not served at all."""
+"""The admin's own addresses: what of them is ours, and what is not served at all.
+
+There is one door: the admin's own form would take a password without asking for a second factor.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import Any
 
 from django.contrib.admin import AdminSite
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest
 from django.urls import reverse
@@ -45,6 +50,10 @@ class StaffSite(AdminSite):
             return guarded(request, *args, **kwargs)
 
         return wrapper
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Lead to where everybody logs in."""
+        return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME, reverse("admin:index")))
 
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -25,6 +25,7 @@ from websockets.typing import Origin
 from conversations.mail import sending
 from ieim.config import health
 from ieim.knowledge import selectors as knowledge
+from ieim.people.mail_server import hand_over
 
 ROOM: Final = 2**30
 """Bytes that have to be free beside the data."""
@@ -142,7 +143,7 @@ def mail(to: str) -> Told:
     try:
         name = sending.site_name()
         body = f"This is a test by `manage.py doctor` of {settings.IEIM_PUBLIC_URL}.\n"
-        sending.hand_over(
+        hand_over(
             sending.message(f"{name}: a test", body, to=[to], id=f"{uuid.uuid4().hex}.doctor")
         )
     except Exception as error:  # noqa: BLE001  # whatever the server, the network or TLS had to say

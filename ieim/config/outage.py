@@ -18,6 +18,7 @@ from django.utils import translation
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import PoolTimeout
+from redis import RedisError
 
 PATIENCE: Final = 0.4
 """Seconds after which a request that still has no connection to the database asks why."""
@@ -27,6 +28,9 @@ KNOWN: Final = 0.02
 
 FRESH: Final = 1.0
 """Seconds for which what the database said, or that it said nothing, counts for others too."""
+
+_AWAY: Final = (OperationalError, InterfaceError, RedisError)
+"""What the database raises, and Redis where an answer is not had without it (signing in)."""
 
 RETRY_AFTER: Final = 10
 """Seconds after which it is worth asking again."""
@@ -84,14 +88,14 @@ def serve_impatiently() -> None:
 
 @receiver(got_request_exception)
 def _note(request: HttpRequest | None = None, **_signal: Any) -> None:
-    if request is not None and isinstance(sys.exception(), OperationalError | InterfaceError):
+    if request is not None and isinstance(sys.exception(), _AWAY):
         request.META["ieim.outage"] = True
 
 
 def outage_page(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: an error of ours because the database cannot be reached becomes 503.
+    """Middleware: an error of ours because the database or Redis cannot be reached becomes 503.
 
     Its page is whole by itself, and asks the database nothing.
     """

@@ -15,7 +15,7 @@ from typing import Any
 from csp.constants import NONE, SELF
 from django.conf.locale import LANG_INFO
 
-from ieim.config import environment, logs
+from ieim.config import environment, logs, sign_in
 from ieim.config.env import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -84,6 +84,12 @@ INSTALLED_APPS = [
     "conversations",
     "ieim.administration",
     "ieim.knowledge",
+    # Before ieim.people, which takes what these register out of the admin.
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.usersessions",
     "ieim.people",
     "ieim.llm",
     "ieim.audit",
@@ -99,6 +105,7 @@ INSTALLED_APPS = [
     "ieim.config.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.humanize",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
@@ -124,7 +131,9 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "ieim.config.middleware.wrong_method_page",
+    "ieim.people.sessions.Ends",
     "ieim.people.access.Guard",
     "ieim.config.bodies.not_taken_page",
     "ieim.config.middleware.no_nul_in_addresses",
@@ -203,6 +212,23 @@ warnings.filterwarnings(
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "staff_home"
 LOGOUT_REDIRECT_URL = "login"
+# A session ends when nobody has used it for so long, and at the latest after so long.
+IEIM_SESSION_IDLE_SECONDS = 60 * int(env.number("IEIM_SESSION_IDLE_MINUTES", 60, low=5, high=1440))
+SESSION_COOKIE_AGE = 3600 * int(env.number("IEIM_SESSION_HOURS", 12, low=1, high=720))
+# ISSUER is empty where there is no OpenID provider. See ieim.config.sign_in for the keys.
+IEIM_OPENID = sign_in.openid(env, production=PRODUCTION)
+IEIM_PASSWORDS = sign_in.passwords(env, issuer=IEIM_OPENID["ISSUER"])
+# Of allauth: the steps of signing in. Accounts are made by us, and it knows no e-mail addresses.
+ACCOUNT_ADAPTER = "ieim.people.entering.Steps"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SIGNUP_FIELDS = ["username*"]
+SOCIALACCOUNT_ADAPTER = "ieim.people.openid.Accounts"
+ACCOUNT_RATE_LIMITS = {"reset_password": "20/h/ip,3/h/key"}
+IEIM_MFA_ROLES = sign_in.mfa_roles(env)
+MFA_ADAPTER = "ieim.people.factors.Adapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_TOLERANCE = 1  # the clock of a telephone may be half a minute off
+MFA_RECOVERY_CODES_SHOW_ONCE = True
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

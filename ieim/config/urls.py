@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from allauth.account.views import reauthenticate
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import include, path
+
+from ieim.people import openid, resetting, sessions
+from ieim.people.entering import LogIn
 
 
 def staff_home(request: HttpRequest) -> HttpResponse:
@@ -30,9 +34,22 @@ urlpatterns = [
     path("api/v1/knowledge/", include("ieim.studio.api.urls")),
     path("api/v1/administration/", include("ieim.administration.api")),
     path("api/", include("conversations.api.urls")),
-    path("staff/login/", LoginView.as_view(), name="login"),
+    path("staff/login/", LogIn.as_view(), name="login"),
+    path("staff/login/", LogIn.as_view(), name="account_login"),  # as allauth calls it
+    path("staff/login/openid/", openid.begin, name="openid_begin"),
+    path("staff/login/openid/callback/", openid.callback, name="openid_callback"),
     path("staff/logout/", LogoutView.as_view(), name="logout"),
-    path("staff/password/", include("ieim.people.resetting")),
+    path("staff/logout/", LogoutView.as_view(), name="account_logout"),
+    path("staff/password/", resetting.Ask.as_view(), name="password_reset"),
+    path("staff/password/sent/", resetting.Asked.as_view(), name="password_reset_done"),
+    path(
+        "staff/password/<uidb64>/<token>/",
+        resetting.Confirm.as_view(),
+        name="password_reset_confirm",
+    ),
+    path("staff/sessions/", sessions.mine, name="sessions"),
+    path("staff/factors/", include("allauth.mfa.urls")),
+    path("staff/factors/password/", reauthenticate, name="account_reauthenticate"),
     path("staff/rights/", include("ieim.people.views")),
     path("staff/tokens/", include("ieim.people.tokens.urls")),
     path("staff/", staff_home, name="staff_home"),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from conversations import ports
-from conversations.mail import sending
-from ieim.people.post import wire_post
 from ieim.people.scope import wire_agencies
 from ieim.studio.drafts.selectors import agency_names
 from review import services
@@ -26,5 +24,4 @@ class Reviews:
 def wire() -> None:
     """Connect every port; called once when the apps are ready."""
     wire_agencies(agency_names)
-    wire_post(sending.send_to_staff)
     ports.wire(Reviews())

@@ -20,9 +20,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render, resolve_url
+from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from ieim.people import factors
 from ieim.people.models import User
 from ieim.people.roles import PERMISSIONS, Role
 
@@ -45,6 +46,14 @@ _TABLES = (
 )
 """The tables of the draft, as REST calls them."""
 
+_SECOND_FACTOR = (
+    *("mfa_index", "mfa_activate_totp", "mfa_deactivate_totp"),
+    *("mfa_list_webauthn", "mfa_add_webauthn", "mfa_edit_webauthn", "mfa_remove_webauthn"),
+    *("mfa_view_recovery_codes", "mfa_generate_recovery_codes", "mfa_download_recovery_codes"),
+    *("mfa_reauthenticate", "mfa_reauthenticate_webauthn", "account_reauthenticate"),
+)
+"""Allauth's pages of one's own second factors: all that is open to whose role needs one first."""
+
 
 def _all(space: str, needed: str, names: str) -> dict[str, str]:
     return {f"{space}:{name}": needed for name in names.split()}
@@ -64,11 +73,12 @@ ACCESS: Mapping[str, str] = {
     **_all("administration", EVERYBODY, "colours logo"),
     "administration_api:administration": EVERYBODY,
     **_all("administration", _SET, "settings save preview preview_colours"),
-    "login": EVERYBODY,
-    "logout": EVERYBODY,
-    "new_password": EVERYBODY,
+    **dict.fromkeys(("login", "account_login", "logout", "account_logout"), EVERYBODY),
+    **dict.fromkeys(("openid_begin", "openid_callback", "mfa_authenticate"), EVERYBODY),
+    **dict.fromkeys(_SECOND_FACTOR, STAFF),
+    **{f"password_reset{step}": EVERYBODY for step in ("", "_done", "_confirm")},
+    **dict.fromkeys(("staff_home", "sessions"), STAFF),
     **_all("people", "people.change_user", "rights agree refuse"),
-    "staff_home": STAFF,
     **_all("tokens", "people.view_token", "tokens revoke"),
     "tokens:make": "people.add_token",
     **_all("review", _SEE, "queue queue_changes save_view item feedback"),
@@ -167,6 +177,10 @@ class Guard:
     ) -> HttpResponse | None:
         """Return a redirect to the login, or None to let the view run. Raises PermissionDenied."""
         name = request.resolver_match.view_name if request.resolver_match else ""
+        if needed(name) not in (EVERYBODY, BEARER) and factors.missing(request):
+            if name not in _SECOND_FACTOR:
+                return _to_second_factor(request, name)
+            request.factor_missing = True  # type: ignore[attr-defined]  # for the page
         if name.startswith("admin:") or allows(request.user, name, request.method or ""):
             return None
         listed = name in ACCESS or name == _NOTHING
@@ -182,6 +196,14 @@ class Guard:
         if request.method == "GET":
             return HttpResponse(headers={"HX-Redirect": login.url})  # the whole page follows
         return render(request, "registration/_logged_out.html", {"login": login.url})
+
+
+def _to_second_factor(request: HttpRequest, name: str) -> HttpResponse:
+    if name.startswith(_APIS):
+        raise PermissionDenied
+    if request.headers.get("HX-Request"):
+        return HttpResponse(headers={"HX-Redirect": resolve_url("mfa_index")})
+    return redirect("mfa_index")
 
 
 def _page_of(request: HttpRequest) -> str:

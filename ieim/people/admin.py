@@ -6,10 +6,12 @@ The forms leave out what somebody cannot change; that is a help, not the guard. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from allauth.usersessions.models import UserSession
 from django import forms
+from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.contrib.auth import admin as stock
@@ -20,9 +22,9 @@ from django.db.models import ManyToManyField, QuerySet
 from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
-from ieim.people import resetting, rights
+from ieim.people import factors, resetting, rights, sessions
 from ieim.people.access import member
 from ieim.people.accounts import account_of, handed_out, why_not
 from ieim.people.models import EVERY_AGENCY, AgencyScope, Grant, User
@@ -39,6 +41,10 @@ else:
     UserModelForm = forms.ModelForm
 
 admin.site.unregister(Group)
+# What allauth keeps is changed by signing in, not by a form that no rule looks at.
+for each in apps.get_models():
+    if each.__module__.startswith("allauth.") and admin.site.is_registered(each):
+        admin.site.unregister(each)
 
 _BEYOND = frozenset({"is_superuser", "user_permissions"})
 _NOT_FOR_ONESELF = ("is_active", "groups")
@@ -95,6 +101,33 @@ class PeopleAdmin(OfPeople):
     readonly_fields = ("last_login", "date_joined")
     list_display = ("username", "first_name", "last_name", "email", "is_active")
     list_filter = ("is_active", "groups", "is_superuser")
+    actions = ("remove_factors", "end_sessions")
+
+    @admin.action(description=gettext_lazy("Take away second factors, for who has lost theirs"))
+    def remove_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Have somebody set their second factors up anew; one's own have pages for that."""
+        by = member(request)
+        self._done(request, queryset, lambda user: factors.remove(user, by=by))
+
+    @admin.action(description=gettext_lazy("End all sessions"))
+    def end_sessions(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Log somebody out everywhere."""
+        by = member(request)
+
+        def ended(user: User) -> int:
+            kept = UserSession.objects.filter(user=user)
+            return sessions.end(kept, of=user, why="revoked", by=by)
+
+        self._done(request, queryset, ended)
+
+    def _done(
+        self, request: HttpRequest, queryset: QuerySet[User], do: Callable[[User], int]
+    ) -> None:
+        """Do it to whom the rule lets them, never to themselves, and say to whom it was done."""
+        others = queryset.exclude(pk=member(request).pk)
+        may = [user for user in others if _may(request, user.pk, all_of_it=True)]
+        names = ", ".join(user.get_username() for user in may if do(user)) or gettext("nobody")
+        self.message_user(request, gettext("Done for: {names}.").format(names=names))
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         """Return the form's parts, without what only a superuser changes and what means nothing."""

@@ -1,20 +1,28 @@
-"""Passwords of others: nobody sets one. A link to choose it goes to the owner's address.
+"""A new password: its owner gets a link by e-mail and sets it, and nobody else does.
 
-Django makes and checks the link. It is good once, for ``PASSWORD_RESET_TIMEOUT``, and not after the
-address has changed.
+They ask for it who have forgotten theirs, or an administrator has it sent. The link is Django's: it
+holds for a day, once, and not after the password, the address or the last login has changed. It
+opens no session, so a second factor is asked for as ever. Whom the OpenID provider vouches for has
+no password, and gets no link when asking. Whether there is such an account, neither the page says
+nor the time that it takes: a worker looks and sends.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
+from allauth.core import ratelimit
+from celery import current_app
 from django.conf import settings
-from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth import views
+from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.tokens import default_token_generator
-from django.contrib.auth.views import PasswordResetConfirmView
 from django.db import transaction
-from django.http import HttpResponse
-from django.urls import path, reverse, reverse_lazy
+from django.forms import Form
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse, reverse_lazy
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
@@ -23,11 +31,26 @@ from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
 from ieim.people import post
 from ieim.people.models import User
-from ieim.people.services import changing
+from ieim.people.services import Changes, changing
+
+logger = logging.getLogger(__name__)
+
+SEND = "ieim.people.tasks.send_reset"
 
 
 class NoLink(Exception):
     """No link was sent; the message is a sentence that says what to do."""
+
+
+def offered() -> bool:
+    """Whether there are passwords, and a mail server to send a link with."""
+    return bool(settings.IEIM_PASSWORDS and settings.IEIM_MAIL["HOST"])
+
+
+def send(address: str) -> None:
+    """Send a link to each account with this address that has a password."""
+    for user in PasswordResetForm().get_users(address):
+        _send(user)
 
 
 def send_link(*, user: User, by: User) -> None:
@@ -37,38 +60,69 @@ def send_link(*, user: User, by: User) -> None:
     )
     if not user.email:
         raise NoLink(_("The account has no e-mail address for a link.") + f" {at_the_machine}")
-    if not post.is_configured():
+    if not offered():
         sentence = _("There is no mail server (IEIM_SMTP_HOST) to send a link to the owner.")
         raise NoLink(f"{sentence} {at_the_machine}")
-    uid = urlsafe_base64_encode(force_bytes(user.pk))
-    token = default_token_generator.make_token(user)
-    parts = (
-        _("With this link you choose the password of your account {name}:").format(
-            name=user.get_username()
-        ),
-        settings.IEIM_PUBLIC_URL + reverse("new_password", args=[uid, token]),
-        _("It is good for 24 hours, and once. {who} had it sent to you.").format(
-            who=by.display_name
-        ),
-        _("If you do not expect it, do nothing, and tell whoever runs this site."),
-    )
     try:
-        post.send(subject=_("choose a password"), parts=parts, to=user.email)
+        _send(user, by)
     except post.NotSent as error:
         raise NoLink(_("The mail server did not take the message. Send it again.")) from error
-    with transaction.atomic():
-        record(
-            chain=PEOPLE_CHAIN,
-            kind="people.password_link_sent",
-            payload={"user": user.pk, "username": user.get_username()},
-            actor=by.actor,
-        )
 
 
-class NewPassword(PasswordResetConfirmView):
-    """The page that the link opens."""
+def _send(user: User, by: User | None = None) -> None:
+    """Record that a link is sent, and send it; ``by`` is None where its owner asked."""
+    key = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+    known: Changes = {"user": user.pk, "username": user.get_username()}
+    kind = "people.reset_asked" if by is None else "people.password_link_sent"
+    with transaction.atomic():  # nobody who logs in waits for the mail server
+        record(chain=PEOPLE_CHAIN, kind=kind, payload=known, actor=by.actor if by else "system")
+    whose = _("With this link you set the password of your account {name}:")
+    sent_by = _("{who} had it sent to you.").format(who=by.display_name) if by else ""
+    parts = (
+        whose.format(name=user.get_username()),
+        settings.IEIM_PUBLIC_URL + reverse("password_reset_confirm", args=key),
+        f"{_('It holds for a day, and once.')} {sent_by}".strip(),
+        _("If you do not expect it, do nothing: your password stays as it is."),
+    )
+    post.send(subject=_("Set a password"), parts=parts, to=user.email)
 
-    template_name = "registration/new_password.html"
+
+class _WhereOffered:
+    """No address where there is nothing to reset, or no mail server."""
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> Any:
+        """Answer a request. Raises Http404."""
+        if not offered():
+            raise Http404
+        return super().dispatch(*args, **kwargs)  # type: ignore[misc]  # the view's, beside it
+
+
+class Ask(_WhereOffered, views.PasswordResetView):
+    """Ask for a link."""
+
+    template_name = "registration/reset.html"
+
+    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
+        """Have a link sent, and say the same whoever asks for whom."""
+        address = form.cleaned_data["email"]
+        if ratelimit.consume(self.request, action="reset_password", key=address.lower()):
+            try:
+                current_app.send_task(SEND, args=[address])
+            except Exception:
+                logger.exception("A link for a new password could not be queued")
+        return redirect("password_reset_done")
+
+
+class Asked(_WhereOffered, views.PasswordResetDoneView):
+    """Say that a link was sent, if there is such an account."""
+
+    template_name = "registration/reset_asked.html"
+
+
+class Confirm(_WhereOffered, views.PasswordResetConfirmView):
+    """Set a new password, which ends every session of the account."""
+
+    template_name = "registration/reset_confirm.html"
     success_url = reverse_lazy("login")
 
     def get_user(self, uidb64: str) -> User | None:
@@ -76,11 +130,8 @@ class NewPassword(PasswordResetConfirmView):
         user: User | None = super().get_user(uidb64)
         return user if user is not None and user.is_active else None
 
-    def form_valid(self, form: SetPasswordForm[Any]) -> HttpResponse:
-        """Save the password."""
-        user: User = form.user
+    def form_valid(self, form: Form) -> HttpResponse:
+        """Set it, and record it."""
+        user: Any = self.user
         with changing(user.pk, by=user):
-            return super().form_valid(form)
-
-
-urlpatterns = [path("<uidb64>/<token>/", NewPassword.as_view(), name="new_password")]
+            return super().form_valid(form)  # type: ignore[arg-type]  # a form for a password

@@ -109,6 +109,7 @@ KINDS: Mapping[str, Kind] = {
     "people:agree": Kind.PUBLIC,
     "people:refuse": Kind.PUBLIC,
     "administration:preview": Kind.PUBLIC,
+    **{f"mfa_{name}_webauthn": Kind.PUBLIC for name in ("edit", "remove")},
 }
 """Every staff address that takes an object, but for those of review items and the admin's."""
 
@@ -131,6 +132,8 @@ SUPERUSER: Mapping[str, str] = {
 """What superusers do in the admin where it is not everything."""
 IN_AND_OUT = ("admin:login", "admin:logout")
 """What of the admin is for those too to whom nobody has given a role."""
+PROVEN_AGAIN = ("mfa_reauthenticate", "mfa_reauthenticate_webauthn", "account_reauthenticate")
+"""Who one is, by a password or a second factor: people here have neither, and so no way to."""
 OF_AGENCY = frozenset(f"studio_{n}" for n in ("agency", "category", "service", "translation"))
 _RIGHTS = {"changelist": "v", "history": "v", "add": "a", "delete": "d", "password": "c"} | {
     "import": "c",
@@ -186,7 +189,7 @@ def expected(
         return _admin(*found, method, variant, role, user)
     who = who_may(name, method)
     if who == EVERYBODY:
-        return OK
+        return LOGIN if name == "admin:login" else OK
     if who == BEARER or (user.is_anonymous and name.startswith(APIS)):
         return NOT_YOURS
     if user.is_anonymous:
@@ -195,6 +198,8 @@ def expected(
     if not (user.is_superuser or everybody or role in (who or ())):
         # Of an app of which they may see nothing, the admin says that there is none.
         return NOT_THERE if name == "admin:app_list" else NOT_YOURS
+    if name in PROVEN_AGAIN:
+        return NOT_YOURS
     kind = kind_of(name)
     if kind is None or user.is_superuser:
         return OK

@@ -38,8 +38,15 @@ BODIES = {
     "dictionary_entry": {"value": "X"},
 }
 """What is sent where an empty body would be refused before anything else is looked at."""
-MAY_BE_ABSENT = frozenset({"review:undo", "review:services"})
-"""Of a decision that there is not, and for a form that asks for no service."""
+MAY_BE_ABSENT = frozenset(
+    {
+        *("review:undo", "review:services"),
+        *("mfa_deactivate_totp", "mfa_edit_webauthn", "mfa_remove_webauthn"),
+        *("mfa_view_recovery_codes", "mfa_download_recovery_codes"),
+    }
+)
+"""Of a decision that there is not, for a form that asks for no service, and of second factors that
+somebody has not."""
 
 
 class Somebody:

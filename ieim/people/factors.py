@@ -1,0 +1,140 @@
+"""Second factors: which roles need one, who has one, and how their secrets are kept.
+
+Allauth has the pages and the steps: an authenticator app (TOTP), security keys and passkeys
+(WebAuthn), recovery codes. A second factor is asked of whoever has set one up, and
+:class:`ieim.people.access.Guard` opens nothing but its pages to whose role needs one and has none.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from base64 import b32encode, urlsafe_b64encode
+from io import BytesIO
+from typing import Any
+
+import segno
+from allauth.account.signals import user_logged_in
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import (
+    authentication_failed,
+    authenticator_added,
+    authenticator_removed,
+    authenticator_reset,
+    authenticator_used,
+)
+from allauth.mfa.utils import is_mfa_enabled
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.db import transaction
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+
+from ieim.audit.models import PEOPLE_CHAIN
+from ieim.audit.services import record
+from ieim.people.models import User
+
+logger = logging.getLogger(__name__)
+
+_AT_THE_PROVIDER = "second_factor_at_the_provider"
+_SECRETS = ("secret", "seed")
+"""What is kept of an app and of recovery codes."""
+
+
+def missing(request: HttpRequest) -> bool:
+    """Whether somebody's role needs a second factor that they have not: neither here nor, in this
+    session, at the OpenID provider."""
+    user, needing = request.user, settings.IEIM_MFA_ROLES
+    if not needing or not isinstance(user, User) or request.session.get(_AT_THE_PROVIDER):
+        return False
+    needs = user.is_superuser or user.groups.filter(name__in=needing).exists()
+    return bool(needs and not is_mfa_enabled(user))
+
+
+@transaction.atomic
+def remove(user: User, *, by: User) -> int:
+    """Take all of somebody's second factors away, for who has lost theirs; returns how many.
+
+    Whether ``by`` may is the caller's to ask (:func:`ieim.people.accounts.why_not`).
+    """
+    count, _ = Authenticator.objects.filter(user=user).delete()
+    if count:
+        _record("people.factor_removed", user, "all", by.actor)
+    return int(count)
+
+
+class Adapter(DefaultMFAAdapter):
+    """What allauth asks the site: secrets are encrypted with the site's key."""
+
+    def encrypt(self, text: str) -> str:
+        """Return a secret as it is stored."""
+        return _keys().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return a secret as it is used; with a key that is gone one that no code fits."""
+        try:
+            return _keys().decrypt(encrypted_text.encode()).decode()
+        except InvalidToken:
+            logger.error("A second factor was encrypted with a key that is gone: set it up anew.")
+            return b32encode(secrets.token_bytes(20)).decode()
+
+    def build_totp_svg(self, url: str) -> str:
+        """Return a QR code as a part of the page: its policy lets no data: address in."""
+        picture = BytesIO()
+        shape = {"scale": 5, "light": "#fff", "xmldecl": False, "svgns": False, "nl": False}
+        segno.make(url, error="m").save(picture, kind="svg", **shape)
+        return picture.getvalue().decode()
+
+
+def _keys() -> MultiFernet:
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    salt = "ieim.people.factors"
+    digests = (salted_hmac(salt, "", secret=key, algorithm="sha256").digest() for key in keys)
+    return MultiFernet([Fernet(urlsafe_b64encode(digest)) for digest in digests])
+
+
+@receiver(user_logged_in)
+def _came_with_one(*, request: HttpRequest, sociallogin: Any = None, **kwargs: Any) -> None:
+    """The provider says in ``amr`` (RFC 8176) that it has asked for more than one factor."""
+    methods = getattr(sociallogin, "claims", {}).get("amr")
+    request.session[_AT_THE_PROVIDER] = isinstance(methods, list) and "mfa" in methods
+
+
+@receiver(authenticator_used)
+@transaction.atomic
+def _renew(*, authenticator: Authenticator, **kwargs: Any) -> None:
+    """Encrypt with the present key what was encrypted with an earlier one."""
+    # Read anew: what allauth passes does not know that a recovery code was just used.
+    stored = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
+    kept = {name: stored.data[name] for name in _SECRETS if name in stored.data}
+    if kept:
+        stored.data |= {name: _keys().rotate(text.encode()).decode() for name, text in kept.items()}
+        stored.save(update_fields=["data"])
+
+
+@receiver(authenticator_added)
+@receiver(authenticator_reset)
+def _added(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+    _record("people.factor_added", user, authenticator.type)
+
+
+@receiver(authenticator_removed)
+def _removed(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+    _record("people.factor_removed", user, authenticator.type)
+
+
+@receiver(authentication_failed)
+def _failed(*, user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+    _record("people.factor_failed", user, authenticator.type, "system")
+
+
+@transaction.atomic
+def _record(kind: str, user: User, factor: str, actor: str = "") -> None:
+    record(
+        chain=PEOPLE_CHAIN,
+        kind=kind,
+        payload={"user": user.pk, "username": user.get_username(), "factor": str(factor)},
+        actor=actor or user.actor,
+    )

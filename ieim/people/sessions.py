@@ -1,0 +1,102 @@
+"""Sessions of staff: when they end by themselves, and the page that lists one's own and ends them.
+
+Allauth keeps a row a session (its ``usersessions``); the session itself is Django's, in the
+database, so one that is ended opens nothing from the next request on. Staff pages have no socket:
+what is open asks again every four seconds at most, and is then led to the login.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.auth import logout
+from django.contrib.auth.signals import user_logged_in
+from django.db import transaction
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from ieim.audit.models import PEOPLE_CHAIN
+from ieim.audit.services import record
+from ieim.people.access import BEARER, EVERYBODY, member, needed
+from ieim.people.models import User
+
+_BEGAN, _SEEN = "staff_began", "staff_seen"
+_NOTED_EVERY = 60
+"""Seconds between two notes that somebody is there."""
+_BY_ITSELF = frozenset({"review:queue_changes", "review:talk", "review:held", "review:renew"})
+"""What an open page asks by itself: nobody has to be there for it."""
+
+
+class Ends:
+    """Middleware: a session that is too old, or that nobody has used for too long, is over."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on: :meth:`process_view` is called once its address is known."""
+        return self._get_response(request)
+
+    def process_view(self, request: HttpRequest, _view: Any, _args: Any, _kwargs: Any) -> None:
+        """End the session where it is over; note that somebody is there where they are."""
+        name = request.resolver_match.view_name if request.resolver_match else ""
+        if needed(name) in (EVERYBODY, BEARER) or not isinstance(request.user, User):
+            return
+        now, session = int(timezone.now().timestamp()), request.session
+        began, seen = session.get(_BEGAN, now), session.get(_SEEN, 0)
+        idle = seen and now - seen >= settings.IEIM_SESSION_IDLE_SECONDS
+        if idle or now - began >= settings.SESSION_COOKIE_AGE:
+            kept = UserSession.objects.filter(session_key=session.session_key)
+            end(kept, of=request.user, why="idle" if idle else "age")
+            logout(request)
+        elif now - seen >= _NOTED_EVERY and name not in _BY_ITSELF:
+            session[_BEGAN], session[_SEEN] = began, now
+            UserSession.objects.create_from_request(request)
+
+
+@transaction.atomic
+def end(sessions: Iterable[UserSession], *, of: User, why: str, by: User | None = None) -> int:
+    """End sessions of somebody, and record it; returns how many there were.
+
+    ``by`` is None for what ends by itself. Whether they may is the caller's to ask.
+    """
+    gone = list(sessions)
+    for session in gone:
+        known = {"user": of.pk, "username": of.get_username(), "session": session.pk}
+        session.end()
+        record(
+            chain=PEOPLE_CHAIN,
+            kind="people.session_ended",
+            payload={**known, "why": why},
+            actor=by.actor if by else "system",
+        )
+    return len(gone)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def mine(request: HttpRequest) -> HttpResponse:
+    """List one's own sessions, or end one (``end`` is its number) or all others."""
+    me = member(request)
+    own = UserSession.objects.filter(user=me)
+    if request.method == "GET":
+        shown = sorted(UserSession.objects.purge_and_list(me), key=lambda each: each.last_seen_at)
+        return render(request, "registration/sessions.html", {"sessions": shown[::-1]})
+    which = request.POST.get("end", "")
+    if which == "others":
+        end(own.exclude(session_key=request.session.session_key), of=me, why="revoked", by=me)
+    elif which.isdecimal() and len(which) < 19:
+        end(own.filter(pk=int(which)), of=me, why="revoked", by=me)
+    return redirect("sessions")
+
+
+@receiver(user_logged_in)
+def _begin(*, request: HttpRequest, **kwargs: Any) -> None:
+    request.session[_BEGAN] = request.session[_SEEN] = int(timezone.now().timestamp())

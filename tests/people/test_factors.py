@@ -1,0 +1,229 @@
+"""Second factors: set up, asked for, needed by a role, and kept so that the database alone opens
+nothing."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from django.conf import settings
+from django.core.cache import cache
+from django.test import Client
+
+from ieim.people.models import User
+from ieim.people.roles import Role
+from tests.people.openid_provider import Directory
+from tests.people.test_openid import _provider, directory  # noqa: F401  # fixtures
+from tests.people.test_who_changes_whom import events
+from tests.review.people import person
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:authlib"),
+]
+
+RIGHT = "correct horse battery staple"
+
+
+@pytest.fixture(autouse=True)
+def _fresh(db: None) -> None:
+    cache.clear()  # which codes were used, and how often one was wrong
+
+
+@pytest.fixture
+def needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "IEIM_MFA_ROLES", ["supervisor"])
+
+
+def code(secret: str, *, later: int = 0) -> str:
+    """What the app shows, ``later`` half minutes from now."""
+    return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30 + later)))
+
+
+def member(name: str, role: Role = Role.SUPERVISOR) -> User:
+    user = person(name, role, "passports")
+    user.set_password(RIGHT)
+    user.save()
+    return user
+
+
+def log_in(name: str) -> tuple[Client, Any]:
+    browser = Client()
+    form = {"username": name, "password": RIGHT, "next": "/review/"}
+    return browser, browser.post("/staff/login/", form)
+
+
+def set_up(browser: Client, callbacks: Any) -> str:
+    """Set an app up through the pages; returns its secret."""
+    page = browser.get("/staff/factors/totp/activate/", follow=True)
+    if page.redirect_chain:
+        assert page.redirect_chain[-1][0].startswith("/staff/factors/password/")
+        form = {"password": RIGHT, "next": "/staff/factors/totp/activate/"}
+        page = browser.post("/staff/factors/password/", form, follow=True)
+    html = page.content.decode()
+    assert "<svg" in html
+    assert "data:" not in html
+    found = re.search(r'id="authenticator_secret">(\w+)<', html)
+    assert found, html
+    with callbacks(execute=True):
+        done = browser.post("/staff/factors/totp/activate/", {"code": code(found[1])})
+    assert (done.status_code, done["Location"]) == (302, "/staff/factors/recovery-codes/")
+    return found[1]
+
+
+def recovery_codes(browser: Client) -> list[str]:
+    html = browser.get("/staff/factors/recovery-codes/").content.decode()
+    return re.findall(r"\b\d{8}\b", html)
+
+
+def test_who_has_one_is_asked_for_it(django_capture_on_commit_callbacks: Any) -> None:
+    member("ada")
+    browser, answer = log_in("ada")
+    assert answer["Location"] == "/review/"
+    secret = set_up(browser, django_capture_on_commit_callbacks)
+    assert events("factor") == [
+        ("people.factor_added", "staff:ada", {"factor": kind, **known(User.objects.get())})
+        for kind in ("totp", "recovery_codes")
+    ]
+    browser, answer = log_in("ada")
+    assert answer["Location"] == "/staff/factors/authenticate/"
+    assert browser.get("/review/").status_code == 302, "a password alone opens nothing"
+    assert "Two-Factor" in browser.get(answer["Location"]).content.decode()
+    wrong = browser.post("/staff/factors/authenticate/", {"code": "000000"})
+    assert wrong.status_code == 200
+    assert events("factor")[-1][:2] == ("people.factor_failed", "system")
+    right = browser.post("/staff/factors/authenticate/", {"code": code(secret)})
+    assert (right.status_code, right["Location"]) == (302, "/review/")
+    assert browser.get("/review/").status_code == 200
+    again, _ = log_in("ada")
+    used = again.post("/staff/factors/authenticate/", {"code": code(secret)})
+    assert used.status_code == 200, "a code is good once"
+
+
+def known(user: User) -> dict[str, Any]:
+    return {"user": user.pk, "username": user.username}
+
+
+def test_a_wrong_code_cannot_be_guessed_for_long(django_capture_on_commit_callbacks: Any) -> None:
+    member("ada")
+    browser, _ = log_in("ada")
+    secret = set_up(browser, django_capture_on_commit_callbacks)
+    browser, _ = log_in("ada")
+    for number in range(6):
+        browser.post("/staff/factors/authenticate/", {"code": f"00000{number}"})
+    late = browser.post("/staff/factors/authenticate/", {"code": code(secret)})
+    assert late.status_code == 200
+    assert browser.get("/review/").status_code == 302
+
+
+def test_a_recovery_code_opens_once(django_capture_on_commit_callbacks: Any) -> None:
+    member("ada")
+    browser, _ = log_in("ada")
+    set_up(browser, django_capture_on_commit_callbacks)
+    codes = recovery_codes(browser)
+    assert len(codes) == 10
+    assert recovery_codes(browser) == [], "they are shown once"
+    for wanted in (302, 200):
+        browser, _ = log_in("ada")
+        answer = browser.post("/staff/factors/authenticate/", {"code": codes[0]})
+        assert answer.status_code == wanted
+
+
+@pytest.mark.usefixtures("needed")
+def test_a_role_can_need_one(django_capture_on_commit_callbacks: Any) -> None:
+    member("ada")
+    member("ben", Role.CASEWORKER)
+    browser, _ = log_in("ada")
+    for path in ("/review/", "/staff/", "/admin/", "/review/metrics/"):
+        led = browser.get(path)
+        assert (led.status_code, led["Location"]) == (302, "/staff/factors/"), path
+    assert browser.get("/api/v1/review/items/").status_code == 403
+    part = browser.get("/review/", headers={"HX-Request": "true"})
+    assert part["HX-Redirect"] == "/staff/factors/"
+    assert "Your role needs a second factor" in browser.get("/staff/factors/").content.decode()
+    assert browser.get("/").status_code == 200, "what is open to everybody is"
+    set_up(browser, django_capture_on_commit_callbacks)
+    assert browser.get("/review/").status_code == 200
+    assert browser.get("/api/v1/review/items/").status_code == 200
+    other, _ = log_in("ben")
+    assert other.get("/review/").status_code == 200
+
+
+@pytest.mark.usefixtures("needed")
+def test_superusers_need_one_as_soon_as_a_role_does() -> None:
+    browser = Client()
+    browser.force_login(User.objects.create_superuser("root"))
+    assert browser.get("/admin/")["Location"] == "/staff/factors/"
+
+
+def test_the_database_alone_gives_no_code(
+    django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member("ada")
+    browser, _ = log_in("ada")
+    secret = set_up(browser, django_capture_on_commit_callbacks)
+    app = Authenticator.objects.get(type="totp")
+    assert secret not in str(app.data)
+    # With a new key it goes on while the old one is a fallback, and is then kept by the new one.
+    old, before = settings.SECRET_KEY, app.data["secret"]
+    monkeypatch.setattr(settings, "SECRET_KEY", "another key " * 5)
+    monkeypatch.setattr(settings, "SECRET_KEY_FALLBACKS", [old])
+    browser, _ = log_in("ada")
+    answer = browser.post("/staff/factors/authenticate/", {"code": code(secret)})
+    assert answer.status_code == 302
+    app.refresh_from_db()
+    assert app.data["secret"] != before
+    monkeypatch.setattr(settings, "SECRET_KEY_FALLBACKS", [])
+    browser, _ = log_in("ada")
+    answer = browser.post("/staff/factors/authenticate/", {"code": code(secret, later=1)})
+    assert answer.status_code == 302
+    # Where no key fits any more, no code does.
+    monkeypatch.setattr(settings, "SECRET_KEY", "a third key " * 5)
+    browser, _ = log_in("ada")
+    answer = browser.post("/staff/factors/authenticate/", {"code": code(secret, later=-1)})
+    assert answer.status_code == 200
+
+
+@pytest.mark.usefixtures("needed")
+def test_the_providers_second_factor_counts(directory: Directory) -> None:  # noqa: F811
+    for amr, wanted in ((["pwd", "mfa"], 200), (["pwd"], 302), ("mfa", 302)):
+        directory.person("lea", "heads", amr=amr)
+        browser = Client()
+        assert directory.enter(browser, "lea")["Location"] == "/staff/"
+        assert browser.get("/review/").status_code == wanted, amr
+
+
+def test_who_has_one_is_asked_for_it_after_the_provider_too(
+    directory: Directory,  # noqa: F811
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    directory.person("mia", "desk")
+    browser = Client()
+    directory.enter(browser, "mia")
+    secret = set_up(browser, django_capture_on_commit_callbacks)
+    browser = Client()
+    answer = directory.enter(browser, "mia", to="/review/")
+    assert answer["Location"] == "/staff/factors/authenticate/"
+    assert browser.get("/review/").status_code == 302
+    answer = browser.post("/staff/factors/authenticate/", {"code": code(secret)})
+    assert (answer.status_code, answer["Location"]) == (302, "/review/")
+
+
+@pytest.mark.parametrize(("role", "taken"), [(Role.SUPERVISOR, True), (Role.ADMINISTRATOR, False)])
+def test_who_has_lost_theirs_begins_anew(
+    django_capture_on_commit_callbacks: Any, role: Role, taken: bool
+) -> None:
+    ada, boss = member("ada", role), member("boss", Role.ADMINISTRATOR)
+    browser, _ = log_in("ada")
+    set_up(browser, django_capture_on_commit_callbacks)
+    desk, _ = log_in("boss")
+    chosen = {"action": "remove_factors", "_selected_action": [ada.pk, boss.pk]}
+    said = desk.post("/admin/people/user/", chosen, follow=True).content.decode()
+    assert ("Done for: ada." in said) is taken
+    gone = {"factor": "all", **known(ada)}
+    assert (events("factor")[-1] == ("people.factor_removed", "staff:boss", gone)) is taken
+    assert (log_in("ada")[1]["Location"] == "/review/") is taken

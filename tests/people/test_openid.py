@@ -1,0 +1,219 @@
+"""Signing in at a real OpenID provider, and what its groups give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from ieim.people.models import AgencyScope, User
+from ieim.people.services import make_roles
+from tests.people import openid_provider
+from tests.people.openid_provider import Directory
+from tests.people.test_who_changes_whom import events
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:authlib"),
+]
+
+
+@pytest.fixture(scope="module")
+def _provider() -> Iterator[Directory]:
+    with openid_provider.running() as directory:
+        yield directory
+
+
+@pytest.fixture
+def directory(db: None, _provider: Directory, monkeypatch: pytest.MonkeyPatch) -> Directory:
+    """A provider whose address the site knows."""
+    make_roles()
+    monkeypatch.setattr(settings, "IEIM_OPENID", _provider.told)
+    return _provider
+
+
+def powers(name: str) -> tuple[list[str], list[str]]:
+    user = User.objects.get(username=name)
+    roles = user.groups.order_by("name").values_list("name", flat=True)
+    return [*roles], [*user.agency_scopes.values_list("agency", flat=True)]
+
+
+def test_groups_become_roles_and_agencies(directory: Directory, client: Client) -> None:
+    said = {"given_name": "Ada", "family_name": "Byron", "email": "ada@example.org"}
+    directory.person("ada", "desk", "passports", "chess club", 7, **said)
+    page = client.get("/staff/login/?next=/review/").content.decode()
+    assert 'href="/staff/login/openid/?next=/review/"' in page
+    assert "Log in with City login" in page
+    answer = directory.enter(client, "ada", to="/review/")
+    assert (answer.status_code, answer["Location"]) == (302, "/review/")
+    assert client.get("/review/").status_code == 200
+    assert powers("ada") == (["caseworker"], ["passports"])
+    user = User.objects.get(username="ada")
+    assert (user.get_full_name(), user.email) == ("Ada Byron", "ada@example.org")
+    assert not user.has_usable_password()
+    assert SocialAccount.objects.get(user=user).extra_data == {}
+    [(kind, actor, payload)] = events("user")
+    assert (kind, actor) == ("people.user_added", "system")
+    assert (payload["roles_given"], payload["agencies_given"]) == (["caseworker"], ["passports"])
+
+
+def test_what_the_provider_no_longer_says_is_taken_away(directory: Directory) -> None:
+    directory.person("ben", "desk", "heads", "passports")
+    directory.enter(Client(), "ben")
+    assert powers("ben") == (["caseworker", "supervisor"], ["*", "passports"])
+    user = User.objects.get(username="ben")
+    AgencyScope.objects.create(user=user, agency="given-here")
+    directory.person("ben", "desk")
+    directory.enter(Client(), "ben")
+    assert powers("ben") == (["caseworker"], [])
+    _, _, payload = events("user")[-1]
+    assert payload["roles_taken"] == ["supervisor"]
+    assert payload["agencies_taken"] == ["*", "given-here", "passports"]
+    before = len(events("user"))
+    directory.enter(Client(), "ben")
+    assert len(events("user")) == before, "nothing has changed, and nothing is recorded"
+
+
+@pytest.mark.parametrize("groups", [(), ("strangers",), ("passports",)])
+def test_unknown_groups_open_nothing(directory: Directory, client: Client, groups: Any) -> None:
+    directory.person("eve", *groups)
+    answer = directory.enter(client, "eve")
+    assert answer.status_code == 403
+    assert "Nothing here is open to you" in answer.content.decode()
+    assert client.get("/staff/").status_code == 302
+    assert not User.objects.filter(username="eve").exists()
+    assert events("log")[-1] == ("people.login_refused", "system", {"user": None, "by": "openid"})
+
+
+def test_who_is_in_no_group_any_more_is_let_in_no_more(directory: Directory) -> None:
+    directory.person("fay", "desk")
+    assert directory.enter(Client(), "fay").status_code == 302
+    directory.person("fay")
+    assert directory.enter(Client(), "fay").status_code == 403
+    assert powers("fay") == ([], [])
+
+
+def test_an_account_that_is_switched_off_stays_so(directory: Directory) -> None:
+    directory.person("gil", "desk")
+    directory.enter(Client(), "gil")
+    User.objects.filter(username="gil").update(is_active=False)
+    assert directory.enter(Client(), "gil").status_code == 403
+
+
+def test_a_name_that_is_taken_opens_nobody_elses_account(directory: Directory) -> None:
+    root = User.objects.create_superuser("root", "root@example.org", "old")
+    directory.person("root", "desk", email="root@example.org", email_verified=True)
+    directory.enter(Client(), "root")
+    assert powers("root-2") == (["caseworker"], [])
+    root.refresh_from_db()
+    assert root.check_password("old")
+    assert powers("root") == ([], [])
+
+
+@pytest.mark.parametrize("verified", [True, False])
+def test_an_account_of_before_is_found_by_a_verified_address(
+    directory: Directory, verified: bool
+) -> None:
+    old = User.objects.create_user("h.olm", "Holm@example.org", "a password of before")
+    directory.person("holm", "desk", email="holm@example.org", email_verified=verified)
+    directory.enter(Client(), "holm")
+    old.refresh_from_db()
+    assert (old.groups.count() == 1) is verified
+    assert old.has_usable_password() is not verified
+    assert User.objects.filter(username="holm").exists() is not verified
+
+
+def test_an_account_with_more_than_a_group_gives_is_not_found_so(directory: Directory) -> None:
+    old = User.objects.create_user("ida", "ida@example.org", "old")
+    old.user_permissions.add(Permission.objects.all()[0])
+    directory.person("ida.m", "desk", email="ida@example.org", email_verified=True)
+    directory.enter(Client(), "ida.m")
+    assert powers("ida") == ([], [])
+
+
+def test_an_answer_is_taken_once_and_by_who_has_asked(directory: Directory) -> None:
+    directory.person("jon", "desk")
+    mine, theirs = Client(), Client()
+    sent = mine.get("/staff/login/openid/")
+    asked = parse_qs(urlsplit(sent["Location"]).query)
+    assert {"state", "nonce", "code_challenge"} <= set(asked)
+    parts = urlsplit(directory.agree(sent["Location"], "jon"))
+    back = f"{parts.path}?{parts.query}"
+    refused = theirs.get(back)
+    assert refused.status_code == 502
+    assert "You could not be logged in" in refused.content.decode()
+    assert mine.get(back).status_code == 302
+    assert mine.get(back).status_code == 502
+
+
+def test_an_id_token_for_another_question_is_refused(directory: Directory) -> None:
+    directory.person("kim", "desk")
+    mine = Client()
+    sent = mine.get("/staff/login/openid/")["Location"]
+    nonce = parse_qs(urlsplit(sent).query)["nonce"][0]
+    parts = urlsplit(directory.agree(sent.replace(nonce, "another"), "kim"))
+    assert mine.get(f"{parts.path}?{parts.query}").status_code == 502
+    assert mine.get("/staff/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"CLIENT_SECRET": "wrong"}, {"ISSUER": "http://localhost:1"}],
+    ids=["the secret", "nobody there"],
+)
+def test_a_provider_that_cannot_be_used_is_a_page(
+    directory: Directory, client: Client, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, str]
+) -> None:
+    directory.person("lea", "desk")
+    monkeypatch.setattr(settings, "IEIM_OPENID", {**directory.told, **wrong})
+    answer = client.get("/staff/login/openid/")
+    if answer.status_code == 302:
+        parts = urlsplit(directory.agree(answer["Location"], "lea"))
+        answer = client.get(f"{parts.path}?{parts.query}")
+    assert answer.status_code == 502
+    cancelled = client.get("/staff/login/openid/callback/?error=access_denied&state=x")
+    assert cancelled.status_code == 502
+
+
+def test_a_provider_that_says_it_is_another_is_not_believed(
+    directory: Directory, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = directory.address.replace("localhost", "127.0.0.1")
+    monkeypatch.setattr(
+        "ieim.people.openid.OpenIDConnectOAuth2Adapter.openid_config",
+        {"issuer": other, "authorization_endpoint": other, "token_endpoint": other},
+    )
+    assert client.get("/staff/login/openid/").status_code == 502
+
+
+def test_passwords_can_be_off(
+    directory: Directory, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    User.objects.create_superuser("root", password="old")
+    form = {"username": "root", "password": "old"}
+    monkeypatch.setattr(settings, "IEIM_PASSWORDS", False)
+    assert 'name="password"' not in client.get("/staff/login/").content.decode()
+    assert client.post("/staff/login/", form).status_code == 403
+    assert client.get("/staff/").status_code == 302
+    monkeypatch.setattr(settings, "IEIM_PASSWORDS", True)
+    assert client.post("/staff/login/", form).status_code == 302
+
+
+def test_without_a_provider_there_is_none(client: Client) -> None:
+    assert client.get("/staff/login/openid/").status_code == 404
+    assert client.get("/staff/login/openid/callback/").status_code == 404
+    assert "openid" not in client.get("/staff/login/").content.decode()
+
+
+def test_the_admin_leads_to_the_one_door(client: Client) -> None:
+    answer = client.get("/admin/people/user/", follow=True)
+    assert answer.redirect_chain[-1][0] == "/staff/login/?next=/admin/people/user/"
+    User.objects.create_superuser("root", password="old")
+    client.post("/admin/login/", {"username": "root", "password": "old"})
+    assert client.get("/admin/people/user/").status_code == 302

@@ -1,0 +1,120 @@
+"""A forgotten password: a link by a real mail server, once, and nothing that tells of accounts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from celery import current_app
+from django.conf import settings
+from django.core.cache import cache
+from django.test import Client
+from redis import ConnectionError as RedisIsAway
+
+from ieim.people import resetting
+from ieim.people.models import User
+from tests.conversations.mail.conftest import office  # noqa: F401  # a fixture
+from tests.conversations.mail.mailing import PostOffice
+from tests.people.test_factors import log_in, member
+from tests.people.test_who_changes_whom import events
+
+pytestmark = pytest.mark.django_db
+
+NEW = "an entirely new sentence"
+
+
+@pytest.fixture(autouse=True)
+def queued(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> list[str]:  # noqa: F811
+    """The addresses that a worker was told of; ada's account is there."""
+    cache.clear()
+    ada = member("ada")
+    ada.email = "Ada@example.org"
+    ada.save()
+    told: list[str] = []
+    monkeypatch.setattr(current_app, "send_task", lambda _name, args: told.extend(args))
+    return told
+
+
+def link(office: PostOffice) -> str:  # noqa: F811
+    resetting.send("ada@example.org")
+    [letter] = office.inbox
+    assert (letter["To"], letter["Subject"]) == (
+        "Ada@example.org",
+        "ask.example.org: Set a password",
+    )
+    found = re.search(r"https://ask\.example\.org(/\S+)", letter.get_content())
+    assert found
+    return found[1]
+
+
+def set_new(browser: Client, path: str) -> Any:
+    form = browser.get(path)
+    assert form.status_code == 302, "the link's secret is not in the address of the form"
+    return browser.post(form["Location"], {"new_password1": NEW, "new_password2": NEW})
+
+
+def test_its_owner_sets_a_new_one(office: PostOffice) -> None:  # noqa: F811
+    open_elsewhere, _ = log_in("ada")
+    browser, path = Client(), link(office)
+    assert set_new(browser, path)["Location"] == "/staff/login/"
+    ada = User.objects.get(username="ada")
+    assert ada.check_password(NEW)
+    assert browser.get("/review/").status_code == 302, "a link is no login"
+    assert open_elsewhere.get("/review/").status_code == 302
+    assert "holds no longer" in Client().get(path).content.decode()
+    assert events("reset") == [
+        ("people.reset_asked", "system", {"user": ada.pk, "username": "ada"})
+    ]
+    assert events("user")[-1][1:] == (
+        "staff:ada",
+        {"user": ada.pk, "username": "ada", "password": "changed"},
+    )
+
+
+def test_the_page_says_the_same_of_every_address(client: Client, queued: list[str]) -> None:
+    assert "Forgotten your password?" in client.get("/staff/login/").content.decode()
+    for address in ("ada@example.org", "nobody@example.org"):
+        answer = client.post("/staff/password/", {"email": address}, follow=True)
+        assert answer.redirect_chain == [("/staff/password/sent/", 302)]
+    assert queued == ["ada@example.org", "nobody@example.org"]
+    assert "Enter a valid email" in client.post("/staff/password/", {"email": "x"}).content.decode()
+
+
+def test_nobody_fills_a_mailbox(client: Client, queued: list[str]) -> None:
+    for _ in range(9):
+        client.post("/staff/password/", {"email": "ada@example.org"})
+    assert len(queued) == 3
+
+
+def test_who_comes_from_the_provider_gets_none(office: PostOffice) -> None:  # noqa: F811
+    ada = User.objects.get(username="ada")
+    ada.set_unusable_password()
+    ada.save()
+    resetting.send("ada@example.org")
+    resetting.send("nobody@example.org")
+    assert office.inbox == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("IEIM_PASSWORDS", False), ("IEIM_MAIL", {"HOST": ""})]
+)
+def test_where_there_is_nothing_to_reset_there_is_no_page(
+    client: Client, monkeypatch: pytest.MonkeyPatch, setting: str, value: Any
+) -> None:
+    monkeypatch.setattr(settings, setting, value)
+    for path in ("", "sent/", "MQ/x-y/"):
+        assert client.get(f"/staff/password/{path}").status_code == 404
+    assert "Forgotten" not in client.get("/staff/login/").content.decode()
+
+
+def test_without_redis_it_says_to_come_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away(*_args: Any, **_more: Any) -> bool:
+        raise RedisIsAway
+
+    monkeypatch.setattr("allauth.core.internal.ratelimit.cache.add", away)
+    browser = Client(raise_request_exception=False)
+    answer = browser.post("/staff/password/", {"email": "ada@example.org"})
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")

@@ -1,0 +1,120 @@
+"""Sessions of staff end by themselves, and when their owner or an administrator says so."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.test import Client
+from django.utils import timezone
+
+from ieim.people.roles import Role
+from tests.people.test_factors import log_in, member
+from tests.people.test_who_changes_whom import events
+
+pytestmark = pytest.mark.django_db
+
+HTMX = {"HX-Request": "true"}
+
+
+class Clock:
+    """The time, which a test lets pass."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = timezone.now()
+        monkeypatch.setattr(timezone, "now", lambda: self.now)
+
+    def passes(self, **time: float) -> None:
+        self.now += timedelta(**time)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _ada(db: None) -> None:
+    member("ada")
+
+
+def is_in(browser: Client) -> bool:
+    return browser.get("/review/").status_code == 200
+
+
+def ended() -> list[Any]:
+    return [(actor, said["why"]) for _, actor, said in events("session")]
+
+
+def test_one_that_nobody_uses_ends(clock: Clock) -> None:
+    browser, _ = log_in("ada")
+    for _ in range(3):
+        clock.passes(minutes=59)
+        assert is_in(browser)
+    clock.passes(minutes=60)
+    assert not is_in(browser)
+    assert ended() == [("system", "idle")]
+
+
+def test_a_page_that_is_open_does_not_use_it(clock: Clock) -> None:
+    browser, _ = log_in("ada")
+    for _ in range(6):
+        clock.passes(minutes=9.9)
+        news = browser.get("/review/changes/", headers=HTMX)
+        assert "HX-Redirect" not in news.headers
+    clock.passes(minutes=1)
+    assert "/staff/login/" in browser.get("/review/changes/", headers=HTMX)["HX-Redirect"]
+
+
+def test_one_that_is_used_all_day_ends_too(clock: Clock) -> None:
+    browser, _ = log_in("ada")
+    for _ in range(23):
+        clock.passes(minutes=30)
+        assert is_in(browser)
+    clock.passes(minutes=31)
+    assert browser.get("/api/v1/review/items/").status_code in (401, 403)
+    assert not is_in(browser)
+
+
+def test_one_ends_their_own(clock: Clock) -> None:
+    here, there, third = (log_in("ada")[0] for _ in range(3))
+    page = here.get("/staff/sessions/").content.decode()
+    assert page.count("End it") == 2
+    assert page.count("This one") == 1
+    row = UserSession.objects.get(session_key=there.session.session_key)
+    here.post("/staff/sessions/", {"end": row.pk})
+    # Within the four seconds in which an open page asks for news.
+    assert "/staff/login/" in there.get("/review/changes/", headers=HTMX)["HX-Redirect"]
+    assert is_in(third)
+    here.post("/staff/sessions/", {"end": "others"})
+    assert not is_in(third)
+    assert is_in(here)
+    assert ended() == [("staff:ada", "revoked")] * 2
+
+
+@pytest.mark.parametrize("which", ["", "x", "²", "9" * 30])
+def test_nonsense_ends_nothing(which: str) -> None:
+    here, there = log_in("ada")[0], log_in("ada")[0]
+    assert here.post("/staff/sessions/", {"end": which}).status_code == 302
+    assert is_in(there)
+
+
+def test_nobody_ends_those_of_others() -> None:
+    member("eve")
+    theirs, mine = log_in("ada")[0], log_in("eve")[0]
+    mine.post("/staff/sessions/", {"end": UserSession.objects.get(user__username="ada").pk})
+    assert is_in(theirs)
+    assert "End it" not in mine.get("/staff/sessions/").content.decode()
+
+
+@pytest.mark.parametrize(("role", "may"), [(Role.SUPERVISOR, True), (Role.ADMINISTRATOR, False)])
+def test_an_administrator_ends_those_whom_they_look_after(role: Role, may: bool) -> None:
+    user = member("ben", role)
+    member("boss", Role.ADMINISTRATOR)
+    theirs, desk = log_in("ben")[0], log_in("boss")[0]
+    chosen = {"action": "end_sessions", "_selected_action": [user.pk]}
+    desk.post("/admin/people/user/", chosen)
+    assert (theirs.get("/staff/sessions/").status_code == 302) is may
+    assert ended() == ([("staff:boss", "revoked")] if may else [])
