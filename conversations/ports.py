@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
+
+from django.db.models import QuerySet
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,16 @@ class Due:
 
     when: datetime
     reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided about a ``step`` of a turn (a contract's id, ``reply``, ``person``)."""
+
+    turn_id: UUID
+    step: str
+    action: str
+    at: datetime
 
 
 class Reviews(Protocol):
@@ -32,6 +44,12 @@ class Reviews(Protocol):
 
     def erase(self, *, session_id: UUID) -> None:
         """Delete the items of a session with every decision on them."""
+
+    def decisions(self, *, session_id: UUID) -> Sequence[Decision]:
+        """Return what persons decided in a session, without who."""
+
+    def decided_sessions(self) -> QuerySet[Any]:
+        """Return the ids of the sessions in which a person decided something, as a query."""
 
     def due(self, *, turn_ids: Collection[UUID], at: datetime | None = None) -> Mapping[UUID, Due]:
         """Return by when a person should have decided, and why, by turn; ``at``: who waited then.

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from conversations import sweeper
+from conversations import retention, sweeper
 from conversations.mail import sending
 from conversations.mail.services import SEND_MAIL
 from conversations.outages import alerts
@@ -36,6 +36,12 @@ def deliver(delivery_id: str) -> None:
 def sweep() -> None:
     """Queue again what a broker or a worker forgot."""
     sweeper.sweep()
+
+
+@shared_task(name="conversations.tasks.retain", ignore_result=True)
+def retain() -> None:
+    """Erase what is kept no longer, once a day; returns at once when that is done."""
+    retention.apply()
 
 
 @shared_task(name=SEND_MAIL, ignore_result=True)

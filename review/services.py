@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from conversations import ports
 from conversations.models import Turn
 from conversations.turns import triage
 from ieim.audit import services as audit
@@ -17,7 +20,7 @@ from review import facets, scope
 from review.audited import ITEM
 from review.deciding import locking, signing
 from review.facets import Facets
-from review.models import ItemFlag, Priority, ReviewItem, SearchText
+from review.models import Decision, ItemFlag, Priority, ReviewItem, SearchText
 from review.queue import fulltext
 from review.states import UNDECIDED, ReviewState
 
@@ -93,6 +96,18 @@ def settle(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
 def count_items(*, session_id: UUID) -> int:
     """Return how many items a session has, decided or not."""
     return ReviewItem.objects.filter(turn__session_id=session_id).count()
+
+
+def decisions(*, session_id: UUID) -> Sequence[ports.Decision]:
+    """Return what persons decided in a session, without who."""
+    found = Decision.objects.filter(item__turn__session=session_id)
+    made = found.values_list("item__turn", "item__stage", "action", "created_at")
+    return [ports.Decision(*each) for each in made]
+
+
+def decided_sessions() -> QuerySet[Any]:
+    """Return the ids of the sessions in which a person decided something, as a query."""
+    return Decision.objects.values("item__turn__session_id")
 
 
 @transaction.atomic

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from conversations.chat.reply_views import HANDS
 from conversations.mail.selectors import STATES as MAIL_STATES
 from conversations.models import Reason, ReplyOrigin
 from conversations.person.models import LineKind, RequestState, Way
@@ -15,7 +17,19 @@ from conversations.webhooks.models import Event
 from ieim.pipeline.message.identifiers import Kind
 
 REASONS, REQUEST_STATES, EVENTS = Reason.values, RequestState.values, Event.values
+AI_NOTICE = (
+    "That an automated assistant (AI) answers, in the language of `Accept-Language`: to be shown "
+    "before the first message. The EU's AI Act asks for that in its Article 50."
+)
 REFERENCE = "To say on the telephone, like K7M-4QX9."
+
+
+def ai_notice() -> str:
+    """Return the sentences that a page shows to who begins, in the page's language."""
+    return _(
+        "You are writing to an automated assistant (AI). It finds the right agency and what to do "
+        "first; what it is not sure of goes to a person."
+    )
 
 
 class FactSerializer(serializers.Serializer[Any]):
@@ -64,6 +78,23 @@ class NoticeSerializer(serializers.Serializer[Any]):
     text = serializers.CharField()
 
 
+class ProvenanceSerializer(serializers.Serializer[Any]):
+    """Where an answer comes from, as a machine reads it."""
+
+    model = serializers.CharField(
+        help_text="The model that was asked, by the name that the operator gave it; `ieim-offline` "
+        "is the offline engine. Empty where none was: a person wrote it."
+    )
+    release = serializers.IntegerField(
+        min_value=0, help_text="The number of the release of the knowledge that it is from."
+    )
+    person = serializers.ChoiceField(
+        source="hand",
+        choices=["none", *HANDS.values()],
+        help_text="What a person had to do with it before it went out.",
+    )
+
+
 class ReplySerializer(serializers.Serializer[Any]):
     """A reply that passed its gate. Parts that do not apply are empty."""
 
@@ -101,6 +132,7 @@ class ReplySerializer(serializers.Serializer[Any]):
     origin = serializers.ChoiceField(
         choices=[origin.value for origin in ReplyOrigin], help_text="Whose words these are."
     )
+    provenance = ProvenanceSerializer(source="*")
     offline = serializers.BooleanField(help_text="Whether the offline engine answered.")
     prepared = serializers.BooleanField(
         help_text=(
@@ -297,6 +329,7 @@ class NewSessionSerializer(serializers.Serializer[Any]):
     link = serializers.URLField(
         help_text="The citizen’s private link to this session’s page. It is told here only, too."
     )
+    notice = serializers.CharField(help_text=AI_NOTICE)
 
 
 class TimeSerializer(serializers.Serializer[Any]):

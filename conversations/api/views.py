@@ -7,9 +7,11 @@ from uuid import UUID
 
 from csp.constants import SELF
 from csp.decorators import csp_update
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.exceptions import NotFound
@@ -19,7 +21,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSetMixin
 
 from conversations import checklist, rating, returning, selectors
-from conversations.api.base import NewSessions, View
+from conversations.api import exporting
+from conversations.api.base import NewSessions, View, bearer_token
 from conversations.api.bodies import (
     AskSerializer,
     ChooseSerializer,
@@ -30,12 +33,14 @@ from conversations.api.bodies import (
     RatingSerializer,
     TickSerializer,
 )
+from conversations.api.exporting import ExportSerializer
 from conversations.api.schema import LOCATION, problems
 from conversations.api.serializers import (
     NewSessionSerializer,
     OpeningSerializer,
     SessionSerializer,
     TurnSerializer,
+    ai_notice,
 )
 from conversations.mail import services as mail
 from conversations.person import hours
@@ -85,12 +90,14 @@ class Sessions(View):
 
         `token` and `link` are told this once; only digests are kept. `link` is the citizen's: it
         opens the conversation in a browser and nothing here, and the token opens no page. With the
-        name of a webhook that is told of the session; without a body nobody is.
+        name of a webhook that is told of the session; without a body nobody is. Show the citizen
+        `notice` before they write.
         """
         body = _valid(OpenSerializer, request)
         session, token, link = services.new_session(webhook=body.get("webhook"))
         address = f"{returning.base_url(request)}{reverse('conversations:resume', args=[link])}"
         made = {"id": session.pk, "reference": session.reference, "token": token, "link": address}
+        made["notice"] = ai_notice()
         location = reverse("api:session", args=[session.pk])
         return Response(NewSessionSerializer(made).data, status=201, headers={"Location": location})
 
@@ -114,6 +121,27 @@ class OneSession(ViewSetMixin, View):
             "turns": chat.turns,
         }
         return Response(SessionSerializer(shown).data)
+
+    @extend_schema(
+        operation_id="export_session",
+        summary="Take a conversation away as JSON",
+        responses={200: ExportSerializer, **problems(401, 404)},
+    )
+    def export(self, request: Request, session_id: UUID) -> HttpResponse:
+        """Return all that the citizen can read, and beside each message who decided what: a
+        machine, a person or the citizen. No name of staff, and not how to reach the citizen."""
+        session = self.own_session(request, session_id)
+        return exporting.download(session, bearer_token(request) or "", "json")
+
+    @extend_schema(
+        operation_id="export_session_html",
+        summary="Take a conversation away as HTML",
+        responses={(200, "text/html"): OpenApiTypes.STR, **problems(401, 404)},
+    )
+    def export_html(self, request: Request, session_id: UUID) -> HttpResponse:
+        """Return the same as one HTML file, in the language of `Accept-Language`."""
+        session = self.own_session(request, session_id)
+        return exporting.download(session, bearer_token(request) or "", "html")
 
     @extend_schema(
         operation_id="erase_session",

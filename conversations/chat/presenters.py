@@ -151,7 +151,9 @@ class ReplyView:
     the agencies in which nothing fits. ``unsaid``: the service's entry does not say what was asked.
     ``next_services`` are those that it sends on to.
     ``general``: the citizen asked for no particular fact;
-    ``repeated``: an earlier answer on the page has its card.
+    ``repeated``: an earlier answer on the page has its card. ``model`` is the name of the one that
+    was asked, empty where none was; ``release`` is the number of the knowledge that it is from,
+    ``hand`` what a person had to do with it: one of :data:`~conversations.chat.reply_views.HANDS`.
     """
 
     kind: Literal["service", "answer", "guidance", "question", "outside"]
@@ -177,6 +179,9 @@ class ReplyView:
     next_services: tuple[SourceView, ...] = ()
     general: bool = False
     repeated: bool = False
+    model: str = ""
+    release: int = 0
+    hand: str = "none"
 
     @property
     def words(self) -> Words:

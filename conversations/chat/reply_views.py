@@ -17,7 +17,7 @@ from conversations.chat.presenters import (
     SourceView,
 )
 from conversations.chat.wording import Words
-from conversations.models import Reply, Turn
+from conversations.models import Reply, ReplyOrigin, Turn
 from conversations.turns import languages
 from ieim.knowledge import selectors as knowledge
 from ieim.knowledge.headings import headings
@@ -31,6 +31,13 @@ HEADINGS: Mapping[str, str] = headings()
 ORDERED = frozenset({"how_to_apply"})
 QUOTED = frozenset({"overview", "applicability_summary"})
 """The fields of which a sentence may lead an answer."""
+
+HANDS: Mapping[str, str] = {
+    ReplyOrigin.MODEL_APPROVED.value: "approved",
+    ReplyOrigin.STAFF_OVERRIDE.value: "changed",
+    ReplyOrigin.STAFF.value: "wrote",
+}
+"""What a person had to do with a reply, by its origin; ``none`` with any other."""
 
 
 def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> ReplyView:
@@ -74,6 +81,9 @@ def reply_view(stored: Reply, turn: Turn, release: Release | None = None) -> Rep
         still_about=reply.still_about,
         prepared=reply.listed or guidance.is_prepared(reply, release),
         general=_is_general(reply),
+        model=stored.model,
+        release=turn.release_number,
+        hand=HANDS.get(stored.origin, "none"),
     )
 
 

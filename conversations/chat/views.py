@@ -9,6 +9,7 @@ from dataclasses import replace
 from html import unescape
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -18,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import reswap, trigger_client_event
 
 from conversations import checklist, page_languages, rating, returning, selectors
+from conversations.api import exporting
 from conversations.chat import cookies, wording
 from conversations.chat.announcing import after_choosing, turns_without_alert
 from conversations.chat.presenters import ChatView
@@ -214,7 +216,11 @@ def privacy(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "conversations/pages/privacy.html",
-        {"cookie_days": cookies.MAX_AGE_DAYS, "mail": mails.is_configured()},
+        {
+            "cookie_days": cookies.MAX_AGE_DAYS,
+            "mail": mails.is_configured(),
+            "kept": settings.IEIM_KEEP,
+        },
     )
 
 
@@ -383,6 +389,15 @@ def resume(request: HttpRequest, secret: str) -> HttpResponse:
     response = see_chat()
     cookies.put(response, secret)
     return response
+
+
+@require_safe
+def export(request: HttpRequest, secret: str, form: exporting.Form) -> HttpResponse:
+    """The conversation of a private link as a file; 404 for a link that opens none."""
+    session = selectors.session_for_secret(secret)
+    if session is None:
+        return nothing_there(request)
+    return exporting.download(session, secret, form)
 
 
 OFFLINE_FOR = ("chat", "person", "help", "accessibility", "privacy")

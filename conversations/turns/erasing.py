@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import Model, Q
 from django.utils import timezone
 
 from conversations import models, notify, ports
@@ -17,6 +17,8 @@ from ieim.audit.services import ERASED
 
 _ERASED = "erased:"
 """What the digest of an erased session's secret begins with: no SHA-256 in hex looks like it."""
+ERASED_SESSIONS = Q(secret_sha256__startswith=_ERASED)
+"""The sessions of which nothing is left but their place."""
 
 _OF_TURNS: tuple[type[Model], ...] = (
     models.Stage,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from typing import Any
 
 from celery.worker import state as worker_state
@@ -18,6 +19,7 @@ from django.db import close_old_connections
 
 from conversations.mail.sending import sweep as sweep_mail
 from conversations.sweeper import sweep as sweep_turns
+from conversations.tasks import retain
 from ieim.config import health, process
 from ieim.config.celery import app
 from ieim.config.monitoring import processes
@@ -63,6 +65,7 @@ class Embedded:
 
     def _sweep(self) -> None:
         begun: set[object] = set()
+        retain_at = 0.0
         while True:
             for sweep in (sweep_turns, sweep_runs, sweep_mail):
                 try:
@@ -74,6 +77,10 @@ class Embedded:
                     logger.exception("The sweep failed; the next one is in %s s", SWEEP_EVERY)
                 finally:
                     close_old_connections()
+            if time.monotonic() >= retain_at:
+                # The worker's: thousands of conversations take a while.
+                retain.delay()
+                retain_at = time.monotonic() + settings.RETAIN_EVERY
             if health.beat("worker"):
                 processes.report("worker")
             health.beat("beat")

@@ -454,6 +454,22 @@ def second_opinion(env: Env) -> dict[str, list[str]]:
     return selection
 
 
+_KEPT = {"conversations": 0, "decided": 0, "deliveries": 90, "outages": 730, "sign_ins": 7}
+"""The days that each kind of data is kept where nothing is set; 0 is no end."""
+
+
+def keep(env: Env) -> dict[str, int | None]:
+    """How many days each kind of data is kept, None for no end; see ``conversations.retention``."""
+    days: dict[str, int | None] = {}
+    for kind, default in _KEPT.items():
+        name = f"IEIM_KEEP_{kind.upper()}"
+        if kind == "decided" and not env.text(name):
+            days[kind] = days["conversations"]  # as any other
+            continue
+        days[kind] = int(env.number(name, default, low=0, high=36_500)) or None
+    return days
+
+
 _PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 

@@ -75,6 +75,11 @@ IEIM_SECOND_OPINION = environment.second_opinion(env)
 # HOST is empty where nobody is told by e-mail. See ieim.config.environment for the keys.
 IEIM_MAIL = environment.mail(env, public_url=IEIM_PUBLIC_URL)
 
+# --- How long it is kept -------------------------------------------------------------------------
+
+# Days by kind, None for no end.
+IEIM_KEEP = environment.keep(env)
+
 # --- Applications --------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -359,6 +364,14 @@ CELERY_BEAT_SCHEDULE = {
         "conversations.tasks.sweep_mail",
         "ieim.studio.tasks.sweep",
     )
+}
+# Done once a day; asked for more often, because a day on which beat or a worker is away at one
+# certain minute counts too.
+RETAIN_EVERY = 600.0
+CELERY_BEAT_SCHEDULE["conversations.tasks.retain"] = {
+    "task": "conversations.tasks.retain",
+    "schedule": RETAIN_EVERY,
+    "options": {"expires": RETAIN_EVERY},
 }
 
 # --- Logging -------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ class Reviews:
 
     open = staticmethod(services.open_item)
     count = staticmethod(services.count_items)
+    decisions = staticmethod(services.decisions)
+    decided_sessions = staticmethod(services.decided_sessions)
     erase = staticmethod(services.erase_items)
     refresh = staticmethod(services.refresh)
     withdraw = staticmethod(services.withdraw)

@@ -61,13 +61,13 @@ def _all(space: str, needed: str, names: str) -> dict[str, str]:
 
 ACCESS: Mapping[str, str] = {
     **_all("conversations", EVERYBODY, "chat ask rate tick choose something_else safe start_again"),
-    **_all("conversations", EVERYBODY, "resume"),
+    **_all("conversations", EVERYBODY, "resume export export_json"),
     **_all("conversations", EVERYBODY, "delete help accessibility privacy language offline worker"),
     **_all("conversations", EVERYBODY, "person person_withdraw private_link"),
     **_all("conversations", EVERYBODY, "mail mail_stop mail_link mail_link_stop"),
     **_all("api", EVERYBODY, "docs schema sessions"),
     **_all("api", BEARER, "session turns turn rating checklist choice something_else safe"),
-    **_all("api", BEARER, "person mail"),
+    **_all("api", BEARER, "person mail export export_html"),
     **_all("framing", EVERYBODY, "script"),
     **_all("published", EVERYBODY, "services service"),
     **_all("administration", EVERYBODY, "colours logo"),

@@ -7,9 +7,11 @@ difference to anything here.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from axes.handlers.database import AxesDatabaseHandler
+from axes.models import AccessAttempt
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -42,6 +44,12 @@ class Handler(AxesDatabaseHandler):
 def client_address(request: HttpRequest) -> str | None:
     """Return the address that is counted; None where there is none."""
     return addresses.of_request(request) or None
+
+
+def forget(before: datetime) -> int:
+    """Delete the wrong passwords of before a moment, with names and addresses; how many."""
+    count, _ = AccessAttempt.objects.filter(attempt_time__lt=before).delete()
+    return int(count)
 
 
 def locked(request: HttpRequest, *_more: Any) -> HttpResponse:

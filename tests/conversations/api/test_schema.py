@@ -99,6 +99,8 @@ def test_it_documents_every_operation_and_its_errors() -> None:
         ("POST", "/api/v1/sessions/"): {"201", "400", "411", "413", "415", "422", "429"},
         ("GET", session): {"200", "401", "404"},
         ("DELETE", session): {"204", "401", "404"},
+        ("GET", f"{session}export/"): {"200", "401", "404"},
+        ("GET", f"{session}export/html/"): {"200", "401", "404"},
         ("POST", f"{session}turns/"): {
             *("200", "202", "400", "401", "404", "409", "411", "413", "415", "422", "429", "503")
         },

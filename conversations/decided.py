@@ -1,0 +1,85 @@
+"""What a machine, a person and the citizen decided about each question of a conversation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from conversations import page_languages, ports
+from conversations.chat import wording
+from conversations.models import Choice, Stage
+from conversations.states import StageStatus
+from conversations.turns.models import ChoiceOutcome
+from ieim.pipeline.topology import CLASSIFY
+
+_BY_MACHINE = {StageStatus.PASSED.value: "passed", StageStatus.NEEDS_REVIEW.value: "stopped"}
+_LABELS = ("intents", "product_line", "urgency", "risk_flags")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One decision: ``what`` was decided about ``step`` (a contract's id, ``reply`` or ``person``).
+
+    ``what`` is of the machine ``passed`` or ``stopped``, of the citizen how their choice ended, of
+    a person the action. ``labels`` are those that the machine gave the message, as ``set/label``.
+    It never says which person.
+    """
+
+    by: Literal["machine", "person", "citizen"]
+    step: str
+    what: str
+    at: datetime | None
+    labels: tuple[str, ...] = ()
+
+    @property
+    def about(self) -> str:
+        """The step in the page's words, empty for one that no page shows."""
+        words = wording.words(page_languages.current())
+        return words.steps.get(self.step, "" if self.by == "machine" else words.answer)
+
+
+def decisions(session_id: UUID) -> Mapping[UUID, tuple[Decided, ...]]:
+    """Return the decisions on each turn of a session that has any, the first one first.
+
+    What a person or the citizen has since decided otherwise is no decision of the machine's.
+    """
+    found: dict[UUID, list[Decided]] = defaultdict(list)
+    for turn_id, decided in (*_machine(session_id), *_citizen(session_id), *_people(session_id)):
+        found[turn_id].append(decided)
+    return {
+        turn_id: tuple(sorted(each, key=lambda one: (one.at is None, one.at)))
+        for turn_id, each in found.items()
+    }
+
+
+def _machine(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
+    stages = Stage.objects.filter(turn__session=session_id, status__in=_BY_MACHINE)
+    for stage in stages.order_by("turn__number", "order"):
+        labels = tuple(_labels(stage.result)) if stage.contract == CLASSIFY else ()
+        what = _BY_MACHINE[stage.status]
+        yield (
+            stage.turn_id,
+            Decided("machine", stage.contract, what, stage.finished_at, labels),
+        )
+
+
+def _labels(result: Mapping[str, object] | None) -> Iterator[str]:
+    for name in _LABELS:
+        given = (result or {}).get(name) or []
+        for each in given if isinstance(given, list) else [given]:
+            yield f"{name}/{each['label']}"  # type: ignore[index]  # by its schema
+
+
+def _citizen(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
+    made = Choice.objects.filter(turn__session=session_id, decided_at__isnull=False)
+    for choice in made.exclude(outcome=ChoiceOutcome.EXPIRED.value):
+        yield choice.turn_id, Decided("citizen", choice.stage, choice.outcome, choice.decided_at)
+
+
+def _people(session_id: UUID) -> Iterator[tuple[UUID, Decided]]:
+    for each in ports.reviews().decisions(session_id=session_id):
+        yield each.turn_id, Decided("person", each.step, each.action, each.at)
