@@ -19,7 +19,7 @@ LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --gen
 	--no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: dist sbom wheels messages setup-production help setup run run-distributed check test test-all bench lock model-server
+.PHONY: dist sbom wheels messages setup-production help setup run run-distributed check test test-all bench bench-load lock model-server
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 19
@@ -71,7 +71,10 @@ test-all: setup ## Check everything, before a release: all tests on both databas
 	@$(PY) -m tests.checks all
 
 bench: setup ## Measure what turns, search, audit and pages cost
-	@for file in benchmarks/bench_*.py benchmarks/chat.py benchmarks/stage.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done
+	@for file in $(filter-out %/bench_load.py,$(wildcard benchmarks/bench_*.py)) benchmarks/chat.py benchmarks/stage.py; do echo; echo "== $$file"; $(PY) $$file || exit 1; done
+
+bench-load: setup ## Measure messages a second, two workers beside one, and what a long history costs (some 15 minutes)
+	@$(PY) -m tests.services $(PY) benchmarks/bench_load.py
 
 model-server: $(MODEL)/.installed ## Serve a small open model on this machine (MODEL_PORT=8012), to try a real server
 	@$(MODEL)/bin/python deploy/model_server.py --port $(or $(MODEL_PORT),8012)

@@ -132,7 +132,10 @@ class Turn(models.Model):
                 name="one_pending_turn_a_session",
             ),
         ]
-        indexes = [models.Index(fields=["state", "queued_at"], name="turn_state_queued")]
+        indexes = [
+            models.Index(fields=["state", "queued_at"], name="turn_state_queued"),
+            models.Index(fields=["created_at"], name="turn_day"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.session_id} turn {self.number}"
@@ -278,6 +281,9 @@ class Reply(models.Model):
     marked = models.JSONField(default=list)
     model = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["created_at"], name="reply_day")]
 
     def __str__(self) -> str:
         return f"reply to {self.turn_id}"

@@ -102,6 +102,8 @@ def history(turn: Turn) -> list[dict[str, Any]]:
     answer, a message to a person, and a message whose danger lets a person answer it and that has
     no answer from the knowledge yet: "I want to die" is not about death certificates.
     """
+    if turn.number == 1:
+        return []
     turns = Turn.objects.filter(session_id=turn.session_id)
     anew = turns.filter(number__lte=turn.number, replaces__isnull=False)
     begun = anew.aggregate(last=Max("number"))["last"] or 1

@@ -152,6 +152,7 @@ class ReviewItem(models.Model):
             ),
             models.Index(fields=["claimed_by", "state", "rank", "due_at"], name="review_mine"),
             models.Index(fields=["decided_at"], name="review_decided"),
+            models.Index(fields=["opened_at"], name="review_opened"),
         ]
 
     def __str__(self) -> str:
@@ -232,7 +233,10 @@ class Decision(models.Model):
 
     class Meta:
         ordering = ["created_at", "id"]
-        indexes = [models.Index(fields=["actor", "created_at"], name="decision_actor")]
+        indexes = [
+            models.Index(fields=["actor", "created_at"], name="decision_actor"),
+            models.Index(fields=["created_at"], name="decision_day"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} of {self.item_id}"

@@ -82,12 +82,12 @@ def refresh(*, turn_id: UUID, codes: Sequence[str]) -> None:
         _refresh(item, turn, facts, codes if item.stage in AWAITED else ())
 
 
-@transaction.atomic
 def settle(*, turn_id: UUID, by_person: bool) -> Sequence[str]:
     """Bring a turn's items up to date before its reply leaves; returns the codes that hold it.
 
-    Triage may have opened an item before an agency was found. ``by_person`` says that a person had
-    a hand in the reply: only then does anybody have to sign it.
+    Inside the caller's transaction. Triage may have opened an item before an agency was found.
+    ``by_person`` says that a person had a hand in the reply: only then does anybody have to sign
+    it.
     """
     scope.refresh_agencies(turn_id)
     return [Code.POLICY_UNSIGNED.value] if by_person and signing.unsigned(turn_id) else []

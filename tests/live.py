@@ -133,8 +133,13 @@ class Site:
         return self._environment.get("DATABASE_URL") or str(self._folder / "ieim.sqlite3")
 
     @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment variables of its processes."""
+        return self._environment
+
+    @property
     def server_pid(self) -> int:
-        """The process that answers requests."""
+        """The process that serves pages, REST and sockets."""
         return self._server.pid
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -40,19 +40,28 @@ class StoredRequest:
     exact: bool
 
 
-def keep(contract: Contract) -> None:
-    """Store a contract's prompt and schema unless they are, inside the caller's transaction."""
+def kept() -> frozenset[str]:
+    """Return the digests of all prompts and schemas that are stored: some tens."""
+    return frozenset(Artifact.objects.values_list("sha256", flat=True))
+
+
+def keep(contract: Contract, stored: Set[str]) -> Set[str]:
+    """Store a contract's prompt and schema unless they are among those ``stored``, inside the
+    caller's transaction; returns the digests of both."""
     contents = {
         contract.prompt_sha256: f"{contract.persona}\0{contract.directive}".encode(),
         contract.schema_sha256: rfc8785.dumps(dict(contract.schema)),
     }
-    stored = Artifact.objects.filter(sha256__in=contents).values_list("sha256", flat=True)
-    missing = contents.keys() - set(stored)
+    missing = contents.keys() - stored
+    if missing:  # by now another worker may have kept them
+        there = Artifact.objects.filter(sha256__in=missing).values_list("sha256", flat=True)
+        missing -= set(there)
     Artifact.objects.bulk_create(
         [Artifact(sha256=sha256, content=contents[sha256]) for sha256 in sorted(missing)],
         # Two workers may use a prompt for the first time at once.
         ignore_conflicts=True,
     )
+    return contents.keys()
 
 
 def prompts(digests: Iterable[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from ieim.pipeline.message.risk import Risk
 from ieim.pipeline.topology import REPLY
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
     """Add to a turn what classify found beyond the screen, and audit where the two disagree.
 

@@ -44,7 +44,8 @@ def take_lease(*, turn_id: UUID) -> Turn | None:
     )
     if not claimed:
         return None
-    return Turn.objects.select_related("session").filter(pk=turn_id, lease=lease).first()
+    turns = Turn.objects.select_related("session", "replaces", "choice")
+    return turns.filter(pk=turn_id, lease=lease).first()
 
 
 def renew_lease(*, turn_id: UUID, lease: UUID | None) -> None:

@@ -19,7 +19,7 @@ from conversations.corrections import cite
 from conversations.models import EvidenceSpan, Reply, ReplyOrigin, Stage, Turn
 from conversations.record.audited import REPLY, SPAN, STAGE
 from conversations.states import StageStatus, TurnState
-from conversations.turns import events, flags, languages, moves
+from conversations.turns import events, flags, moves
 from conversations.webhooks import outbox
 from conversations.webhooks.models import Event
 from ieim.knowledge import selectors as knowledge
@@ -214,24 +214,24 @@ def origin_of_words(reply: replies.Reply) -> ReplyOrigin:
     return ReplyOrigin.MODEL if reply.retold is None else ReplyOrigin.RETOLD
 
 
-@transaction.atomic
 def store_reply(
     *, turn: Turn, reply: replies.Reply, origin: ReplyOrigin, by: str = "system", model: str = ""
 ) -> Reply:
-    """Store the one reply of a turn with its citations and its audit event.
+    """Store the one reply of a turn with its citations and its audit event, inside the caller's
+    transaction.
 
     The notices that apply now are stored with it: it is what the citizen was shown.
     """
     reply = replace(reply, notices=notices.of_reply(reply.sources, timezone.now()))
-    body = reply.as_dict()
+    body, release = reply.as_dict(), knowledge.release(turn.release_number)
     stored = Reply.objects.create(
         turn=turn,
         origin=origin.value,
         body=body,
-        marked=marked(turn.text, reply, languages.release_of(turn)),
+        marked=marked(turn.text, reply, release.in_language(turn.language)),
         model=model,
     )
-    cite(reply=stored, sources=reply.sources, release=knowledge.release(turn.release_number))
+    cite(reply=stored, sources=reply.sources, release=release)
     payload = {
         "origin": stored.origin,
         "release": turn.release_number,

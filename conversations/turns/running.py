@@ -38,6 +38,7 @@ from ieim.llm.factory import BreakerModel, build_model
 from ieim.pipeline import work
 from ieim.pipeline.budget import Budget
 from ieim.pipeline.findings import Code
+from ieim.pipeline.knowledge import Release
 from ieim.pipeline.ports import Cause, Model, ModelAnswer, ModelRequest, ModelUnavailable
 from ieim.pipeline.runner import Runner
 from ieim.pipeline.stages import multi_agency_answer
@@ -151,8 +152,7 @@ def _claim(turn_id: UUID) -> Turn | None:
     return turn
 
 
-def _pipeline(turn: Turn, model: Model, calls: executor.ThreadExecutor) -> Runner:
-    release = languages.release_of(turn)
+def _pipeline(release: Release, model: Model, calls: executor.ThreadExecutor) -> Runner:
     return Runner(
         model=model,
         shortlist=shortlist_for(release),
@@ -165,8 +165,7 @@ def _pipeline(turn: Turn, model: Model, calls: executor.ThreadExecutor) -> Runne
     )
 
 
-def _message(turn: Turn) -> work.Turn:
-    release = languages.release_of(turn)
+def _message(turn: Turn, release: Release) -> work.Turn:
     return work.Turn(
         id=str(turn.pk),
         session_id=str(turn.session_id),
@@ -204,8 +203,9 @@ def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
     calls = executor.ThreadExecutor(Lease(turn.pk), awaited=False)
     try:
         with executor.working:
-            pipeline = _pipeline(turn, model or configured_model(), calls)
-            pipeline.triage(_message(turn), store)
+            release = languages.release_of(turn)
+            pipeline = _pipeline(release, model or configured_model(), calls)
+            pipeline.triage(_message(turn, release), store)
             store.complete()
     except LeaseLost:
         logger.warning("turn %s: the claim on its triage was lost", turn_id)
@@ -218,8 +218,9 @@ def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
 
 
 def _run(turn: Turn, model: Model, lease: Lease) -> None:
-    pipeline = _pipeline(turn, model, executor.ThreadExecutor(lease))
-    message = _message(turn)
+    release = languages.release_of(turn)
+    pipeline = _pipeline(release, model, executor.ThreadExecutor(lease))
+    message = _message(turn, release)
     store = TurnStore(turn, count_day=pipeline.options.budget.day is not None)
     try:
         outcome = pipeline.run(message, store)
@@ -245,7 +246,8 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
     """Deliver a reply, or give it to a person where somebody has to agree to it first."""
     renew_lease(turn_id=turn.pk, lease=turn.lease)
     alone = (ReplyOrigin.MODEL, ReplyOrigin.CITIZEN_CHOICE)
-    by_person = resuming.origin_of(turn) not in alone
+    origin = resuming.origin_of(turn)
+    by_person = origin not in alone
     codes = list(ports.reviews().settle(turn_id=turn.pk, by_person=by_person))
     about = {source.agency_id for source in outcome.reply.sources}
     if not by_person and about & administration.current().agencies_off:
@@ -253,7 +255,7 @@ def leave(*, turn: Turn, outcome: Answered | Held, model: Model) -> None:
     if codes:
         moves.give_to_person(turn=turn, stage=REPLY, codes=codes)
     else:
-        deliver(turn=turn, outcome=outcome, model=model)
+        deliver(turn=turn, outcome=outcome, origin=origin, model=model)
 
 
 def _show_empty(turn: Turn) -> None:
@@ -264,11 +266,10 @@ def _show_empty(turn: Turn) -> None:
         ports.reviews().open(turn_id=turn.pk, stage=REPLY, codes=[Code.REPLY_EMPTY.value])
 
 
-@transaction.atomic
-def deliver(*, turn: Turn, outcome: Answered | Held, model: Model) -> Reply:
-    """Store the one reply of a turn that this run holds."""
+def deliver(*, turn: Turn, outcome: Answered | Held, origin: ReplyOrigin, model: Model) -> Reply:
+    """Store the one reply of a turn that this run holds, inside the caller's transaction."""
     moves.move_turn(turn, TurnState.ANSWERED, unavailable_since=None)
-    reply, origin = outcome.reply, resuming.origin_of(turn)
+    reply = outcome.reply
     if origin is ReplyOrigin.CITIZEN_CHOICE:
         # They have just named it themselves.
         reply = replace(reply, still_about="")

@@ -47,10 +47,12 @@ class TurnStore:
         self._count_day = count_day
         self._stages: dict[str, Stage] = {stage.contract: stage for stage in turn.stages.all()}
         self._attempts: dict[str, list[list[Finding]]] = {}
+        self._kept = calls.kept()
         before = Attempt.objects.filter(stage__turn__session_id=turn.session_id)
-        self._used = set(before.exclude(response_id="").values_list("response_id", flat=True))
+        answers = list(before.order_by().values_list("response_id", "tokens"))
+        self._used = {response_id for response_id, _ in answers} - {""}
         discarded = Unused.objects.filter(turn__session_id=turn.session_id)
-        self._tokens = _tokens(before) + _tokens(discarded)
+        self._tokens = sum(tokens for _, tokens in answers) + _tokens(discarded)
 
     def renew(self) -> None:
         """Renew the claim of this run, in each transaction that writes; raise
@@ -178,7 +180,7 @@ class TurnStore:
         row = self._stages[stage]
         self.answered = True
         judgement = attempt.effective
-        calls.keep(attempt.contract)
+        self._kept |= calls.keep(attempt.contract, self._kept)
         stored = calls.keep_attempt(row, attempt)
         self._attempts[stage].append([*attempt.judgement.findings])
         self._used |= {stored.response_id} - {""}
@@ -222,7 +224,9 @@ class TurnStore:
             EvidenceSpan(stage=row, source=SOURCE, **_span(e.as_dict()))
             for e in attempt.effective.evidence
         )
-        return [STAGE.row(row), *map(SPAN.row, spans)]
+        # As the stored ones would say: what stood before was withdrawn with the earlier answer.
+        stage = STAGE.row(row, status=row.status, spans=sorted(span.pk for span in spans))
+        return [stage, *map(SPAN.row, spans)]
 
     def _stop(self, row: Stage, findings: Sequence[Finding]) -> Row:
         row.findings = [finding.as_dict() for finding in findings]

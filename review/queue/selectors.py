@@ -179,7 +179,9 @@ def listing(user: User, filters: Filters, now: datetime) -> Listing:
                 (_in_state(items, ReviewState.SECOND_OPINION), _claimed(items, second=True))
             )
         case "done":
-            return Listing((_in_state(items, ReviewState.DECIDED),), done=True)
+            # Named although every decided one has it: the index begins with those that have none.
+            dated = items.filter(decided_at__isnull=False)
+            return Listing((_in_state(dated, ReviewState.DECIDED),), done=True)
         case _:
             claimed = _claimed(items, second=False)
             if not filters.held:

@@ -3,7 +3,9 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from ieim.audit.checkpoints import take_checkpoint
@@ -65,3 +67,18 @@ def test_it_is_read_only_even_for_superusers(
 def test_it_is_closed_to_staff_without_the_permission(client: Client, chain: UUID) -> None:
     client.force_login(User.objects.create_user("eva", is_staff=True))
     assert client.get(reverse(LIST)).status_code == 403
+
+
+def test_it_neither_counts_nor_reads_all_events(root: Client, chain: UUID) -> None:
+    with CaptureQueriesContext(connection) as made:
+        assert root.get(reverse(LIST)).status_code == 200
+    events = [e["sql"] for e in made.captured_queries if '"audit_auditevent"' in e["sql"]]
+    counted, _page = events
+    assert "LIMIT 10000" in counted
+
+
+def test_it_offers_every_kind(root: Client, chain: UUID) -> None:
+    take_checkpoint()
+    (kinds,) = root.get(reverse(LIST)).context["cl"].filter_specs
+    kinds_there = sorted(set(AuditEvent.objects.values_list("kind", flat=True)))
+    assert [kind for kind, _ in kinds.lookup_choices] == kinds_there

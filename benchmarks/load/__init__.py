@@ -1,0 +1,1 @@
+"""Load and growth: what ``benchmarks/bench_load.py`` measures."""

@@ -1,0 +1,44 @@
+"""How often a turn asks the database: each query is a trip there and back while a citizen waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from conversations.turns import running, services
+from tests.fixtures import VISA, Ask
+
+TAKEN = 14
+RUN = 67
+
+
+@contextmanager
+def watching() -> Iterator[list[str]]:
+    """Gather the statements of this thread; its own log is emptied while a turn waits."""
+    seen: list[str] = []
+
+    def wrapper(execute: Any, sql: str, *rest: Any) -> Any:
+        if not sql.startswith("BEGIN"):  # SQLite's own way
+            seen.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(wrapper):
+        yield seen
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)  # within a test's own one there are more savepoints
+def test_a_turn_asks_no_more_often_than_it_has_to(ask: Ask) -> None:
+    ask(VISA)  # what a process reads once
+    with watching() as seen:
+        turn, _ = services.receive(session=services.new_secret(), text=VISA, enqueue=False)
+    assert len(seen) <= TAKEN
+    with watching() as seen:
+        running.run_turn(turn_id=turn.pk)
+    turn.refresh_from_db()
+    assert turn.state == "answered"
+    assert len(seen) <= RUN, "\n".join(sql[:150] for sql in seen)
