@@ -20,6 +20,8 @@ CITIZENS = {
     *(
         "api:sessions",
         "api:session",
+        "api:export",
+        "api:export_html",
         "api:turns",
         "api:turn",
         "api:rating",
