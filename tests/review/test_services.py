@@ -10,7 +10,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from conversations.models import Turn
-from ieim.audit.models import AuditEvent
+from ieim.audit.canonical import vouch
+from ieim.audit.models import AuditEvent, AuditHead
 from ieim.audit.verify import verify
 from review.audited import ITEM
 from review.models import Priority, ReviewItem
@@ -37,7 +38,7 @@ def test_it_opens_an_item_with_its_audit_event(turn: Turn) -> None:
         "stage": "agency_detect_v1",
         "codes": ["schema", "agency.count"],
         "priority": 2,
-        "rows": [list(ITEM.row(item))],
+        "rows": [list(vouch(ITEM.row(item), bytes(AuditHead.objects.get().key)))],
     }
     assert verify(turn.session_id).ok
 
