@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.load.growth import Cost, growth_of
 
 LINE, LEFT, WIDE, TOP = 18, 210, 300, 44
-MOST = 12
+MOST = 30
 """Times; what grows with the number of turns would be at the right edge, or beyond it."""
 
 
@@ -30,14 +30,14 @@ def draw(found: Mapping[int, Mapping[str, Cost]], file: Path) -> None:
         f'<rect width="100%" height="100%" fill="#fff"/><text x="8" y="16" font-size="13">Pages of '
         f"the database read: {large:,} turns beside {small:,}</text>",
     ]
-    for times, name in (
-        (1, "as many"),
-        (log10(large) / log10(small), "logarithm"),
-        (10, "tenfold"),
+    for times, name, anchor in (
+        (1, "as many", "end"),
+        (log10(large) / log10(small), "logarithm", "start"),
+        (10, "tenfold", "middle"),
     ):
         parts.append(
             f'<path d="M{x(times)} {TOP - 8}V{high}" stroke="#999" stroke-dasharray="3 3"/>'
-            f'<text x="{x(times)}" y="{TOP - 12}" text-anchor="middle" fill="#555">{name}</text>'
+            f'<text x="{x(times)}" y="{TOP - 12}" text-anchor="{anchor}" fill="#555">{name}</text>'
         )
     for number, what in enumerate(rows):
         y, times = TOP + LINE * number, growth_of(found, what)

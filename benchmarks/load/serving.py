@@ -16,11 +16,13 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
 import redis
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from benchmarks.citizens import Citizen, Database
 from tests.live import Site, process, site
@@ -113,7 +115,10 @@ async def _sockets(
         for path, headers in paths:
             opened.append(
                 await connect(
-                    f"{address}{path}", additional_headers=headers, origin=url, compression=None
+                    f"{address}{path}",
+                    additional_headers=headers,
+                    origin=Origin(url),
+                    compression=None,
                 )
             )
         yield opened
@@ -225,16 +230,19 @@ def _answered(running: Site, folder: Path, turns: int, workers: int) -> Rate:
             log = folder / f"worker{number}.log"
             arguments = [*command.split(), f"w{number}@bench"]
             pids.append(stack.enter_context(process(arguments, running.environment, log)).pid)
-            _wait(lambda log=log: " ready." in log.read_text(encoding="utf-8"))
+            _wait(partial(_is_ready, log))
         used, started = cpu(pids), time.time()
         broker.rename("kept back", TURNS)
         database = Database(running)
         _wait(lambda: not {"queued", "running"} & database.states().keys())
         used = cpu(pids) - used
-    ((ended,),) = database.rows(
-        "SELECT extract(epoch FROM max(updated_at)) FROM conversations_turn"
-    )
+    last = "SELECT extract(epoch FROM max(updated_at)) FROM conversations_turn"
+    ((ended,),) = database.rows(last)
     return Rate(turns / (float(ended) - started), used * 1000 / turns)
+
+
+def _is_ready(log: Path) -> bool:
+    return " ready." in log.read_text(encoding="utf-8")
 
 
 def _wait(is_so: Callable[[], bool]) -> None:

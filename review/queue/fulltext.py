@@ -11,8 +11,6 @@ The row is written when the item is opened, and goes with it when the conversati
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.apps.registry import Apps
 from django.db import connection
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -51,11 +49,21 @@ def query_of(typed: str) -> str:
     return " ".join(f'"{phrase}"*' for phrase in phrases)
 
 
-def some(query: str, limit: int) -> list[UUID]:
-    """Return the ids of up to ``limit`` items that a query of :func:`query_of` finds."""
+def count(query: str, most: int) -> int:
+    """Return how many items a query of :func:`query_of` finds, at most ``most``."""
     with connection.cursor() as cursor:
-        cursor.execute(_SOME[connection.vendor], [query, limit])
-        return [UUID(str(found)) for (found,) in cursor.fetchall()]
+        found = f"SELECT item_id {_FOUND[connection.vendor]} LIMIT %s"
+        cursor.execute(f"SELECT count(*) FROM ({found}) AS found", [query, most])  # noqa: S608 - ours
+        return int(cursor.fetchone()[0])
+
+
+def among(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
+    """Return the items whose message a query finds, which are looked up first: for words that are
+    in few messages."""
+    # Kept apart by the offset: PostgreSQL would look into each message of the list otherwise.
+    offset = "OFFSET 0" if connection.vendor == "postgresql" else ""
+    found = f"SELECT item_id {_FOUND[connection.vendor]} {offset}"
+    return items.filter(pk__in=RawSQL(found, [query]))  # noqa: S611 - our own names
 
 
 def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
@@ -71,14 +79,10 @@ def walk(items: QuerySet[ReviewItem], query: str) -> QuerySet[ReviewItem]:
     return items.alias(searched=row).filter(searched__in=matching)
 
 
-_SOME = {
-    "postgresql": (
-        f"SELECT item_id FROM {_TEXTS} "  # noqa: S608 - names of our own tables
-        "WHERE to_tsvector('simple', words) @@ to_tsquery('simple', %s) LIMIT %s"
-    ),
+_FOUND = {
+    "postgresql": (f"FROM {_TEXTS} WHERE to_tsvector('simple', words) @@ to_tsquery('simple', %s)"),
     "sqlite": (
-        f"SELECT item_id FROM {_WORDS} JOIN {_TEXTS} ON {_TEXTS}.id = {_WORDS}.rowid "  # noqa: S608 - our names
-        f"WHERE {_WORDS} MATCH %s LIMIT %s"
+        f"FROM {_WORDS} JOIN {_TEXTS} ON {_TEXTS}.id = {_WORDS}.rowid WHERE {_WORDS} MATCH %s"
     ),
 }
 _MATCHING = {
