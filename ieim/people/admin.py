@@ -24,9 +24,10 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext, gettext_lazy
 
-from ieim.people import factors, resetting, rights, sessions
+from ieim.people import factors, resetting, sessions
 from ieim.people.access import member
 from ieim.people.accounts import account_of, handed_out, why_not
+from ieim.people.four_eyes import rights
 from ieim.people.models import EVERY_AGENCY, AgencyScope, Grant, User
 from ieim.people.scope import known_agencies
 from ieim.people.services import changing, changing_role

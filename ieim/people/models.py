@@ -89,8 +89,8 @@ class Grant(models.Model):
     """Rights with which one person could defeat another's: asked for by one administrator, and
     given when another agrees, or given at once by the only one there is.
 
-    ``rights`` are as :mod:`ieim.people.rights` writes them. ``address`` is the account's e-mail
-    address when they were asked for: who agrees has seen it.
+    ``rights`` are as :mod:`ieim.people.four_eyes.rights` writes them. ``address`` is the account's
+    e-mail address when they were asked for: who agrees has seen it.
     """
 
     class State(models.TextChoices):

@@ -3,7 +3,7 @@
 A way that changes an account does so inside :func:`changing`, one that changes a role inside
 :func:`changing_role`. Both compare what is stored before and after, so it does not matter which
 form, field or command it was; what the rule refuses is undone with everything around it, and what
-a second administrator has to agree to (:mod:`ieim.people.rights`) waits for that.
+a second administrator has to agree to (:mod:`ieim.people.four_eyes.rights`) waits for that.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from django.utils.translation import gettext
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head, record
-from ieim.people import asking, rights
 from ieim.people.accounts import Account, account_of, names_of, why_not
+from ieim.people.four_eyes import asking, rights
 from ieim.people.models import Grant, User
 from ieim.people.roles import PERMISSIONS
 

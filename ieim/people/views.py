@@ -12,8 +12,9 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from ieim.people import agreeing, selectors
+from ieim.people import selectors
 from ieim.people.access import member
+from ieim.people.four_eyes import agreeing
 from ieim.people.models import Grant
 from ieim.people.services import NotAllowed
 

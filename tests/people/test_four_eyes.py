@@ -13,8 +13,9 @@ from django.utils.html import escape
 
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.verify import verify
-from ieim.people import agreeing, post
+from ieim.people import post
 from ieim.people.accounts import account_of
+from ieim.people.four_eyes import agreeing
 from ieim.people.models import AgencyScope, Grant, User
 from ieim.people.roles import Role
 from ieim.people.services import NotAllowed, changing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django import template
 
-from ieim.people import rights, selectors
+from ieim.people import selectors
+from ieim.people.four_eyes import rights
 from ieim.people.models import Grant
 
 register = template.Library()

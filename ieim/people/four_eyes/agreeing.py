@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import lock_head
-from ieim.people import rights
 from ieim.people.accounts import account_of, why_not
-from ieim.people.asking import record_grant
+from ieim.people.four_eyes import rights
+from ieim.people.four_eyes.asking import record_grant
 from ieim.people.models import Grant, User
 from ieim.people.services import NotAllowed, record_change
 

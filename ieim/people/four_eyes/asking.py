@@ -1,4 +1,4 @@
-"""Rights that need a second administrator (see ieim.people.rights): held back, and asked for.
+"""Rights that need a second administrator (see ``rights.py``): held back, and asked for.
 
 Where there is only one, what they give stands at once, and every supervisor is told.
 """
@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 from ieim.audit.canonical import JSONValue
 from ieim.audit.models import PEOPLE_CHAIN
 from ieim.audit.services import record
-from ieim.people import post, rights
+from ieim.people import post
 from ieim.people.accounts import Account
+from ieim.people.four_eyes import rights
 from ieim.people.models import Grant, User
 from ieim.people.roles import Role
 

@@ -1,0 +1,1 @@
+"""What one administrator alone gives nobody, and the second one who agrees."""
