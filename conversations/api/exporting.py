@@ -92,15 +92,15 @@ class Export:
         return [(turn, self.decided.get(turn.id, ())) for turn in self.chat.turns]
 
 
-def export(session: Session, secret: str) -> Export:
-    """Return a session as its citizen can take it away; ``secret`` is the session's."""
-    chat = selectors.chat_view(secret=secret)
+def export(session: Session) -> Export:
+    """Return a session as its citizen can take it away."""
+    chat = selectors.session_view(session)
     return Export(session, chat, dict(decisions(session.pk)), timezone.now())
 
 
-def download(session: Session, secret: str, form: Form) -> HttpResponse:
+def download(session: Session, form: Form) -> HttpResponse:
     """Return a session as a file to be saved, in the language of the request."""
-    exported = export(session, secret)
+    exported = export(session)
     if form == "json":
         content: Any = JSONRenderer().render(exported.as_dict())
         kind = "application/json"

@@ -22,7 +22,7 @@ from rest_framework.viewsets import ViewSetMixin
 
 from conversations import checklist, rating, returning, selectors
 from conversations.api import exporting
-from conversations.api.base import NewSessions, View, bearer_token
+from conversations.api.base import NewSessions, View
 from conversations.api.bodies import (
     AskSerializer,
     ChooseSerializer,
@@ -131,7 +131,7 @@ class OneSession(ViewSetMixin, View):
         """Return all that the citizen can read, and beside each message who decided what: a
         machine, a person or the citizen. No name of staff, and not how to reach the citizen."""
         session = self.own_session(request, session_id)
-        return exporting.download(session, bearer_token(request) or "", "json")
+        return exporting.download(session, "json")
 
     @extend_schema(
         operation_id="export_session_html",
@@ -141,7 +141,7 @@ class OneSession(ViewSetMixin, View):
     def export_html(self, request: Request, session_id: UUID) -> HttpResponse:
         """Return the same as one HTML file, in the language of `Accept-Language`."""
         session = self.own_session(request, session_id)
-        return exporting.download(session, bearer_token(request) or "", "html")
+        return exporting.download(session, "html")
 
     @extend_schema(
         operation_id="erase_session",

@@ -397,7 +397,7 @@ def export(request: HttpRequest, secret: str, form: exporting.Form) -> HttpRespo
     session = selectors.session_for_secret(secret)
     if session is None:
         return nothing_there(request)
-    return exporting.download(session, secret, form)
+    return exporting.download(session, form)
 
 
 OFFLINE_FOR = ("chat", "person", "help", "accessibility", "privacy")

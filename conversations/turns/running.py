@@ -81,15 +81,16 @@ class SwitchedOffModel:
         raise ModelUnavailable(message, passing=False, cause=Cause.OFF)
 
 
-def configured_model() -> Model:
+def current_model() -> Model:
     """Return the deployment's model, for one run: what is under way when it is switched off ends
     as it began."""
-    model = _built_model()
+    model = configured_model()
     return SwitchedOffModel(model) if administration.current().is_off("model") else model
 
 
 @cache
-def _built_model() -> Model:
+def configured_model() -> Model:
+    """Return the deployment's model, built once a process, whether it is switched off or not."""
     model: Model = _behind_breaker()
     most = settings.IEIM_MODEL["CALLS"]
     if most is None:
@@ -132,7 +133,7 @@ def _run_claimed(turn: Turn, model: Model | None) -> None:
     try:
         with leases.holding(turn) as lease, executor.working:
             moves.changed(turn)
-            _run(turn, model or configured_model(), lease)
+            _run(turn, model or current_model(), lease)
         logger.info("turn %s: %s after %.1f s", turn_id, turn.state, time.monotonic() - since)
     except LeaseLost:
         logger.warning("turn %s: the lease was lost; this run stops", turn_id)
@@ -204,7 +205,7 @@ def _triage_claimed(store: triage.TriageStore, model: Model | None) -> None:
     try:
         with executor.working:
             release = languages.release_of(turn)
-            pipeline = _pipeline(release, model or configured_model(), calls)
+            pipeline = _pipeline(release, model or current_model(), calls)
             pipeline.triage(_message(turn, release), store)
             store.complete()
     except LeaseLost:

@@ -37,4 +37,5 @@ def identified(application: Application) -> Application:
 
         await application(scope, receive, telling)
 
+    answering.__wrapped__ = application  # type: ignore[attr-defined]  # as functools.wraps does
     return answering

@@ -77,11 +77,13 @@ def _send(user: User, by: User | None = None) -> None:
     with transaction.atomic():  # nobody who logs in waits for the mail server
         record(chain=PEOPLE_CHAIN, kind=kind, payload=known, actor=by.actor if by else "system")
     whose = _("With this link you set the password of your account {name}:")
-    sent_by = _("{who} had it sent to you.").format(who=by.display_name) if by else ""
+    once = _("It holds for a day, and once.")
+    if by is not None:
+        once += " " + _("{who} had it sent to you.").format(who=by.display_name)
     parts = (
         whose.format(name=user.get_username()),
         settings.IEIM_PUBLIC_URL + reverse("password_reset_confirm", args=key),
-        f"{_('It holds for a day, and once.')} {sent_by}".strip(),
+        once,
         _("If you do not expect it, do nothing: your password stays as it is."),
     )
     post.send(subject=_("Set a password"), parts=parts, to=user.email)

@@ -203,7 +203,7 @@ def ask_both(text: str, *, model: Model | None = None) -> tuple[Side, ...]:
     to the byte. Raises :class:`ieim.knowledge.bundles.bundle.BundleError` for a draft that cannot
     be used, and :class:`NoModel`.
     """
-    model = model or running.configured_model()
+    model = model or running.current_model()
     draft, published = drafts.draft().release(0), knowledge.current_release()
     prepared = [_prepared("draft", draft, text, model)]
     if published is not None and published.sha256 != draft.sha256:

@@ -131,7 +131,7 @@ def run_golden(*, run_id: int, model: Model | None = None) -> None:
     """Run or resume a run; a run that cannot go on has FAILED, with a sentence."""
 
     def ask_all(claim: runs.Claim) -> None:
-        _run(claim, model or running.configured_model())
+        _run(claim, model or running.current_model())
 
     runs.work(GoldenRun, run_id, ask_all, _fail, error=OURS)
 

@@ -15,7 +15,17 @@ from tests.checks import ROOT
 LOCK = (ROOT / "requirements/base.txt").read_text(encoding="utf-8")
 PINNED = set(re.findall(r"^([a-z0-9-]+)(?:\[[^\]]*\])?==([^ \\\n]+)", LOCK, re.MULTILINE))
 FREE = {
-    *("MIT", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "ISC", "Apache-2.0", "Zlib", "CC0-1.0"),
+    *(
+        "MIT",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "0BSD",
+        "MIT-0",
+        "ISC",
+        "Apache-2.0",
+        "Zlib",
+        "CC0-1.0",
+    ),
     *("PSF-2.0", "MPL-2.0", "LGPL-2.1-or-later", "LGPL-3.0-only", "OFL-1.1"),
 }
 """What IEIM may be handed on with."""

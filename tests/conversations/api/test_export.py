@@ -116,7 +116,7 @@ def test_rest_gives_the_same(ask: Ask) -> None:
     client.ask(VISA)
     running.run_turn(turn_id=Turn.objects.get().pk)
     over_rest = client.get(f"{client.path}export/").json()
-    page = json.loads(saved(f"/c/{client.token}/conversation.json").content)
+    page = json.loads(saved(f"{client.link}conversation.json").content)
     for each in (over_rest, page):
         del each["exported_at"]
     assert over_rest == page

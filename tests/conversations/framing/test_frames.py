@@ -34,6 +34,8 @@ IN_FRAMES = {
         "start_again",
         "delete",
         "language",
+        "export",
+        "export_json",
     ),
     *("help", "accessibility", "privacy", "person", "person_withdraw"),
     *("private_link", "mail", "mail_stop"),

@@ -19,7 +19,8 @@ from tests.fixtures import VISA
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE = 30.0
-sockets: Any = application.application_mapping["websocket"]
+identified: Any = application.application_mapping["websocket"]
+sockets: Any = identified.__wrapped__
 OWN = "http://127.0.0.1:8000"
 
 
