@@ -181,7 +181,9 @@ class Machine:
         top = ("deploy", "ieim", "conversations", "review", "templates", "static", "locale")
         files = [ROOT / name for name in listed.split("\0") if name.partition("/")[0] in top]
         files += [ROOT / "manage.py", ROOT / "pyproject.toml"]
-        files += [*(ROOT / "static/build").rglob("*"), *ROOT.glob("**/locale/*/*/django.mo")]
+        files += (ROOT / "static/build").rglob("*")
+        # What is built, of ours: an environment has catalogues of its own.
+        files += (file for name in top for file in (ROOT / name).rglob("django.mo"))
         with tarfile.open(self.root / f"ieim-{version}.tar.gz", "w:gz", compresslevel=1) as tar:
             for file in dict.fromkeys(each for each in files if each.is_file()):
                 content = file.read_bytes()
