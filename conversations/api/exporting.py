@@ -14,7 +14,6 @@ from typing import Any, Literal
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.utils import timezone
-from django.utils.cache import add_never_cache_headers
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 
@@ -111,5 +110,4 @@ def download(session: Session, form: Form) -> HttpResponse:
     name = f"conversation-{session.reference}.{form}"
     # Saved, never shown from this address: a browser would show it as a page of this site.
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    add_never_cache_headers(response)
     return response

@@ -10,9 +10,10 @@ from django.db import transaction
 
 from conversations import ports
 from conversations.models import Turn
-from conversations.record.audited import SIGNS
+from conversations.record.audited import SIGNS, TEXT
 from conversations.states import TurnState
 from conversations.turns import events
+from ieim.audit.canonical import Row
 from ieim.knowledge import selectors as knowledge
 from ieim.pipeline.findings import Code
 from ieim.pipeline.message import risk
@@ -45,7 +46,7 @@ def add(*, turn: Turn, classified: Mapping[str, Any]) -> None:
         turn.risks = [*turn.risks, *added]
         Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
         codes = [found["code"] for found in added]
-        events.record(turn, "turn.flagged", {"risk_flags": codes}, rows=[SIGNS.row(turn)])
+        events.record(turn, "turn.flagged", {"risk_flags": codes}, rows=_rows(turn))
     if classified["disagreements"]:
         events.record(turn, "triage.disagreement", {"rule_wins": classified["disagreements"]})
 
@@ -66,7 +67,7 @@ def _weaken(turn: Turn, sources: Mapping[str, str]) -> None:
         for found in turn.risks
     ]
     Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
-    events.record(turn, "turn.flagged", {"risk_flags_weak": list(weaker)}, rows=[SIGNS.row(turn)])
+    events.record(turn, "turn.flagged", {"risk_flags_weak": list(weaker)}, rows=_rows(turn))
 
 
 @transaction.atomic
@@ -81,7 +82,13 @@ def add_refusal(*, turn: Turn) -> None:
         turn.risks = [*turn.risks, *(sign.as_dict() for sign in added)]
         Turn.objects.filter(pk=turn.pk).update(risks=turn.risks)
         codes = [sign.code for sign in added]
-        events.record(turn, "turn.flagged", {"risk_flags_weak": codes}, rows=[SIGNS.row(turn)])
+        events.record(turn, "turn.flagged", {"risk_flags_weak": codes}, rows=_rows(turn))
+
+
+def _rows(turn: Turn) -> list[Row]:
+    """Return what an event vouches for when signs change: of a turn that an earlier version stored,
+    signs and text were one row."""
+    return [TEXT.row(turn), SIGNS.row(turn)]
 
 
 def _of_model(flag: Mapping[str, Any]) -> Sequence[Mapping[str, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,8 +63,9 @@ class AuditedModel:
     row to its session's id, empty for rows of the system chain. ``blank`` says of a row that it
     holds nothing yet, so that no event has to vouch for it; ``tombstone`` says that a row is as an
     erasure leaves it (None: an erasure removes such rows). ``once``: the content never changes, so
-    that no second event may vouch for another. ``formerly`` is the kind by which events before
-    this one came vouch for the same row. ``chunk`` rows are in memory at once.
+    that no second event may vouch for another. ``formerly`` is the kind by which events of earlier
+    versions vouch for the same row: whichever of the two came last counts, but a later one of that
+    kind takes nothing back that never changes. ``chunk`` rows are in memory at once.
     """
 
     kind: str
@@ -94,6 +96,8 @@ class AuditedModel:
 
 
 _registered: dict[str, AuditedModel] = {}
+_instead: dict[str, set[str]] = defaultdict(set)
+"""By kind, those of the same row that no longer count once it is vouched for by that kind."""
 Check = Callable[[], Iterable[Discrepancy]]
 _checks: list[Check] = []
 
@@ -101,6 +105,11 @@ _checks: list[Check] = []
 def register(*kinds: AuditedModel) -> None:
     """Let the record vouch for kinds of rows; called by each app when it is ready."""
     _registered.update((model.kind, model) for model in kinds)
+    for model in kinds:
+        if model.formerly:
+            _instead[model.kind].add(model.formerly)
+            if not model.once:
+                _instead[model.formerly].add(model.kind)
 
 
 def register_check(check: Check) -> None:
@@ -144,6 +153,8 @@ def note(expected: Expected, kind: str, payload: bytes) -> None:
                 second = second or f"{row[0]} {row[1]}"
                 continue
             expected[key] = digest
+            for other in _instead.get(row[0], ()):
+                expected.pop((other, row[1]), None)
     if second:
         raise SecondDigest(second)
 

@@ -26,7 +26,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.crypto import get_random_string
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from ieim.people import provided
@@ -141,7 +140,6 @@ class Accounts(DefaultSocialAccountAdapter):
         raise ImmediateHttpResponse(_failed(request, exception or error))
 
 
-@never_cache
 @require_safe
 def begin(request: HttpRequest) -> HttpResponse:
     """Send somebody to the provider; ``next`` is where they want to go."""
@@ -155,7 +153,6 @@ def begin(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@never_cache
 @require_safe
 def callback(request: HttpRequest) -> HttpResponse:
     """Take somebody who comes back from the provider."""

@@ -10,6 +10,7 @@ nor the time that it takes: a worker looks and sends.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import Any
 
 from allauth.core import ratelimit
@@ -50,7 +51,9 @@ def offered() -> bool:
 def send(address: str) -> None:
     """Send a link to each account with this address that has a password."""
     for user in PasswordResetForm().get_users(address):
-        _send(user)
+        _record("people.reset_asked", user, "system")
+        with suppress(post.NotSent):  # it is logged, and they ask again
+            _send(user)
 
 
 def send_link(*, user: User, by: User) -> None:
@@ -64,29 +67,29 @@ def send_link(*, user: User, by: User) -> None:
         sentence = _("There is no mail server (IEIM_SMTP_HOST) to send a link to the owner.")
         raise NoLink(f"{sentence} {at_the_machine}")
     try:
-        _send(user, by)
+        _send(user, _("{who} had it sent to you.").format(who=by.display_name))
     except post.NotSent as error:
         raise NoLink(_("The mail server did not take the message. Send it again.")) from error
+    _record("people.password_link_sent", user, by.actor)
 
 
-def _send(user: User, by: User | None = None) -> None:
-    """Record that a link is sent, and send it; ``by`` is None where its owner asked."""
+def _send(user: User, *why: str) -> None:
+    """Send a link. Raises :class:`~ieim.people.post.NotSent`."""
     key = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
-    known: Changes = {"user": user.pk, "username": user.get_username()}
-    kind = "people.reset_asked" if by is None else "people.password_link_sent"
-    with transaction.atomic():  # nobody who logs in waits for the mail server
-        record(chain=PEOPLE_CHAIN, kind=kind, payload=known, actor=by.actor if by else "system")
     whose = _("With this link you set the password of your account {name}:")
-    once = _("It holds for a day, and once.")
-    if by is not None:
-        once += " " + _("{who} had it sent to you.").format(who=by.display_name)
     parts = (
         whose.format(name=user.get_username()),
         settings.IEIM_PUBLIC_URL + reverse("password_reset_confirm", args=key),
-        once,
+        " ".join([_("It holds for a day, and once."), *why]),
         _("If you do not expect it, do nothing: your password stays as it is."),
     )
     post.send(subject=_("Set a password"), parts=parts, to=user.email)
+
+
+@transaction.atomic  # of its own: nobody who logs in waits for the mail server
+def _record(kind: str, user: User, actor: str) -> None:
+    known: Changes = {"user": user.pk, "username": user.get_username()}
+    record(chain=PEOPLE_CHAIN, kind=kind, payload=known, actor=actor)
 
 
 class _WhereOffered:

@@ -19,7 +19,6 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from ieim.audit.models import PEOPLE_CHAIN
@@ -80,7 +79,6 @@ def end(sessions: Iterable[UserSession], *, of: User, why: str, by: User | None 
     return len(gone)
 
 
-@never_cache
 @require_http_methods(["GET", "POST"])
 def mine(request: HttpRequest) -> HttpResponse:
     """List one's own sessions, or end one (``end`` is its number) or all others."""

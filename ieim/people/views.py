@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from ieim.people import selectors
@@ -19,7 +18,6 @@ from ieim.people.models import Grant
 from ieim.people.services import NotAllowed
 
 
-@never_cache
 @require_safe
 def shown(request: HttpRequest) -> HttpResponse:
     """What waits, and what one administrator gave alone."""
@@ -27,14 +25,12 @@ def shown(request: HttpRequest) -> HttpResponse:
     return render(request, "people/rights.html", context)
 
 
-@never_cache
 @require_POST
 def agree(request: HttpRequest, grant_id: int) -> HttpResponse:
     """Give the rights: back to the page, which says what became of it."""
     return _decided(request, grant_id, agreeing.agree, gettext("{name} has the rights now."))
 
 
-@never_cache
 @require_POST
 def refuse(request: HttpRequest, grant_id: int) -> HttpResponse:
     """Refuse them, or withdraw the request."""

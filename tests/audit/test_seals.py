@@ -138,8 +138,11 @@ def test_a_key_is_never_overwritten_and_nobody_else_reads_it(keeper: Keeper) -> 
 
 def test_a_file_without_a_seal_vouches_for_nothing(keeper: Keeper) -> None:
     keeper.file.touch()
+    both = {"seals": keeper.file, "public_key": keeper.public}
     with pytest.raises(CommandError, match="has no seal"):
-        call_command("verify_audit", seals=keeper.file, public_key=keeper.public)
+        call_command("verify_audit", **both)
+    with pytest.raises(CommandError, match="leave --expect out"):
+        call_command("verify_audit", **both, expect="0" * 64)
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no roles")

@@ -12,9 +12,13 @@ from django.core.management import call_command
 from django.db import transaction
 from pytest_django import DjangoAssertNumQueries
 
-from conversations.turns import erasing, running, services
+from conversations.models import Turn
+from conversations.record.audited import BOTH
+from conversations.turns import erasing, flags, running, services
 from ieim.audit import comparing
+from ieim.audit.canonical import Row
 from ieim.audit.services import record
+from tests.audit.owner import triggers_lifted
 from tests.fixtures import VISA, Ask
 from tests.review.conftest import make_turn
 
@@ -64,3 +68,27 @@ def test_it_compares_many_chains_in_a_few_queries(
     said = json.loads(out.getvalue())
     assert said["chains"] == 152
     assert said["rows"] > turn.stages.count()
+
+
+@pytest.mark.django_db
+def test_signs_may_change_on_both_sides_of_an_upgrade() -> None:
+    turn = make_turn()
+
+    def vouch(*rows: Row) -> None:
+        with transaction.atomic():
+            record(chain=turn.session_id, kind="turn.x", payload={}, actor="system", rows=rows)
+
+    vouch(BOTH.row(turn))  # by the version before
+    flag = {"label": "violence", "confidence": 0.9, "source": "model"}
+    found = {"risk_flags": [{**flag, "spans": [{"start": 0, "end": 1}]}], "disagreements": []}
+    flags.add(turn=turn, classified=found)
+    assert comparing.second_look(turn.session_id) == []
+    turn.risks = []
+    Turn.objects.filter(pk=turn.pk).update(risks=[])
+    vouch(BOTH.row(turn))  # and by it again, while processes are replaced
+    assert comparing.second_look(turn.session_id) == []
+    with triggers_lifted():
+        Turn.objects.filter(pk=turn.pk).update(text="I never asked")
+    turn.text = "I never asked"
+    vouch(BOTH.row(turn))
+    assert [each.kind for each in comparing.second_look(turn.session_id)] == ["turn_text"]

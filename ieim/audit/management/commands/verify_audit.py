@@ -77,13 +77,15 @@ class Command(BaseCommand):
         """Verify, print, and raise :class:`CommandError` unless everything holds."""
         if bool(options["seals"]) != bool(options["public_key"]):
             raise CommandError("--seals and --public-key go together")
+        if options["seals"] and options["expect"]:
+            raise CommandError("--seals expects the newest seal: leave --expect out")
         sealed = None
         if options["seals"]:
             try:
                 sealed = compared(options["seals"], public_key(options["public_key"]))
             except SealError as error:
                 raise CommandError(str(error)) from error
-            options["expect"] = options["expect"] or sealed.newest or None
+            options["expect"] = sealed.newest or None
         if options["session"] and options["expect"]:
             raise CommandError("--expect and --seals are about all chains: leave --session out")
         if options["nothing_since"] and not options["expect"]:
