@@ -75,6 +75,15 @@ def test_what_the_citizen_chose_is_theirs(ask: Ask) -> None:
     assert [each["what"] for each in shown["decided"] if each["by"] == "citizen"] == ["chosen"]
 
 
+def test_who_is_asked_back_is_not_told_of_a_person(ask: Ask) -> None:
+    ask(WIDE, secret="a")
+    content = saved("/c/a/conversation.html").content.decode()
+    assert content.count("Which of these do you mean?") == 2
+    assert "passed to a person" not in content
+    for option in saved("/c/a/conversation.json").json()["turns"][0]["choice"]["options"]:
+        assert option["name"] in content
+
+
 class Reader(HTMLParser):
     """Notes what a page would load, and whether its elements are closed."""
 
