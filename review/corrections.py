@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext
@@ -41,6 +42,11 @@ def cases(items: QuerySet[ReviewItem]) -> Iterator[dict[str, Any] | None]:
             yield None
 
 
+def case_id(item_id: UUID) -> str:
+    """Return the id of the evaluation case that an item's decision makes."""
+    return f"correction-{item_id}"
+
+
 def case_of(item: ReviewItem) -> dict[str, Any]:
     """Return a decided item as an evaluation case, as ``ieim/studio/evaluation/cases.py`` reads.
 
@@ -50,7 +56,7 @@ def case_of(item: ReviewItem) -> dict[str, Any]:
     decision = _effective(item)
     action = Action(decision.action)
     return {
-        "id": f"correction-{item.pk}",
+        "id": case_id(item.pk),
         "lang": item.turn.language or "und",
         "text": item.turn.text,
         "history": [

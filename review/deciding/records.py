@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +13,7 @@ from conversations.models import Attempt, Stage
 from ieim.audit import services as audit
 from ieim.audit.models import AuditEvent
 from ieim.people.models import User
-from ieim.pipeline.canonical import digest, dumps
+from ieim.pipeline.canonical import dumps
 from ieim.pipeline.gate import strict_json
 from ieim.pipeline.gate.gate import EvidenceDict, with_two_decimals
 from review.audited import DECISION
@@ -79,9 +78,6 @@ def write(
             "decision": str(decision.pk),
             "action": action.value,
             "about": None if about is None else str(about.pk),
-            "reason_sha256": hashlib.sha256(reason.encode()).hexdigest(),
-            "patch_sha256": None if patch is None else digest(patch),
-            "output_sha256": None if content.output is None else digest(content.output),
             "artifacts": decision.artifacts,
         },
         rows=[DECISION.row(decision)],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -161,7 +160,6 @@ def sign(*, item_id: UUID, actor: User, version: int, agency: str, reason: str) 
             "item": str(item.pk),
             "decision": str(proposal.pk),
             "agency": agency,
-            "reason_sha256": hashlib.sha256(reason.encode()).hexdigest(),
         },
         rows=[SIGN_OFF.row(signature)],
     )

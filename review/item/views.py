@@ -299,8 +299,10 @@ def golden(request: HttpRequest, pk: UUID) -> HttpResponse:
     user = member(request)
     item = get_object_or_404(visible(user).select_related("turn__session"), pk=pk)
     try:
-        question, new = questions.keep(case=corrections.case_of(item), by=user)
-    except NoCase as error:
+        question, new = questions.keep(
+            case=corrections.case_of(item), by=user, turn_id=item.turn_id
+        )
+    except (NoCase, questions.GoldenError) as error:
         message = gettext("It makes no golden question. {why}")
         messages.error(request, message.format(why=error))
     else:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from conversations.models import Turn
 from conversations.turns import running
 from ieim.audit.services import record_system
 from ieim.knowledge import selectors as knowledge
@@ -39,28 +40,42 @@ class GoldenError(Exception):
 
 
 @transaction.atomic
-def keep(*, case: Mapping[str, Any], by: User) -> tuple[GoldenQuestion, bool]:
+def keep(
+    *, case: Mapping[str, Any], by: User, turn_id: UUID | None = None
+) -> tuple[GoldenQuestion, bool]:
     """Keep an evaluation case as a golden question; ``(question, whether it is new)``.
 
-    Its texts are redacted: the question outlives the conversation that it came from.
+    Its texts are redacted. One whose words are those of a turn is named by what it came of, so
+    that :func:`forget` finds it when the conversation is erased. Raises :class:`GoldenError` when
+    that has happened already.
     """
+    # Erasing holds the turns first: whatever is kept before is found by it.
+    if turn_id and not Turn.objects.select_for_update().filter(pk=turn_id).exclude(text=""):
+        raise GoldenError(gettext("This conversation was erased: its words cannot be kept."))
     defaults = {"case": redacted(case), "created_by": by}
     question, new = GoldenQuestion.objects.get_or_create(name=case["id"], defaults=defaults)
     if new:
-        _record("golden.kept", question, by)
+        _record("golden.kept", question, by.actor)
     return question, new
 
 
+def said_in(turn_id: UUID) -> str:
+    """Return the name of the golden question that began with the words of a turn."""
+    return f"said-{turn_id}"
+
+
+@transaction.atomic
 def keep_written(
-    *, text: str, expected: dict[str, Any], note: str, by: User
+    *, text: str, expected: dict[str, Any], note: str, by: User, turn_id: UUID | None = None
 ) -> tuple[GoldenQuestion, bool]:
     """Keep a question written by hand; ``(question, whether it is new)``.
 
-    ``expected`` is an evaluation case's. The same text is kept once. Raises :class:`GoldenError`
-    for a text that no citizen could send.
+    ``expected`` is an evaluation case's, ``turn_id`` the turn whose words it began with. The same
+    text is kept once. Raises :class:`GoldenError` for a text that no citizen could send.
     """
+    # No digest of the words: names stay in the audit record when the words are gone.
     case = {
-        "id": f"written-{hashlib.sha256(text.strip().encode()).hexdigest()[:16]}",
+        "id": said_in(turn_id) if turn_id else f"written-{uuid4()}",
         "lang": "und",
         "text": text.strip(),
         "history": [],
@@ -75,7 +90,20 @@ def keep_written(
     except MalformedCase as error:
         message = gettext("This cannot be kept. {reason}.")
         raise GoldenError(message.format(reason=error)) from error
-    return keep(case=case, by=by)
+    same = GoldenQuestion.objects.filter(case__text=redacted(case)["text"], case__history=[])
+    if (kept := same.first()) is not None:
+        return kept, False
+    return keep(case=case, by=by, turn_id=turn_id)
+
+
+def forget(names: Iterable[str]) -> None:
+    """Delete the golden questions of these names, because their conversation is being erased.
+
+    Runs inside the caller's transaction.
+    """
+    for question in GoldenQuestion.objects.filter(name__in=list(names)):
+        question.delete()
+        _record("golden.removed", question, "system")
 
 
 def redacted(case: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,12 +118,12 @@ def remove(*, question: GoldenQuestion, by: User) -> None:
     """Delete a golden question; one that is gone already stays gone."""
     gone, _ = GoldenQuestion.objects.filter(pk=question.pk).delete()
     if gone:
-        _record("golden.removed", question, by)
+        _record("golden.removed", question, by.actor)
 
 
-def _record(kind: str, question: GoldenQuestion, by: User) -> None:
+def _record(kind: str, question: GoldenQuestion, actor: str) -> None:
     payload = {"name": question.name, "tags": list(question.case["tags"])}
-    record_system(kind=kind, actor=by.actor, payload=payload)
+    record_system(kind=kind, actor=actor, payload=payload)
 
 
 @transaction.atomic

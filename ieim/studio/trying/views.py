@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -93,8 +94,10 @@ def add(request: HttpRequest) -> HttpResponse:
     """Write a golden question: first the question, then what is right; both by POST, because an
     address with the words in it would be logged."""
     user, release = member(request), knowledge.current_release()
-    data = {name: request.POST.get(name, "") for name in ("note", "search", "expected")}
+    data = {name: request.POST.get(name, "") for name in ("note", "search", "expected", "turn")}
     data["text"], error = _typed(request)
+    if not _is_turn(data["turn"]):
+        data["turn"], error = "", gettext("Start again from the citizen's feedback.")
     page: dict[str, Any] = {**data, "limit": MAX_CHARS, "published": release is not None}
     if request.method != "POST" or release is None:
         return render(request, "studio/trying/question_add.html", page)
@@ -108,7 +111,11 @@ def add(request: HttpRequest) -> HttpResponse:
         else:
             try:
                 _, new = services.keep_written(
-                    text=data["text"], expected=expected, note=data["note"][:500], by=user
+                    text=data["text"],
+                    expected=expected,
+                    note=data["note"][:500],
+                    by=user,
+                    turn_id=UUID(data["turn"]) if data["turn"] else None,
                 )
             except services.GoldenError as refused:
                 error = str(refused)
@@ -121,6 +128,14 @@ def add(request: HttpRequest) -> HttpResponse:
                 return redirect("trying:questions")
     page["error"] = error
     return render(request, "studio/trying/question_add.html", page, status=422 if error else 200)
+
+
+def _is_turn(given: str) -> bool:
+    """Whether it is the id of a turn, or none."""
+    try:
+        return not given or bool(UUID(given))
+    except ValueError:
+        return False
 
 
 @READ_OR_POST

@@ -6,9 +6,11 @@ import json
 
 import pytest
 
+from conversations.turns.erasing import erase_session
 from ieim.people.roles import Role
 from ieim.studio.evaluation.cases import read_case
 from ieim.studio.models import GoldenQuestion
+from ieim.studio.trying import services as questions
 from review import corrections
 from review.models import Action, ReviewItem
 from tests.fixtures import VISA
@@ -69,3 +71,27 @@ def test_it_keeps_nothing_of_another_agencys_item() -> None:
     other = browser(person("other", Role.CASEWORKER, "immigration"))
     assert other.post(f"/review/{item.pk}/golden/").status_code == 404
     assert not GoldenQuestion.objects.exists()
+
+
+def test_it_goes_with_its_conversation() -> None:
+    item = decided(Action.WRITE, text="Please write to us.")
+    press(item)
+    expected = {"inquiry": False, "agencies": [], "service": None}
+    said = {"text": VISA, "expected": expected, "note": "", "by": person("dora")}
+    of_others, _ = questions.keep_written(**{**said, "text": "Where do I renew it?"})
+    questions.keep_written(**{**said, "text": f"{VISA} Now."}, turn_id=item.turn_id)
+    erase_session(session_id=item.turn.session_id)
+    assert list(GoldenQuestion.objects.all()) == [of_others]
+    with pytest.raises(questions.GoldenError, match="erased"):
+        questions.keep_written(**said, turn_id=item.turn_id)
+
+
+def test_its_name_tells_nothing_of_its_words() -> None:
+    expected = {"inquiry": False, "agencies": [], "service": None}
+    said = {"text": VISA, "expected": expected, "note": "", "by": person("carla")}
+    first, is_new = questions.keep_written(**said)
+    assert questions.keep_written(**said) == (first, False)
+    GoldenQuestion.objects.all().delete()
+    again, _ = questions.keep_written(**said)
+    assert is_new
+    assert again.name != first.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from datetime import timedelta
 from typing import Any
@@ -104,7 +103,7 @@ def test_it_audits_without_words_of_citizen_or_staff() -> None:
     decided = events.get(kind="review.decided")
     payload = json.loads(decided.payload)
     assert (decided.actor, payload["action"]) == ("staff:eva", "write")
-    assert payload["reason_sha256"] == hashlib.sha256(desk.REASON.encode()).hexdigest()
+    assert not [name for name in payload if name.endswith("sha256")]  # it would outlive the words
     answered = events.get(kind="turn.answered")
     assert (answered.actor, json.loads(answered.payload)["origin"]) == ("staff:eva", "staff")
     assert verify(turn.session_id).ok

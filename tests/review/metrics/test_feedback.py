@@ -149,10 +149,13 @@ def test_a_golden_question_begins_with_the_words_without_personal_data(ask: Ask)
     html = client.get(LIST).content.decode()
     assert "Make it a golden question" in html
     assert "jo@example.org" not in html
-    begun = {"text": f"{VISA}, mail [EMAIL_1]", "find": "1"}
+    begun = {"text": f"{VISA}, mail [EMAIL_1]", "find": "1", "turn": str(Turn.objects.get().pk)}
     page = client.post("/knowledge/try/questions/add/", begun).content.decode()
     assert "What is right?" in page
     assert "mail [EMAIL_1]</textarea>" in page
+    assert f'name="turn" value="{Turn.objects.get().pk}"' in page
+    page = client.post("/knowledge/try/questions/add/", {**begun, "turn": "x"}).content.decode()
+    assert "Start again from the citizen" in page
     assert (
         "Make it a golden question" not in worker("eli", "immigration").get(LIST).content.decode()
     )
